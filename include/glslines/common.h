@@ -1,0 +1,45 @@
+/* Status codes, error messages and version: shared by every public header. */
+#ifndef GLSLINES_COMMON_H
+#define GLSLINES_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(GLS_STATIC)
+#define GLS_API
+#else
+#define GLS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every function that can fail returns one of these; the layer that detects a failure also stores one line of text, see
+ * gls_last_error(). On failure output arguments are left untouched unless a function says otherwise. */
+typedef enum gls_status {
+    GLS_OK = 0,
+    GLS_ERR_ARGUMENT,    /* an argument or option is out of range or contradicts another */
+    GLS_ERR_INPUT,       /* an input file is missing, damaged or does not fit the others */
+    GLS_ERR_OUTPUT,      /* an output file cannot be written: permission, full disk, exists already */
+    GLS_ERR_MEMORY,      /* host memory ran out */
+    GLS_ERR_DEVICE,      /* no device, or the device or its driver failed */
+    GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
+    GLS_ERR_EMPTY,       /* a valid run without a result where one was demanded */
+    GLS_ERR_CANCELLED    /* the caller's progress callback asked to stop */
+} gls_status;
+
+/* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the next failure on this thread. */
+GLS_API const char *gls_last_error(void);
+
+/* Short name of a status, e.g. "input error"; never NULL. */
+GLS_API const char *gls_status_name(gls_status status);
+
+/* Version of the library, e.g. "0.1.0". */
+GLS_API const char *gls_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

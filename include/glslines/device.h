@@ -1,0 +1,177 @@
+/* A GPU compute device behind OpenGL: discovery, limits, buffers, textures and kernels written in GLSL. Works without a display.
+ *
+ * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a device on the calling thread for
+ * a run of calls, which saves the switching. Objects belong to their device and must be destroyed before it; destructors accept NULL. */
+#ifndef GLSLINES_DEVICE_H
+#define GLSLINES_DEVICE_H
+
+#include <glslines/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gls_device gls_device;
+typedef struct gls_buffer gls_buffer;
+typedef struct gls_texture gls_texture;
+typedef struct gls_kernel gls_kernel;
+
+/* How a device is reached. */
+typedef enum gls_platform {
+    GLS_PLATFORM_GBM,        /* a render node, /dev/dri/renderD* */
+    GLS_PLATFORM_EGL_DEVICE, /* EGL device enumeration: NVIDIA without a render node */
+    GLS_PLATFORM_SURFACELESS /* Mesa without a device: llvmpipe */
+} gls_platform;
+
+/* What a device is and can do. Sizes in bytes. */
+typedef struct gls_device_info {
+    int index;              /* place in gls_device_list() */
+    gls_platform platform;
+    char node[64];          /* "/dev/dri/renderD128" or "" */
+    char vendor[64];
+    char renderer[160];
+    char version[128];      /* GL_VERSION */
+    bool gles;              /* a GLES context rather than core GL */
+    int version_major, version_minor;
+    bool software;          /* a CPU renderer */
+    uint32_t subgroup_size; /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot, shuffle) in compute shaders */
+    uint64_t max_storage_bytes;       /* largest shader storage binding */
+    uint32_t max_storage_bindings;    /* shader storage blocks in a compute shader */
+    uint32_t max_uniform_bytes;       /* largest uniform block */
+    uint32_t max_texture_3d;          /* texels along each axis of a 3D texture */
+    uint32_t max_texture_units;       /* textures in a compute shader */
+    uint32_t max_shared_bytes;        /* shared memory of a work group */
+    uint32_t max_work_group_size;     /* invocations of a work group */
+    uint32_t max_work_groups;         /* work groups along x */
+    uint64_t memory_bytes;            /* video memory where the driver tells, else 0 */
+} gls_device_info;
+
+/* What is found while looking for devices, for diagnosis: one line per finding, e.g. "/dev/dri/renderD128: permission denied". */
+typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
+
+/* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the surfaceless platform; a device reachable in
+ * two ways is listed once. *list is from malloc. An empty list is not an error. finding may be NULL. */
+GLS_API gls_status gls_device_list(gls_device_info **list, size_t *n, gls_device_finding finding, void *user);
+
+/* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path, "llvmpipe", or a
+ * part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: NULL or "gl" or "gles". */
+GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
+GLS_API void gls_device_close(gls_device *device);
+/* Valid until close. */
+GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
+
+/* Makes the device current on this thread until the matching release; nests. */
+GLS_API void gls_device_hold(gls_device *device);
+GLS_API void gls_device_release(gls_device *device);
+
+/* Waits for all work; reports an error of the driver or a lost context as GLS_ERR_DEVICE. */
+GLS_API gls_status gls_device_synchronize(gls_device *device);
+
+typedef struct gls_device_memory {
+    uint64_t allocated_bytes; /* buffers and textures now */
+    uint64_t peak_bytes;
+    size_t n_buffers, n_textures, n_kernels;
+} gls_device_memory;
+GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
+
+/* --- buffers ------------------------------------------------------------------------------------------------------------------------ */
+
+typedef enum gls_buffer_kind {
+    GLS_BUFFER_STORAGE, /* shader storage */
+    GLS_BUFFER_UNIFORM, /* uniform block */
+    GLS_BUFFER_READBACK /* storage that the host reads often */
+} gls_buffer_kind;
+
+/* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit, GLS_ERR_MEMORY when the driver has none.
+ * label is for debuggers and messages. */
+GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **buffer);
+GLS_API void gls_buffer_destroy(gls_buffer *buffer);
+GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
+GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
+/* Copies; GLS_ERR_ARGUMENT for a range outside the buffer. Reading waits for the work that writes the range. */
+GLS_API gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data);
+GLS_API gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data);
+
+/* --- textures ----------------------------------------------------------------------------------------------------------------------- */
+
+typedef enum gls_texture_format {
+    GLS_TEXTURE_R32F,
+    GLS_TEXTURE_RGBA16F,
+    GLS_TEXTURE_RGBA32F
+} gls_texture_format;
+
+/* A 3D texture with linear filtering, clamped at its edges. */
+GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **texture);
+GLS_API void gls_texture_destroy(gls_texture *texture);
+/* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
+GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data);
+
+/* --- kernels ------------------------------------------------------------------------------------------------------------------------ */
+
+/* A preprocessor definition, or a text that replaces the line `#include "name"` where is_include. */
+typedef struct gls_define {
+    const char *name;
+    const char *value;
+    bool is_include;
+} gls_define;
+
+/* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files of the built-in shader
+ * library are put in front of it. A failed compilation logs the numbered source at debug level and returns the driver's first message. */
+GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+/* The same for a file of the shader library, e.g. "track.comp". */
+GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+GLS_API void gls_kernel_destroy(gls_kernel *kernel);
+
+typedef enum gls_arg_kind { GLS_ARG_BUFFER, GLS_ARG_UNIFORMS, GLS_ARG_TEXTURE, GLS_ARG_INT, GLS_ARG_UINT, GLS_ARG_FLOAT } gls_arg_kind;
+
+/* One argument of a kernel. slot: the binding of a storage block, uniform block or texture unit, or the location of a scalar uniform. */
+typedef struct gls_arg {
+    gls_arg_kind kind;
+    uint32_t slot;
+    union {
+        gls_buffer *buffer;
+        gls_texture *texture;
+        int32_t i;
+        uint32_t u;
+        float f;
+    } value;
+} gls_arg;
+
+static inline gls_arg gls_arg_buffer(uint32_t slot, gls_buffer *buffer)
+{
+    gls_arg arg = {GLS_ARG_BUFFER, slot, {0}};
+    arg.value.buffer = buffer;
+    return arg;
+}
+static inline gls_arg gls_arg_uniforms(uint32_t slot, gls_buffer *buffer)
+{
+    gls_arg arg = {GLS_ARG_UNIFORMS, slot, {0}};
+    arg.value.buffer = buffer;
+    return arg;
+}
+static inline gls_arg gls_arg_texture(uint32_t slot, gls_texture *texture)
+{
+    gls_arg arg = {GLS_ARG_TEXTURE, slot, {0}};
+    arg.value.texture = texture;
+    return arg;
+}
+static inline gls_arg gls_arg_uint(uint32_t slot, uint32_t u)
+{
+    gls_arg arg = {GLS_ARG_UINT, slot, {0}};
+    arg.value.u = u;
+    return arg;
+}
+static inline gls_arg gls_arg_float(uint32_t slot, float f)
+{
+    gls_arg arg = {GLS_ARG_FLOAT, slot, {0}};
+    arg.value.f = f;
+    return arg;
+}
+
+/* Runs groups[0] x groups[1] x groups[2] work groups; later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the device's time. */
+GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

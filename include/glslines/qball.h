@@ -1,0 +1,54 @@
+/* Q-ball models for the residual bootstrap: OPDT (Tristan-Vega et al. 2010), CSA (Aganj et al. 2010), and the hat and residual operators (Berman et al. 2008). */
+#ifndef GLSLINES_QBALL_H
+#define GLSLINES_QBALL_H
+
+#include <glslines/gradients.h>
+#include <glslines/sphere.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gls_qball_model { GLS_QBALL_OPDT, GLS_QBALL_CSA } gls_qball_model;
+
+typedef struct gls_qball_options {
+    gls_qball_model model; /* default GLS_QBALL_OPDT */
+    int sh_order;          /* even, 2 .. 8; default 4 */
+    double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
+    double min_signal;     /* raw signal units, > 0; smaller values are raised to it; default 1 */
+} gls_qball_options;
+GLS_API gls_qball_options gls_qball_options_default(void);
+
+/* All matrices in double, row-major. With d the n diffusion-weighted values of a voxel and S0 the mean of its b0 values (each value >= min_signal):
+ *   hat     H d = basis (basis_inverse d),         residual  q_i = leverage_scale_i (d_i - (H d)_i),  R d = q - mean(q)
+ *   E_i     = d_i / S0
+ *   OPDT    c_j = fit_scale_j sum_i fit[j][i] (4 f(E_i) - laplacian_j E_i),  f(E) = -E ln E (3/2 + ln E)
+ *   CSA     E clamped to [0.001, 0.999]; c_j = fit_scale_j sum_i fit[j][i] ln(-ln E_i) for j > 0; c_0 = 1 / (2 sqrt(pi))
+ * Coefficients are of GLS_SH_DESCOTEAUX07_LEGACY. */
+typedef struct gls_qball {
+    gls_qball_options options;
+    size_t n;               /* diffusion-weighted volumes */
+    size_t k;               /* SH coefficients */
+    size_t *volume;         /* n indices of the weighted volumes in the series */
+    double *basis;          /* n x k */
+    double *basis_inverse;  /* k x n: (B'B)^-1 B' */
+    double *leverage_scale; /* n: 1 / sqrt(1 - h_i) */
+    double *fit;            /* k x n: (B'B + smooth diag(l^2 (l+1)^2))^-1 B' */
+    double *laplacian;      /* k: -l (l + 1) */
+    double *fit_scale;      /* k: P_l(0) for OPDT; P_l(0) laplacian_j / (8 pi) for CSA */
+} gls_qball;
+
+/* GLS_ERR_INPUT with the numbers where n <= k, a leverage reaches 1, the table has no b0 or (require_single_shell) the weighted b-values spread by more than
+ * 20 s/mm2 and 1 % (mixed shells are otherwise used together with a warning, as the ancestor does). */
+GLS_API gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, gls_qball **qball);
+GLS_API void gls_qball_destroy(gls_qball *qball);
+
+/* Coefficients of one voxel: signal (n values, raw) and s0 (mean of the clipped b0 values); coefficients gets k values. No bootstrap. */
+GLS_API void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients);
+/* H d and R d of n values. */
+GLS_API void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* Real, even-order spherical harmonics in the four conventions in use. */
+#ifndef GLSLINES_SH_H
+#define GLSLINES_SH_H
+
+#include <glslines/common.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Coefficient (l, m) has index l (l + 1) / 2 + m for even l = 0 .. order, m = -l .. l, in all bases. */
+typedef enum gls_sh_basis {
+    GLS_SH_DESCOTEAUX07_LEGACY, /* DIPY's default; used inside glslines */
+    GLS_SH_DESCOTEAUX07,
+    GLS_SH_TOURNIER07_LEGACY, /* MRtrix 0.2 */
+    GLS_SH_TOURNIER07         /* MRtrix3 */
+} gls_sh_basis;
+
+#define GLS_SH_MAX_ORDER 16
+
+/* (order + 1)(order + 2) / 2 for an even order 0 .. GLS_SH_MAX_ORDER, else 0. */
+GLS_API size_t gls_sh_count(int order);
+/* The even order that has n coefficients, or -1. */
+GLS_API int gls_sh_order(size_t n);
+/* Degree l of coefficient j. */
+GLS_API int gls_sh_degree(size_t j);
+/* Basis functions at n directions (any norm > 0; zero counts as +z): matrix[i * count + j], row-major n x gls_sh_count(order). */
+GLS_API gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
+/* Rewrites n_coefficients coefficients from one basis to another in place; exact. */
+GLS_API gls_status gls_sh_convert(gls_sh_basis from, gls_sh_basis to, int order, double *coefficients);
+/* "descoteaux07_legacy" and so on; GLS_ERR_ARGUMENT for another name. */
+GLS_API gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,122 @@
+/* Tractography: from a fitted model, a stop map and seeds to streamlines. */
+#ifndef GLSLINES_TRACK_H
+#define GLSLINES_TRACK_H
+
+#include <glslines/device.h>
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+#include <glslines/qball.h>
+#include <glslines/seeds.h>
+#include <glslines/sphere.h>
+#include <glslines/tractogram.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the next direction is found. */
+typedef enum gls_direction_getter {
+    GLS_DG_BOOT, /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
+    GLS_DG_PROB, /* a draw from the ODF inside the cone */
+    GLS_DG_DET,  /* the largest ODF value inside the cone */
+    GLS_DG_PTT   /* parallel transport tractography (Aydogan and Shi 2021) */
+} gls_direction_getter;
+
+/* How invocations are mapped to streamlines. */
+typedef enum gls_mapping {
+    GLS_MAPPING_AUTO,    /* subgroup on hardware that has it, else single */
+    GLS_MAPPING_SINGLE,  /* one invocation per streamline */
+    GLS_MAPPING_SUBGROUP /* one subgroup per streamline (needs KHR_shader_subgroup) */
+} gls_mapping;
+
+/* When a bootstrap attempt counts as failed and is repeated (five attempts at most). */
+typedef enum gls_boot_retry {
+    GLS_BOOT_RETRY_CONE, /* no peak inside the cone: GPUStreamlines' rule, the default */
+    GLS_BOOT_RETRY_PEAK  /* no peak at all: DIPY's rule */
+} gls_boot_retry;
+
+/* From what the initial directions of the bootstrap come. */
+typedef enum gls_boot_start {
+    GLS_BOOT_START_SAMPLE, /* one bootstrap sample: GPUStreamlines' rule, the default */
+    GLS_BOOT_START_FIT     /* the fit of the measured signal: newer DIPY's rule */
+} gls_boot_start;
+
+typedef struct gls_track_params {
+    gls_direction_getter dg;        /* default GLS_DG_BOOT */
+    double step_size;               /* mm, > 0; default 0.5 voxel of the smallest voxel side: 0 is invalid, use gls_track_params_default() and set it from the grid */
+    double max_angle;               /* degrees between successive steps, 0 < a <= 90; default 60 */
+    double stop_threshold;          /* a streamline ends where the stop map is <= this; default 0.1 */
+    double pmf_threshold;           /* ODF values below this fraction of the maximum count as 0; 0 .. 1; default 0.05 */
+    double relative_peak_threshold; /* 0 .. 1; default 0.25 */
+    double min_separation_angle;    /* degrees, 0 .. 90; default 45 */
+    double min_length;              /* mm, shorter streamlines are rejected; default 0 */
+    double max_length;              /* mm along the whole streamline; longer ones are cut and counted; default 500 */
+    int max_directions_per_seed;    /* 1 .. 32, strongest first; default 10 */
+    bool keep_single_points;        /* keep streamlines of one point; default false */
+    gls_boot_retry boot_retry;
+    gls_boot_start boot_start;
+    uint64_t rng_seed;              /* default 0 */
+    gls_mapping mapping;            /* default GLS_MAPPING_AUTO */
+    bool float_textures;            /* RGBA32F instead of RGBA16F volumes; default false */
+    uint64_t batch_seeds;           /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
+} gls_track_params;
+GLS_API gls_track_params gls_track_params_default(void);
+
+/* What is tracked; all on one grid, borrowed during gls_tracker_create(). */
+typedef struct gls_track_input {
+    const gls_image *dwi;             /* boot: the series */
+    const gls_gradients *gradients;   /* boot: its table */
+    const gls_qball *qball;           /* boot: the model, made from the same table */
+    const gls_image *stop_map;        /* 1 volume, e.g. FA */
+    const gls_sphere *sphere;
+} gls_track_input;
+
+/* Why a half-streamline ended. */
+typedef enum gls_end {
+    GLS_END_STOP_MAP = 0, /* the stop map fell to the threshold */
+    GLS_END_OUTSIDE,      /* left the grid */
+    GLS_END_NO_DIRECTION, /* no direction inside the cone */
+    GLS_END_MAX_LENGTH,   /* cut at max_length */
+    GLS_END_COUNT
+} gls_end;
+GLS_API const char *gls_end_name(gls_end end);
+
+/* What a run did. Lengths are of kept streamlines. */
+typedef struct gls_track_result {
+    uint64_t seeds;              /* tried */
+    uint64_t seeds_without_direction;
+    uint64_t directions;         /* initial directions = streamlines tracked */
+    uint64_t streamlines;        /* kept */
+    uint64_t points;
+    uint64_t rejected_single_point, rejected_too_short;
+    uint64_t truncated;          /* kept, but cut at max_length */
+    uint64_t ends[GLS_END_COUNT]; /* half-streamlines by reason; their sum is 2 x directions */
+    double mean_length, median_length, max_length, min_length; /* mm */
+    double mean_points, median_points;
+    uint64_t max_points;
+    uint64_t batches, batch_seeds;
+    uint32_t lanes;              /* invocations per streamline */
+    double seconds_upload, seconds_compile; /* of gls_tracker_create() */
+    double seconds_initial, seconds_scan, seconds_track, seconds_gather, seconds_readback; /* host clock, device work waited for */
+    double seconds_sink;         /* time that the run waited for the sink */
+} gls_track_result;
+
+/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call at a time. A failure ends the run with that status. */
+typedef gls_status (*gls_track_sink)(void *user, const gls_streamlines *streamlines);
+/* Progress, from the thread of the run; return false to cancel. */
+typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);
+
+typedef struct gls_tracker gls_tracker;
+
+/* Validates, builds kernels and uploads volumes. The device must outlive the tracker. */
+GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
+GLS_API void gls_tracker_destroy(gls_tracker *tracker);
+
+/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user pointers may be NULL. *result is complete on success. */
+GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user,
+                                   gls_track_progress progress, void *progress_user, gls_track_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+#include "util/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char last_error[1024];
+
+gls_status gls_fail(gls_status status, const char *format, ...)
+{
+    char text[sizeof last_error];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t n = 0;
+    /* one line, whatever a driver or library put into the text */
+    for (const char *c = text; *c; c++) last_error[n++] = (*c == '\n' || *c == '\r') ? ' ' : *c;
+    while (n > 0 && last_error[n - 1] == ' ') n--;
+    last_error[n] = '\0';
+    return status;
+}
+
+const char *gls_last_error(void)
+{
+    return last_error;
+}
+
+const char *gls_status_name(gls_status status)
+{
+    switch (status) {
+    case GLS_OK: return "success";
+    case GLS_ERR_ARGUMENT: return "usage error";
+    case GLS_ERR_INPUT: return "input error";
+    case GLS_ERR_OUTPUT: return "output error";
+    case GLS_ERR_MEMORY: return "out of memory";
+    case GLS_ERR_DEVICE: return "device error";
+    case GLS_ERR_UNSUPPORTED: return "not supported";
+    case GLS_ERR_EMPTY: return "empty result";
+    case GLS_ERR_CANCELLED: return "cancelled";
+    }
+    return "unknown error";
+}
+
+const char *gls_version(void)
+{
+    return GLS_VERSION;
+}
