@@ -1,0 +1,229 @@
+#include <glslines/gradients.h>
+
+#include "dwi/gradients_table.h"
+#include "io/table.h"
+#include "util/affine.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NORM_DEVIATION 0.01  /* DIPY's tolerance; what lies beyond is a mistake, not rounding */
+#define TELL_NORM_DEVIATION 1e-5 /* files written with six digits stay below it */
+#define HIGH_B0_THRESHOLD 200.0  /* s/mm2; from here on diffusion is visible in a "b0" */
+
+gls_gradients_options gls_gradients_options_default(void)
+{
+    return (gls_gradients_options){.b0_threshold = 50.0, .frame = GLS_BVEC_FSL};
+}
+
+void gls_gradients_destroy(gls_gradients *gradients)
+{
+    if (!gradients) return;
+    free(gradients->bval);
+    free(gradients->bvec);
+    free(gradients->is_b0);
+    free(gradients);
+}
+
+gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients)
+{
+    gls_gradients *table = calloc(1, sizeof *table);
+    if (table) {
+        table->n = n;
+        table->bval = calloc(n, sizeof *table->bval);
+        table->bvec = calloc(n, sizeof *table->bvec);
+        table->is_b0 = calloc(n, sizeof *table->is_b0);
+    }
+    if (!table || !table->bval || !table->bvec || !table->is_b0) {
+        gls_gradients_destroy(table);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a gradient table of %zu volumes", n);
+    }
+    *gradients = table;
+    return GLS_OK;
+}
+
+static gls_status check_options(const gls_gradients_options *options, const gls_grid *grid)
+{
+    GLS_REQUIRE(isfinite(options->b0_threshold) && options->b0_threshold >= 0);
+    GLS_REQUIRE(options->frame == GLS_BVEC_FSL || options->frame == GLS_BVEC_IMAGE || options->frame == GLS_BVEC_WORLD);
+    GLS_REQUIRE(grid || options->frame == GLS_BVEC_IMAGE);
+    if (options->b0_threshold >= HIGH_B0_THRESHOLD)
+        gls_log(GLS_LOG_WARNING, "b0 threshold %g s/mm2 is high: volumes up to that b-value count as not diffusion-weighted", options->b0_threshold);
+    return GLS_OK;
+}
+
+/* b-values: checks them, copies them and finds the b0 volumes. */
+static gls_status set_bvals(gls_gradients *table, const double *bval, double threshold, const char *name)
+{
+    double lowest = INFINITY;
+    table->b0_threshold = threshold;
+    for (size_t i = 0; i < table->n; i++) {
+        if (!isfinite(bval[i])) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): the b-value is not a finite number", name, i);
+        if (bval[i] < 0) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): negative b-value %g", name, i, bval[i]);
+        table->bval[i] = bval[i];
+        table->is_b0[i] = bval[i] <= threshold;
+        table->n_b0 += table->is_b0[i];
+        lowest = fmin(lowest, bval[i]);
+    }
+    if (table->n_b0 == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: no b0 volume: the lowest of %zu b-values is %g, the b0 threshold %g s/mm2", name, table->n, lowest, threshold);
+    return GLS_OK;
+}
+
+/* Linear map from the frame of the file to the voxel axes. */
+static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3], bool *x_flipped)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) map[r][c] = r == c;
+    *x_flipped = false;
+    if (frame == GLS_BVEC_IMAGE) {
+        gls_log(GLS_LOG_INFO, "gradients: image rule: vectors taken along the voxel axes as they are");
+        return;
+    }
+    double determinant = gls_affine_det(grid->affine);
+    if (frame == GLS_BVEC_FSL) {
+        *x_flipped = determinant > 0;
+        if (*x_flipped) map[0][0] = -1;
+        gls_log(GLS_LOG_INFO, "gradients: FSL rule, affine determinant %+.6g: %s", determinant,
+                *x_flipped ? "x of the vectors negated" : "vectors taken along the voxel axes as they are");
+        return;
+    }
+    double rotation[3][4] = {{0}}, inverse[3][4];
+    for (int c = 0; c < 3; c++) {
+        double norm = sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] + grid->affine[2][c] * grid->affine[2][c]);
+        for (int r = 0; r < 3; r++) rotation[r][c] = grid->affine[r][c] / norm;
+    }
+    gls_affine_invert(rotation, inverse);
+    for (int r = 0; r < 3; r++) memcpy(map[r], inverse[r], sizeof map[r]);
+    gls_log(GLS_LOG_INFO, "gradients: world rule, affine determinant %+.6g: vectors rotated from scanner axes to voxel axes", determinant);
+}
+
+/* Checks one vector and brings it to length 1, or to zero for a b0 that has no direction. */
+static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3], double *deviation)
+{
+    double norm = sqrt(in[0] * in[0] + in[1] * in[1] + in[2] * in[2]);
+    *deviation = fabs(norm - 1);
+    if (*deviation <= MAX_NORM_DEVIATION) {
+        for (int c = 0; c < 3; c++) out[c] = in[c] / norm;
+        return GLS_OK;
+    }
+    *deviation = 0;
+    out[0] = out[1] = out[2] = 0;
+    if (is_b0) return GLS_OK;
+    if (!isfinite(norm)) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number", name, volume, b);
+    if (norm == 0) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name, volume, b);
+    return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector has norm %.6g, not 1", name, volume, b, norm);
+}
+
+static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid, const char *name)
+{
+    double map[3][3], largest = 0;
+    size_t where = 0;
+    frame_map(frame, grid, map, &table->x_flipped);
+    for (size_t i = 0; i < table->n; i++) {
+        double unit[3], deviation;
+        gls_status status = unit_vector(bvec[i], table->is_b0[i], table->bval[i], i, name, unit, &deviation);
+        if (status != GLS_OK) return status;
+        if (deviation > largest) {
+            largest = deviation;
+            where = i;
+        }
+        double *v = table->bvec[i];
+        for (int r = 0; r < 3; r++) v[r] = map[r][0] * unit[0] + map[r][1] * unit[1] + map[r][2] * unit[2];
+        if (frame != GLS_BVEC_WORLD) continue;
+        double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); /* not 1 where the affine shears */
+        for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
+    }
+    if (largest > TELL_NORM_DEVIATION) gls_log(GLS_LOG_INFO, "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest, where);
+    return GLS_OK;
+}
+
+static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
+                               const char *bval_name, const char *bvec_name, gls_gradients **gradients)
+{
+    gls_gradients *table = NULL;
+    gls_status status = gls_gradients_allocate(n, &table);
+    if (status != GLS_OK) return status;
+    status = set_bvals(table, bval, options->b0_threshold, bval_name);
+    if (status == GLS_OK) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
+    if (status != GLS_OK) {
+        gls_gradients_destroy(table);
+        return status;
+    }
+    gls_log(GLS_LOG_INFO, "gradients: %zu of %zu volumes are b0 (b <= %g s/mm2)", table->n_b0, n, table->b0_threshold);
+    *gradients = table;
+    return GLS_OK;
+}
+
+gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
+                                gls_gradients **gradients)
+{
+    GLS_REQUIRE(bval && bvec && options && gradients && n > 0);
+    gls_status status = check_options(options, grid);
+    if (status != GLS_OK) return status;
+    return create_named(bval, bvec, n, options, grid, "b-values", "b-vectors", gradients);
+}
+
+static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
+{
+    double *values = NULL;
+    size_t rows, cols;
+    gls_status status = gls_table_read(path, &values, &rows, &cols);
+    if (status != GLS_OK) return status;
+    if (rows != 1 && cols != 1)
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but b-values are one row or one column", path, rows, cols);
+    else if (rows * cols != n_volumes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu b-values, but the series has %zu volumes", path, rows * cols, n_volumes);
+    if (status == GLS_OK)
+        *bval = values;
+    else
+        free(values);
+    return status;
+}
+
+/* A 3 x 3 table is read in FSL's layout, x, y, z in rows: that is what the format defines, and no other sign decides it. */
+static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)[3])
+{
+    double *values = NULL, (*vectors)[3] = NULL;
+    size_t rows, cols;
+    gls_status status = gls_table_read(path, &values, &rows, &cols);
+    if (status != GLS_OK) return status;
+    bool by_rows = rows == 3;
+    size_t n = by_rows ? cols : rows;
+    if (rows != 3 && cols != 3) {
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but vectors are 3 rows or 3 columns", path, rows, cols);
+        goto done;
+    }
+    if (n != n_volumes) {
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu vectors, but the series has %zu volumes", path, n, n_volumes);
+        goto done;
+    }
+    vectors = malloc(n * sizeof *vectors);
+    if (!vectors) {
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu vectors", path, n);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < 3; c++) vectors[i][c] = by_rows ? values[c * cols + i] : values[i * cols + c];
+    *bvec = vectors;
+done:
+    free(values);
+    return status;
+}
+
+gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
+                              gls_gradients **gradients)
+{
+    GLS_REQUIRE(bval_path && bvec_path && options && gradients && n_volumes > 0);
+    double *bval = NULL, (*bvec)[3] = NULL;
+    gls_status status = check_options(options, grid);
+    if (status == GLS_OK) status = read_bvals(bval_path, n_volumes, &bval);
+    if (status == GLS_OK) status = read_bvecs(bvec_path, n_volumes, &bvec);
+    if (status == GLS_OK) status = create_named(bval, (const double(*)[3])bvec, n_volumes, options, grid, bval_path, bvec_path, gradients);
+    free(bval);
+    free(bvec);
+    return status;
+}

@@ -1,0 +1,184 @@
+#include <glslines/tensor.h>
+
+#include "dwi/tensor_plan.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK = 256, /* voxels gathered together: long enough runs for the memory, small enough for the L2 cache */
+    CHUNK = 4096 /* voxels handed to a thread at a time */
+};
+
+gls_tensor_options gls_tensor_options_default(void)
+{
+    return (gls_tensor_options){.min_signal = 1e-4};
+}
+
+void gls_tensor_eigenvalues(const double d[6], double evals[3])
+{
+    double mean = (d[0] + d[2] + d[5]) / 3;
+    double xx = d[0] - mean, yy = d[2] - mean, zz = d[5] - mean, xy = d[1], xz = d[3], yz = d[4];
+    double p = sqrt((xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6);
+    if (!(p > 0)) {
+        evals[0] = evals[1] = evals[2] = mean;
+        return;
+    }
+    double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+    double angle = acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3;
+    double c = cos(angle), s = sin(angle);
+    evals[0] = mean + 2 * p * c;
+    evals[1] = mean + p * (sqrt(3) * s - c);
+    evals[2] = mean - p * (sqrt(3) * s + c);
+}
+
+double gls_tensor_fa(const double evals[3])
+{
+    double a = evals[0] - evals[1], b = evals[1] - evals[2], c = evals[2] - evals[0];
+    double norm = evals[0] * evals[0] + evals[1] * evals[1] + evals[2] * evals[2];
+    return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
+}
+
+/* What all threads share. */
+typedef struct job {
+    gls_tensor_plan plan;
+    gls_tensor_kernel kernel;
+    const gls_image *dwi;
+    const gls_image *mask;
+    size_t voxels;
+    float *fa, *tensor, *evals; /* each may be NULL */
+} job;
+
+/* What one thread owns, cut from one allocation. */
+typedef struct workspace {
+    float *signal;   /* n x BLOCK */
+    double *scratch; /* 2 n GLS_TENSOR_LANES, also enough for the SVD fit */
+    gls_tensor_solution solution;
+    uint32_t offset[CHUNK + BLOCK];
+    size_t n_svd;
+} workspace;
+
+static size_t workspace_bytes(size_t n)
+{
+    return sizeof(workspace) + n * BLOCK * sizeof(float) + (2 * n * GLS_TENSOR_LANES + 64) * sizeof(double);
+}
+
+/* Rows of BLOCK signals per volume for count voxels at first + offset[]; lanes up to a multiple of GLS_TENSOR_LANES repeat the last one. */
+static void gather(const job *job, size_t first, uint32_t *offset, size_t count, float *signal)
+{
+    size_t padded = (count + GLS_TENSOR_LANES - 1) / GLS_TENSOR_LANES * GLS_TENSOR_LANES;
+    bool contiguous = offset[count - 1] - offset[0] == count - 1;
+    for (size_t i = 0; i < job->plan.n; i++) {
+        const float *from = job->dwi->data + i * job->voxels + first;
+        float *to = signal + i * BLOCK;
+        if (contiguous)
+            memcpy(to, from + offset[0], count * sizeof *to);
+        else
+            for (size_t v = 0; v < count; v++) to[v] = from[offset[v]];
+        for (size_t v = count; v < padded; v++) to[v] = to[count - 1];
+    }
+}
+
+/* Results of one voxel from its solution. */
+static void store(const job *job, workspace *work, const float *signal, size_t lane, size_t voxel)
+{
+    enum { P = GLS_TENSOR_PARAMETERS };
+    double beta[P], evals[3];
+    for (int p = 0; p < P; p++) beta[p] = work->solution.wls[p][lane];
+    if (work->solution.trusted[lane] == 0) {
+        double ols[P];
+        for (int p = 0; p < P; p++) ols[p] = work->solution.ols[p][lane];
+        if (!gls_tensor_fit_svd(&job->plan, signal + lane, BLOCK, ols, work->scratch, beta)) memcpy(beta, ols, sizeof beta);
+        work->n_svd++;
+    }
+    for (int p = 0; p < 6; p++) beta[p] /= job->plan.scale[p];
+    gls_tensor_eigenvalues(beta, evals);
+    for (int e = 0; e < 3; e++) evals[e] = evals[e] > job->plan.min_eigenvalue ? evals[e] : job->plan.min_eigenvalue;
+    if (job->fa) job->fa[voxel] = (float)gls_tensor_fa(evals);
+    for (size_t p = 0; job->tensor && p < 6; p++) job->tensor[p * job->voxels + voxel] = (float)beta[p];
+    for (size_t e = 0; job->evals && e < 3; e++) job->evals[e * job->voxels + voxel] = (float)evals[e];
+}
+
+/* Fits the masked voxels of [first, end). */
+static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
+{
+    size_t count = 0;
+    for (size_t v = first; v < end; v++)
+        if (!job->mask || job->mask->data[v] > 0) work->offset[count++] = (uint32_t)(v - first);
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        size_t n = count - begin < BLOCK ? count - begin : BLOCK;
+        gather(job, first, work->offset + begin, n, work->signal);
+        for (size_t lane0 = 0; lane0 < n; lane0 += GLS_TENSOR_LANES) {
+            job->kernel(&job->plan, work->signal + lane0, BLOCK, work->scratch, &work->solution);
+            size_t lanes = n - lane0 < GLS_TENSOR_LANES ? n - lane0 : GLS_TENSOR_LANES;
+            for (size_t lane = 0; lane < lanes; lane++) store(job, work, work->signal + lane0, lane, first + work->offset[begin + lane0 + lane]);
+        }
+    }
+}
+
+static gls_status fit_all(job *job)
+{
+    size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096, n_svd = 0;
+    char *memory = aligned_alloc(4096, n_threads * bytes);
+    if (!memory) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tensor fit of %zu volumes on %zu threads", job->plan.n, n_threads);
+    long long n_chunks = (long long)((job->voxels + CHUNK - 1) / CHUNK);
+#pragma omp parallel num_threads((int)n_threads) reduction(+ : n_svd)
+    {
+        workspace *work = (workspace *)(memory + (size_t)omp_get_thread_num() * bytes);
+        char *tail = (char *)work + (sizeof *work + 63) / 64 * 64;
+        work->signal = (float *)tail;
+        work->scratch = (double *)(tail + job->plan.n * BLOCK * sizeof(float));
+        work->n_svd = 0;
+#pragma omp for schedule(dynamic)
+        for (long long chunk = 0; chunk < n_chunks; chunk++) {
+            size_t first = (size_t)chunk * CHUNK, end = first + CHUNK < job->voxels ? first + CHUNK : job->voxels;
+            fit_chunk(job, first, end, work);
+        }
+        n_svd += work->n_svd;
+    }
+    free(memory);
+    if (n_svd) gls_log(GLS_LOG_DEBUG, "tensor: %zu voxels with ill-conditioned weights were fitted by singular values", n_svd);
+    return GLS_OK;
+}
+
+static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
+{
+    if (dwi->n_volumes != gradients->n)
+        return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the series has %zu volumes, the gradient table %zu", dwi->n_volumes, gradients->n);
+    if (!mask) return GLS_OK;
+    if (mask->n_volumes != 1) return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the mask has %zu volumes instead of one", mask->n_volumes);
+    return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+}
+
+gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, const gls_tensor_options *options, gls_image **fa,
+                          gls_image **tensor, gls_image **evals)
+{
+    GLS_REQUIRE(dwi && gradients && options);
+    GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
+    gls_status status = check_input(dwi, gradients, mask);
+    if (status != GLS_OK) return status;
+    job job = {.kernel = gls_tensor_kernel_best(), .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
+    gls_image *images[3] = {NULL, NULL, NULL}, **outputs[3] = {fa, tensor, evals};
+    const size_t volumes[3] = {1, 6, 3};
+    status = gls_tensor_plan_init(&job.plan, gradients, options->min_signal);
+    for (int i = 0; i < 3 && status == GLS_OK; i++)
+        if (outputs[i]) status = gls_image_create(&dwi->grid, volumes[i], &images[i]);
+    if (status == GLS_OK) {
+        job.fa = fa ? images[0]->data : NULL;
+        job.tensor = tensor ? images[1]->data : NULL;
+        job.evals = evals ? images[2]->data : NULL;
+        status = fit_all(&job);
+    }
+    gls_tensor_plan_finish(&job.plan);
+    for (int i = 0; i < 3; i++) {
+        if (status == GLS_OK && outputs[i])
+            *outputs[i] = images[i];
+        else
+            gls_image_destroy(images[i]);
+    }
+    return status;
+}
