@@ -1,0 +1,168 @@
+/* glslines phantom: writes the built-in phantom as files. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glslines/glslines.h>
+
+#include "cmd/commands.h"
+#include "cmd/interrupt.h"
+#include "cmd/message.h"
+#include "cmd/text.h"
+
+typedef struct phantom_options {
+    cmd_common common;
+    cmd_numbers shape, voxel_size, oblique, bvals;
+    const char *orientation;
+    int directions, b0s;
+    double snr;
+    uint64_t seed;
+    bool force;
+} phantom_options;
+
+#define FIELD(f) .offset = offsetof(phantom_options, f)
+
+static const cmd_option table[] = {
+    {.group = "Grid", .name = "shape", .type = CMD_NUMBERS, .metavar = "X Y Z", .unit = "voxels", .min = 16, .max = 512, .integral = true, .min_values = 3, .max_values = 3,
+     FIELD(shape), .help = "Size of the grid."},
+    {.group = "Grid", .name = "voxel-size", .type = CMD_NUMBERS, .metavar = "X [Y Z]", .unit = "mm", .min = 0.1, .max = 20, .min_values = 1, .max_values = 3, FIELD(voxel_size), .help = "Sides of a voxel; one number for all three."},
+    {.group = "Grid", .name = "orientation", .type = CMD_STRING, .metavar = "CODES", FIELD(orientation),
+     .help = "Direction towards which each voxel axis grows: one of L/R, P/A and I/S each, in any order."},
+    {.group = "Grid", .name = "oblique", .type = CMD_NUMBERS, .metavar = "X Y Z", .unit = "degrees", .min = -180, .max = 180, .min_values = 3, .max_values = 3, FIELD(oblique),
+     .help = "Rotation of the grid about the axes of world space."},
+    {.group = "Measurement", .name = "bvals", .type = CMD_NUMBERS, .metavar = "B ...", .unit = "s/mm2", .min = 100, .max = 20000, .min_values = 1, .max_values = GLS_PHANTOM_MAX_SHELLS, FIELD(bvals), .help = "b-value of each shell."},
+    {.group = "Measurement", .name = "directions", .type = CMD_INT, .metavar = "N", .min = 6, .max = 1024, FIELD(directions), .help = "Gradient directions of each shell."},
+    {.group = "Measurement", .name = "b0s", .type = CMD_INT, .metavar = "N", .min = 1, .max = 64, FIELD(b0s), .help = "Volumes without diffusion weighting."},
+    {.group = "Measurement", .name = "snr", .type = CMD_DOUBLE, .metavar = "S", .min = 0, .max = 1e6, FIELD(snr),
+     .help = "Signal of white matter at b = 0 over the standard deviation of the (Rician) noise; 0: no noise."},
+    {.group = "Measurement", .name = "seed", .type = CMD_UINT64, .metavar = "K", .min = 0, .max = INFINITY, FIELD(seed), .help = "Random seed of the noise."},
+    {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing files."},
+    {.name = NULL},
+};
+
+static void set_defaults(void *values)
+{
+    gls_phantom_params p = gls_phantom_params_default();
+    /* the help shows it after the parameters are gone */
+    static char orientation[4];
+    memcpy(orientation, p.orientation, sizeof orientation);
+    phantom_options *o = values;
+    *o = (phantom_options){.orientation = orientation, .directions = p.n_directions, .b0s = p.n_b0, .snr = p.snr, .seed = p.seed};
+    o->shape.n = o->voxel_size.n = o->oblique.n = 3;
+    for (int a = 0; a < 3; a++) {
+        o->shape.value[a] = p.shape[a];
+        o->voxel_size.value[a] = p.voxel_size[a];
+        o->oblique.value[a] = p.oblique[a];
+    }
+    o->bvals.n = p.n_shells;
+    memcpy(o->bvals.value, p.bval, (size_t)p.n_shells * sizeof *p.bval);
+}
+
+static int check_orientation(const char *codes)
+{
+    static const char *const axes[] = {"LR", "PA", "IS"};
+    bool ok = strlen(codes) == 3;
+    for (int a = 0; a < 3 && ok; a++) ok = (strchr(codes, axes[a][0]) != NULL) + (strchr(codes, axes[a][1]) != NULL) == 1;
+    return ok ? CMD_EXIT_OK : cmd_error(CMD_EXIT_USAGE, "--orientation: '%s' must hold one of L or R, one of P or A and one of I or S, e.g. LAS", codes);
+}
+
+static int make_params(const phantom_options *o, gls_phantom_params *p)
+{
+    *p = gls_phantom_params_default();
+    if (o->voxel_size.n == 2) return cmd_error(CMD_EXIT_USAGE, "--voxel-size: needs one value or three, got 2");
+    if (o->snr > 0 && o->snr < 1) return cmd_error(CMD_EXIT_USAGE, "--snr: %g is out of range: must be 0 (no noise) or 1 to 1000000", o->snr);
+    int code = check_orientation(o->orientation);
+    if (code) return code;
+    for (int a = 0; a < 3; a++) {
+        p->shape[a] = (int32_t)o->shape.value[a];
+        p->voxel_size[a] = o->voxel_size.value[o->voxel_size.n == 1 ? 0 : a];
+        p->oblique[a] = o->oblique.value[a];
+    }
+    memcpy(p->orientation, o->orientation, 4);
+    p->n_shells = o->bvals.n;
+    memcpy(p->bval, o->bvals.value, (size_t)o->bvals.n * sizeof *p->bval);
+    p->n_directions = o->directions;
+    p->n_b0 = o->b0s;
+    p->snr = o->snr;
+    p->seed = o->seed;
+    return CMD_EXIT_OK;
+}
+
+static uint64_t count_voxels(const gls_image *image)
+{
+    uint64_t count = 0;
+    size_t n = gls_grid_voxels(&image->grid);
+    for (size_t i = 0; i < n; i++) count += image->data[i] > 0;
+    return count;
+}
+
+static void print_written(const gls_phantom *phantom, const char *directory)
+{
+    const gls_grid *grid = &phantom->dwi->grid;
+    char axes[4], text[32];
+    gls_grid_axis_codes(grid, axes);
+    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n", directory, grid->dim[0], grid->dim[1], grid->dim[2],
+           grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
+    printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
+    printf("%s/mask.nii.gz    brain, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->mask), text, sizeof text));
+    printf("%s/roi.nii.gz     white matter, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->roi), text, sizeof text));
+    printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
+    printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n", directory);
+    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines NAME.txt (world mm)\n", directory, phantom->n_bundles);
+    for (size_t i = 0; i < phantom->n_bundles; i++)
+        printf("    %-28s %8s voxels\n", phantom->bundle[i].name, cmd_text_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
+    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n", directory, directory, directory, directory, directory);
+}
+
+static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
+{
+    const phantom_options *o = values;
+    gls_phantom_params params;
+    gls_phantom *phantom = NULL;
+    if (arguments->n_positionals != 1) return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name, command->name, command->synopsis);
+    int code = make_params(o, &params);
+    if (code) return code;
+    cmd_message_library(false);
+    gls_status status = gls_phantom_create(&params, &phantom);
+    if (!status) {
+        /* a signal waits for the files to be complete */
+        cmd_interrupt_catch();
+        status = gls_phantom_write(phantom, arguments->positional[0], o->force);
+        cmd_interrupt_release();
+    }
+    if (status)
+        code = cmd_error_status(status);
+    else if (cmd_interrupted())
+        code = cmd_error(CMD_EXIT_INTERRUPTED, "interrupted; the files in %s are complete", arguments->positional[0]);
+    else if (cmd_message_info_enabled())
+        print_written(phantom, arguments->positional[0]);
+    gls_phantom_destroy(phantom);
+    return code;
+}
+
+static const char *const positionals[] = {"DIR", "Directory to write to; made where it does not exist.", NULL};
+
+static const char *const examples[] = {
+    "The demonstration phantom:",
+    "glslines phantom demo",
+    "The size used for benchmarks, 160 volumes:",
+    "glslines phantom bench --shape 81 106 76 --directions 150 --b0s 10",
+    "Two shells, anisotropic and oblique, without noise:",
+    "glslines phantom odd --bvals 1000 2000 --voxel-size 1.7 2 3.1 --oblique 10 0 25 --snr 0",
+    NULL,
+};
+
+const cmd_command cmd_phantom = {
+    .name = "phantom",
+    .synopsis = "DIR [options]",
+    .summary = "Write the built-in phantom: a brain-like data set with known bundles",
+    .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey matter, CSF and Rician noise, and the ground truth of every bundle.",
+    .positionals = positionals,
+    .max_positionals = 1,
+    .options = table,
+    .examples = examples,
+    .values_size = sizeof(phantom_options),
+    .set_defaults = set_defaults,
+    .run = run_phantom,
+};

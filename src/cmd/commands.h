@@ -1,0 +1,11 @@
+/* The commands of the tool; src/main.c lists them. */
+#ifndef GLS_CMD_COMMANDS_H
+#define GLS_CMD_COMMANDS_H
+
+#include "cmd/options.h"
+
+extern const cmd_command cmd_track;
+extern const cmd_command cmd_phantom;
+extern const cmd_command cmd_devices;
+
+#endif

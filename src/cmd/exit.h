@@ -1,0 +1,24 @@
+/* Exit codes of the tool: the one place where they are defined; the help prints them from cmd_exit_text(). */
+#ifndef GLS_CMD_EXIT_H
+#define GLS_CMD_EXIT_H
+
+#include <glslines/common.h>
+
+typedef enum cmd_exit {
+    CMD_EXIT_OK = 0,
+    CMD_EXIT_INTERNAL = 1,
+    CMD_EXIT_USAGE = 2,
+    CMD_EXIT_INPUT = 3,
+    CMD_EXIT_OUTPUT = 4,
+    CMD_EXIT_DEVICE = 5,
+    CMD_EXIT_EMPTY = 6,
+    CMD_EXIT_UNSUPPORTED = 7,
+    CMD_EXIT_INTERRUPTED = 130
+} cmd_exit;
+
+cmd_exit cmd_exit_from_status(gls_status status);
+
+/* A line on each code for the help: "0  success" and so on; NULL at the end of the list. */
+const char *cmd_exit_text(size_t i);
+
+#endif

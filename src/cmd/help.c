@@ -1,0 +1,197 @@
+/* Help texts made from the tables of options. */
+#include "cmd/exit.h"
+#include "cmd/options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int cmd_terminal_width(FILE *stream)
+{
+    struct winsize size;
+    int width = 80;
+    const char *columns = getenv("COLUMNS");
+    uint64_t v;
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    else if (columns && cmd_parse_uint64(columns, &v) && v > 0 && v < 10000)
+        width = (int)v;
+    return width < 60 ? 60 : width > 120 ? 120 : width;
+}
+
+void cmd_wrap(FILE *out, const char *text, int column, int indent, int width)
+{
+    bool first = true;
+    while (*text) {
+        text += strspn(text, " ");
+        int n = (int)strcspn(text, " \n");
+        if (n > 0) {
+            if (!first && column + 1 + n > width) {
+                fprintf(out, "\n%*s", indent, "");
+                column = indent;
+                first = true;
+            }
+            fprintf(out, "%s%.*s", first ? "" : " ", n, text);
+            column += n + !first;
+            first = false;
+        }
+        text += n;
+        if (*text == '\n') {
+            fprintf(out, "\n%*s", text[1] ? indent : 0, "");
+            column = indent;
+            first = true;
+            text++;
+        }
+    }
+    fputc('\n', out);
+}
+
+void cmd_default_text(const cmd_option *option, const void *values, char *buffer, size_t size)
+{
+    const void *field = (const char *)values + option->offset;
+    const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
+    *buffer = '\0';
+    if (option->default_text) {
+        snprintf(buffer, size, "%s", option->default_text);
+        return;
+    }
+    switch (option->type) {
+    case CMD_FLAG:
+    case CMD_COUNT: break;
+    case CMD_INT: snprintf(buffer, size, "%d%s%s", *(const int *)field, space, unit); break;
+    case CMD_UINT64: snprintf(buffer, size, "%" PRIu64 "%s%s", *(const uint64_t *)field, space, unit); break;
+    case CMD_SEED: snprintf(buffer, size, "%" PRIu64, ((const cmd_seed *)field)->value); break;
+    case CMD_DOUBLE: snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
+    case CMD_LENGTH: snprintf(buffer, size, "%.15g %s", ((const cmd_length *)field)->value, ((const cmd_length *)field)->mm ? "mm" : "voxels"); break;
+    case CMD_NUMBERS: {
+        const cmd_numbers *numbers = field;
+        size_t used = 0;
+        for (int i = 0; i < numbers->n && used < size; i++) used += (size_t)snprintf(buffer + used, size - used, "%s%.15g", i ? " " : "", numbers->value[i]);
+        if (numbers->n > 0 && used < size) snprintf(buffer + used, size - used, "%s%s", space, unit);
+        break;
+    }
+    case CMD_STRING:
+        if (*(const char *const *)field) snprintf(buffer, size, "%s", *(const char *const *)field);
+        break;
+    case CMD_CHOICE: cmd_choice_word(option->choices, *(const int *)field, buffer, size); break;
+    }
+}
+
+/* "[range; default: x]", or "" where there is neither. */
+static void bracket_text(const cmd_option *option, const void *values, char *buffer, size_t size)
+{
+    char range[128], fallback[128];
+    cmd_range_text(option, range, sizeof range);
+    cmd_default_text(option, values, fallback, sizeof fallback);
+    if (*range && *fallback)
+        snprintf(buffer, size, " [%s; default: %s]", range, fallback);
+    else if (*range)
+        snprintf(buffer, size, " [%s]", range);
+    else if (*fallback)
+        snprintf(buffer, size, " [default: %s]", fallback);
+    else
+        *buffer = '\0';
+}
+
+static void option_head(const cmd_option *option, char *buffer, size_t size)
+{
+    char letter[8] = "    ";
+    const char *value = option->type == CMD_CHOICE ? option->choices : option->metavar;
+    if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    if (option->type == CMD_FLAG || option->type == CMD_COUNT)
+        snprintf(buffer, size, "%s--%s", letter, option->name);
+    else
+        snprintf(buffer, size, "%s--%s %s", letter, option->name, value);
+}
+
+static void help_option(FILE *out, const cmd_option *option, const void *values, int width)
+{
+    char head[256], bracket[300], text[1600];
+    const int indent = 30;
+    option_head(option, head, sizeof head);
+    bracket_text(option, values, bracket, sizeof bracket);
+    snprintf(text, sizeof text, "%s%s", option->help, bracket);
+    int column = fprintf(out, "  %s", head);
+    if (column > indent - 2)
+        fprintf(out, "\n%*s", indent, "");
+    else
+        fprintf(out, "%*s", indent - column, "");
+    cmd_wrap(out, text, indent, indent, width);
+}
+
+static void help_options(FILE *out, const cmd_option *options, const void *values, int width)
+{
+    const char *group = NULL;
+    for (size_t i = 0; options[i].name; i++) {
+        if (!group || strcmp(group, options[i].group) != 0) fprintf(out, "\n%s:\n", options[i].group);
+        group = options[i].group;
+        help_option(out, &options[i], values, width);
+    }
+}
+
+void cmd_help(FILE *out, const cmd_command *command, int width)
+{
+    union {
+        char bytes[CMD_MAX_VALUES];
+        max_align_t align;
+    } values = {{0}};
+    command->set_defaults(values.bytes);
+    fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
+    cmd_wrap(out, command->description, 0, 0, width);
+    for (const char *const *p = command->positionals; p && *p; p += 2) {
+        if (p == command->positionals) fputs("\nArguments:\n", out);
+        fprintf(out, "  %-10s", p[0]);
+        cmd_wrap(out, p[1], 12, 12, width);
+    }
+    help_options(out, command->options, values.bytes, width);
+    help_options(out, cmd_common_options, values.bytes, width);
+    fputs("\nExit codes:\n", out);
+    for (size_t i = 0; cmd_exit_text(i); i++) fprintf(out, "  %s\n", cmd_exit_text(i));
+    fputs("\nExamples:\n", out);
+    for (const char *const *e = command->examples; e && *e; e += 2) {
+        fputs("  ", out);
+        cmd_wrap(out, e[0], 2, 2, width);
+        fprintf(out, "    %s\n", e[1]);
+    }
+}
+
+static void markdown_cell(FILE *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|' || *text == '<' || *text == '*') fputc('\\', out);
+        fputc(*text == '\n' ? ' ' : *text, out);
+    }
+}
+
+static void markdown_option(FILE *out, const cmd_option *option, const void *values)
+{
+    char head[256], range[128], fallback[128];
+    option_head(option, head, sizeof head);
+    cmd_range_text(option, range, sizeof range);
+    cmd_default_text(option, values, fallback, sizeof fallback);
+    fputs("| `", out);
+    /* GitHub takes a bar inside a code span for a cell border unless it is escaped */
+    for (const char *c = head + strspn(head, " "); *c; c++) fprintf(out, "%s%c", *c == '|' ? "\\" : "", *c);
+    fputs("` | ", out);
+    markdown_cell(out, range);
+    fputs(" | ", out);
+    markdown_cell(out, fallback);
+    fputs(" | ", out);
+    markdown_cell(out, option->help);
+    fputs(" |\n", out);
+}
+
+void cmd_help_markdown(FILE *out, const cmd_command *command)
+{
+    union {
+        char bytes[CMD_MAX_VALUES];
+        max_align_t align;
+    } values = {{0}};
+    command->set_defaults(values.bytes);
+    fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
+    for (size_t i = 0; command->options[i].name; i++) markdown_option(out, &command->options[i], values.bytes);
+    for (size_t i = 0; cmd_common_options[i].name; i++) markdown_option(out, &cmd_common_options[i], values.bytes);
+}

@@ -1,0 +1,102 @@
+#include "cmd/launcher.h"
+
+#include <stddef.h>
+
+#ifdef GLS_HAVE_UNITY
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+/* unity.h and what it includes use extensions that -Wpedantic would report */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <unity.h>
+#pragma GCC diagnostic pop
+
+struct cmd_launcher {
+    UnityLauncherEntry *entry;
+};
+
+/* GIO would otherwise start a bus of its own, or wait for one. */
+static int session_bus_exists(void)
+{
+    char path[64];
+    const char *address = getenv("DBUS_SESSION_BUS_ADDRESS");
+    if (address && *address) return 1;
+    snprintf(path, sizeof path, "/run/user/%u/bus", (unsigned)getuid());
+    return access(path, R_OK | W_OK) == 0;
+}
+
+/* What the library sends is queued on the default main context, which nobody else runs here. */
+static void deliver(void)
+{
+    for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
+}
+
+cmd_launcher *cmd_launcher_create(void)
+{
+    if (!session_bus_exists()) return NULL;
+    /* a program of the command line has no icon of its own unless its .desktop file is installed; the variable names another, e.g. the terminal's */
+    const char *id = getenv("GLSLINES_DESKTOP_ID");
+    GError *error = NULL;
+    GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
+    if (!bus) {
+        g_clear_error(&error);
+        return NULL;
+    }
+    /* a bus that goes away must not end the program */
+    g_dbus_connection_set_exit_on_close(bus, FALSE);
+    cmd_launcher *launcher = malloc(sizeof *launcher);
+    UnityLauncherEntry *entry = launcher ? unity_launcher_entry_get_for_desktop_id(id && *id ? id : "glslines.desktop") : NULL;
+    g_object_unref(bus);
+    if (!entry) {
+        free(launcher);
+        return NULL;
+    }
+    launcher->entry = entry;
+    unity_launcher_entry_set_progress(entry, 0.0);
+    unity_launcher_entry_set_progress_visible(entry, TRUE);
+    deliver();
+    return launcher;
+}
+
+void cmd_launcher_update(cmd_launcher *launcher, double fraction)
+{
+    if (!launcher) return;
+    unity_launcher_entry_set_progress(launcher->entry, fraction);
+    deliver();
+}
+
+void cmd_launcher_destroy(cmd_launcher *launcher)
+{
+    if (!launcher) return;
+    unity_launcher_entry_set_progress_visible(launcher->entry, FALSE);
+    deliver();
+    GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
+    if (bus) {
+        g_dbus_connection_flush_sync(bus, NULL, NULL);
+        g_object_unref(bus);
+    }
+    g_object_unref(launcher->entry);
+    free(launcher);
+}
+
+#else
+
+cmd_launcher *cmd_launcher_create(void)
+{
+    return NULL;
+}
+
+void cmd_launcher_update(cmd_launcher *launcher, double fraction)
+{
+    (void)launcher;
+    (void)fraction;
+}
+
+void cmd_launcher_destroy(cmd_launcher *launcher)
+{
+    (void)launcher;
+}
+
+#endif

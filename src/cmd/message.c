@@ -1,0 +1,133 @@
+#include "cmd/message.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;
+    bool quiet;
+    int verbose;
+    bool status_shown;
+    char **warning;
+    size_t n_warnings;
+} messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Called with the lock held. */
+static void print_line(const char *prefix, const char *line)
+{
+    /* clears a progress bar, which is drawn again by the next step */
+    if (messages.status_shown) fputs("\r\033[K", stderr);
+    messages.status_shown = false;
+    fprintf(stderr, "%s%s\n", prefix, line);
+}
+
+static void emit(gls_log_level level, const char *line)
+{
+    pthread_mutex_lock(&messages.lock);
+    if (level == GLS_LOG_WARNING) {
+        char **grown = realloc(messages.warning, (messages.n_warnings + 1) * sizeof *grown);
+        char *copy = grown ? strdup(line) : NULL;
+        if (grown) messages.warning = grown;
+        if (copy) messages.warning[messages.n_warnings++] = copy;
+    }
+    if (level == GLS_LOG_ERROR)
+        print_line("glslines: ", line);
+    else if (level == GLS_LOG_WARNING && !messages.quiet)
+        print_line("glslines: warning: ", line);
+    else if (level == GLS_LOG_INFO && !messages.quiet)
+        print_line("", line);
+    else if (level == GLS_LOG_DEBUG && messages.verbose > 1)
+        print_line("debug: ", line);
+    pthread_mutex_unlock(&messages.lock);
+}
+
+static void from_library(void *user, gls_log_level level, const char *line)
+{
+    (void)user;
+    emit(level, line);
+}
+
+void cmd_message_init(const cmd_common *common)
+{
+    messages.quiet = common->quiet;
+    messages.verbose = common->quiet ? 0 : common->verbose;
+    cmd_message_library(true);
+}
+
+void cmd_message_library(bool info)
+{
+    gls_log_set(from_library, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : info ? GLS_LOG_INFO : GLS_LOG_WARNING);
+}
+
+static void emit_v(gls_log_level level, const char *format, va_list args)
+{
+    char line[2048];
+    vsnprintf(line, sizeof line, format, args);
+    emit(level, line);
+}
+
+int cmd_error(cmd_exit code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit_v(GLS_LOG_ERROR, format, args);
+    va_end(args);
+    return code;
+}
+
+int cmd_error_status(gls_status status)
+{
+    const char *text = gls_last_error();
+    return cmd_error(cmd_exit_from_status(status), "%s", *text ? text : gls_status_name(status));
+}
+
+void cmd_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit_v(GLS_LOG_WARNING, format, args);
+    va_end(args);
+}
+
+void cmd_info(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    emit_v(GLS_LOG_INFO, format, args);
+    va_end(args);
+}
+
+void cmd_detail(const char *format, ...)
+{
+    if (messages.verbose < 1) return;
+    va_list args;
+    va_start(args, format);
+    emit_v(GLS_LOG_INFO, format, args);
+    va_end(args);
+}
+
+bool cmd_message_info_enabled(void)
+{
+    return !messages.quiet;
+}
+
+size_t cmd_message_warnings(const char *const **lines)
+{
+    *lines = (const char *const *)messages.warning;
+    return messages.n_warnings;
+}
+
+void cmd_message_status_line(const char *line)
+{
+    pthread_mutex_lock(&messages.lock);
+    if (line)
+        fprintf(stderr, "\r%s\033[K", line);
+    else if (messages.status_shown)
+        fputs("\r\033[K", stderr);
+    messages.status_shown = line != NULL;
+    fflush(stderr);
+    pthread_mutex_unlock(&messages.lock);
+}

@@ -1,0 +1,389 @@
+#include "cmd/options.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const cmd_option cmd_common_options[] = {
+    {.group = "General", .name = "quiet", .letter = 'q', .type = CMD_FLAG, .offset = offsetof(cmd_common, quiet), .help = "Print errors only."},
+    {.group = "General", .name = "verbose", .letter = 'v', .type = CMD_COUNT, .offset = offsetof(cmd_common, verbose),
+     .help = "Print more; twice: messages for developers, the driver's among them."},
+    {.group = "General", .name = "help", .letter = 'h', .type = CMD_FLAG, .offset = offsetof(cmd_common, help), .help = "Print this help and exit."},
+    {.name = NULL},
+};
+
+size_t cmd_options_count(const cmd_option *table)
+{
+    size_t n = 0;
+    while (table[n].name) n++;
+    return n;
+}
+
+typedef struct parser {
+    const cmd_command *command;
+    size_t n_own, n_all; /* options of the command, and with the common ones */
+    int argc;
+    char **argv;
+    int next; /* argument to be read */
+    void *values;
+    cmd_arguments *arguments;
+    char *error;
+    size_t error_size;
+} parser;
+
+__attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->error, p->error_size, format, args);
+    va_end(args);
+    return false;
+}
+
+bool cmd_parse_double(const char *text, double *value)
+{
+    /* strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant on a command line */
+    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v) || (errno == ERANGE && fabs(v) > 1)) return false;
+    *value = v;
+    return true;
+}
+
+bool cmd_parse_uint64(const char *text, uint64_t *value)
+{
+    if (!*text || strspn(text, "0123456789") != strlen(text)) return false;
+    errno = 0;
+    unsigned long long v = strtoull(text, NULL, 10);
+    if (errno) return false;
+    *value = v;
+    return true;
+}
+
+static bool parse_int(const char *text, int *value)
+{
+    const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
+    if (!*digits || strspn(digits, "0123456789") != strlen(digits)) return false;
+    errno = 0;
+    long v = strtol(text, NULL, 10);
+    if (errno || v < INT_MIN || v > INT_MAX) return false;
+    *value = (int)v;
+    return true;
+}
+
+static bool in_range(const cmd_option *option, double v)
+{
+    if (isfinite(option->min) && (option->min_open ? v <= option->min : v < option->min)) return false;
+    if (isfinite(option->max) && (option->max_open ? v >= option->max : v > option->max)) return false;
+    return true;
+}
+
+static void bound_text(double value, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.15g", value);
+}
+
+void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
+{
+    char low[32], high[32];
+    const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
+    bool numeric = option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE || option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
+    bool has_min = numeric && isfinite(option->min) && !(option->type == CMD_UINT64 && option->min == 0 && !option->min_open);
+    bool has_max = numeric && isfinite(option->max);
+    if (option->type == CMD_LENGTH) unit = space = "";
+    bound_text(option->min, low, sizeof low);
+    bound_text(option->max, high, sizeof high);
+    if (has_min && has_max && !option->min_open && !option->max_open)
+        snprintf(buffer, size, "%s to %s%s%s", low, high, space, unit);
+    else if (has_min && has_max)
+        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low, option->max_open ? "less than" : "at most", high, space, unit);
+    else if (has_min)
+        snprintf(buffer, size, "%s %s%s%s", option->min_open ? "more than" : "at least", low, space, unit);
+    else if (has_max)
+        snprintf(buffer, size, "%s %s%s%s", option->max_open ? "less than" : "at most", high, space, unit);
+    else
+        snprintf(buffer, size, "%s", "");
+}
+
+static bool check_range(parser *p, const cmd_option *option, const char *text, double v)
+{
+    char range[128];
+    if (in_range(option, v)) return true;
+    cmd_range_text(option, range, sizeof range);
+    return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
+}
+
+const char *cmd_choice_word(const char *choices, int index, char *buffer, size_t size)
+{
+    for (; index > 0 && choices; index--) {
+        choices = strchr(choices, '|');
+        if (choices) choices++;
+    }
+    snprintf(buffer, size, "%.*s", choices ? (int)strcspn(choices, "|") : 0, choices ? choices : "");
+    return buffer;
+}
+
+static bool set_choice(parser *p, const cmd_option *option, const char *text, int *field)
+{
+    int index = 0;
+    for (const char *c = option->choices; c; index++) {
+        size_t n = strcspn(c, "|");
+        if (strlen(text) == n && strncmp(text, c, n) == 0) {
+            *field = index;
+            return true;
+        }
+        c = c[n] ? c + n + 1 : NULL;
+    }
+    char list[256];
+    size_t used = 0;
+    for (const char *c = option->choices; *c && used + 3 < sizeof list; c++) {
+        if (*c == '|') {
+            list[used++] = ',';
+            list[used++] = ' ';
+        } else {
+            list[used++] = *c;
+        }
+    }
+    list[used] = '\0';
+    return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
+}
+
+static bool set_length(parser *p, const cmd_option *option, const char *text, cmd_length *field)
+{
+    char number[64];
+    size_t n = strlen(text);
+    bool mm = n > 2 && strcmp(text + n - 2, "mm") == 0, vox = n > 3 && strcmp(text + n - 3, "vox") == 0;
+    n -= mm ? 2 : vox ? 3 : 0;
+    double v;
+    if (n >= sizeof number) return fail(p, "--%s: '%s' is not a length", option->name, text);
+    memcpy(number, text, n);
+    number[n] = '\0';
+    if (!cmd_parse_double(number, &v)) return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
+    if (!check_range(p, option, text, v)) return false;
+    *field = (cmd_length){v, mm};
+    return true;
+}
+
+/* Appends the numbers of one argument, which may hold several with commas between them. */
+static bool add_numbers(parser *p, const cmd_option *option, const char *text, cmd_numbers *field)
+{
+    char item[64];
+    for (const char *c = text;; c++) {
+        size_t n = strcspn(c, ",");
+        double v;
+        if (n >= sizeof item) return fail(p, "--%s: '%s' is not a number", option->name, text);
+        memcpy(item, c, n);
+        item[n] = '\0';
+        if (!cmd_parse_double(item, &v)) return fail(p, "--%s: '%s' is not a number", option->name, item);
+        if (option->integral && v != floor(v)) return fail(p, "--%s: '%s' is not a whole number", option->name, item);
+        if (!check_range(p, option, item, v)) return false;
+        if (field->n == option->max_values) return fail(p, "--%s: takes at most %d values", option->name, option->max_values);
+        field->value[field->n++] = v;
+        c += n;
+        if (!*c) return true;
+    }
+}
+
+/* An argument that continues a list: numbers only, so that a file name after the option is left alone. */
+static bool continues_list(const char *text)
+{
+    char copy[64];
+    double v;
+    if (strlen(text) >= sizeof copy) return false;
+    strcpy(copy, text);
+    char *state = NULL;
+    for (char *item = strtok_r(copy, ",", &state); item; item = strtok_r(NULL, ",", &state))
+        if (!cmd_parse_double(item, &v)) return false;
+    return *text != '\0';
+}
+
+static bool set_numbers(parser *p, const cmd_option *option, const char *text, cmd_numbers *field)
+{
+    cmd_numbers numbers = {.n = 0};
+    if (!add_numbers(p, option, text, &numbers)) return false;
+    bool list = strchr(text, ',') != NULL;
+    while (!list && numbers.n < option->max_values && p->next < p->argc && continues_list(p->argv[p->next]))
+        if (!add_numbers(p, option, p->argv[p->next++], &numbers)) return false;
+    if (numbers.n < option->min_values) return fail(p, "--%s: needs %d values, got %d", option->name, option->min_values, numbers.n);
+    *field = numbers;
+    return true;
+}
+
+static bool set_value(parser *p, const cmd_option *option, const char *text)
+{
+    void *field = (char *)p->values + option->offset;
+    switch (option->type) {
+    case CMD_FLAG: *(bool *)field = true; return true;
+    case CMD_COUNT: ++*(int *)field; return true;
+    case CMD_INT: {
+        int v;
+        if (!parse_int(text, &v)) return fail(p, "--%s: '%s' is not a whole number", option->name, text);
+        if (!check_range(p, option, text, v)) return false;
+        *(int *)field = v;
+        return true;
+    }
+    case CMD_UINT64: {
+        uint64_t v;
+        if (!cmd_parse_uint64(text, &v)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
+        if (!check_range(p, option, text, (double)v)) return false;
+        *(uint64_t *)field = v;
+        return true;
+    }
+    case CMD_SEED: {
+        cmd_seed v = {0, strcmp(text, "random") == 0};
+        if (!v.random && !cmd_parse_uint64(text, &v.value))
+            return fail(p, "--%s: '%s' is neither a whole number from 0 to 18446744073709551615 nor 'random'", option->name, text);
+        *(cmd_seed *)field = v;
+        return true;
+    }
+    case CMD_DOUBLE: {
+        double v;
+        if (!cmd_parse_double(text, &v)) return fail(p, "--%s: '%s' is not a number", option->name, text);
+        if (!check_range(p, option, text, v)) return false;
+        *(double *)field = v;
+        return true;
+    }
+    case CMD_LENGTH: return set_length(p, option, text, field);
+    case CMD_NUMBERS: return set_numbers(p, option, text, field);
+    case CMD_STRING:
+        if (!*text) return fail(p, "--%s: the value is empty", option->name);
+        *(const char **)field = text;
+        return true;
+    case CMD_CHOICE: return set_choice(p, option, text, field);
+    }
+    return false;
+}
+
+/* The command's own options, then the common ones. */
+static const cmd_option *option_at(const parser *p, size_t i)
+{
+    return i < p->n_own ? &p->command->options[i] : &cmd_common_options[i - p->n_own];
+}
+
+static bool takes_value(const cmd_option *option)
+{
+    return option->type != CMD_FLAG && option->type != CMD_COUNT;
+}
+
+/* The value of an option: what follows '=' or the letter, else the next argument. */
+static bool read_option(parser *p, size_t index, const char *attached)
+{
+    const cmd_option *option = option_at(p, index);
+    const char *text = attached;
+    if (index < p->n_own) p->arguments->given[index] = true;
+    if (!takes_value(option)) {
+        if (attached) return fail(p, "--%s: takes no value", option->name);
+        return set_value(p, option, NULL);
+    }
+    if (!text) {
+        /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
+        if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0) return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
+        text = p->argv[p->next++];
+    }
+    return set_value(p, option, text);
+}
+
+static bool read_long(parser *p, const char *argument)
+{
+    char name[64];
+    const char *text = argument + 2, *equals = strchr(text, '=');
+    size_t n = equals ? (size_t)(equals - text) : strlen(text);
+    snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
+    const char *words[CMD_MAX_OPTIONS + 8];
+    for (size_t i = 0; i < p->n_all; i++) {
+        words[i] = option_at(p, i)->name;
+        if (strcmp(words[i], name) == 0) return read_option(p, i, equals ? equals + 1 : NULL);
+    }
+    const char *near = cmd_nearest(name, words, p->n_all);
+    if (near) return fail(p, "unknown option --%s; did you mean --%s?", name, near);
+    return fail(p, "unknown option --%s; 'glslines %s --help' lists all", name, p->command->name);
+}
+
+/* "-v", "-vq", "-ofile": letters without values may share a dash. */
+static bool read_letters(parser *p, const char *argument)
+{
+    for (const char *c = argument + 1; *c; c++) {
+        size_t i = 0;
+        while (i < p->n_all && option_at(p, i)->letter != *c) i++;
+        if (i == p->n_all) return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument, p->command->name);
+        if (takes_value(option_at(p, i))) return read_option(p, i, c[1] ? (c[1] == '=' ? c + 2 : c + 1) : NULL);
+        if (!read_option(p, i, NULL)) return false;
+    }
+    return true;
+}
+
+bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values, cmd_arguments *arguments, char *error, size_t error_size)
+{
+    size_t n_own = cmd_options_count(command->options);
+    parser p = {command, n_own, n_own + cmd_options_count(cmd_common_options), argc, argv, first, values, arguments, error, error_size};
+    bool only_positionals = false;
+    assert(n_own <= CMD_MAX_OPTIONS && command->values_size <= CMD_MAX_VALUES);
+    *arguments = (cmd_arguments){.argc = argc, .argv = argv};
+    while (p.next < argc) {
+        const char *argument = argv[p.next++];
+        if (!only_positionals && strcmp(argument, "--") == 0) {
+            only_positionals = true;
+        } else if (!only_positionals && strncmp(argument, "--", 2) == 0) {
+            if (!read_long(&p, argument)) return false;
+        } else if (!only_positionals && argument[0] == '-' && argument[1]) {
+            if (!read_letters(&p, argument)) return false;
+        } else if (arguments->n_positionals == command->max_positionals) {
+            return fail(&p, "unexpected argument '%s'; usage: glslines %s %s", argument, command->name, command->synopsis);
+        } else {
+            arguments->positional[arguments->n_positionals++] = argument;
+        }
+    }
+    return true;
+}
+
+bool cmd_options_given(const cmd_command *command, const cmd_arguments *arguments, const char *name)
+{
+    for (size_t i = 0; command->options[i].name; i++)
+        if (strcmp(command->options[i].name, name) == 0) return arguments->given[i];
+    assert(!"option is not in the table");
+    return false;
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; both shorter than 64. */
+static int edit_distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int row[3][65]; /* rows i, i - 1 and i - 2, in turn */
+    for (int j = 0; j <= m; j++) row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *cmd_nearest(const char *text, const char *const *words, size_t n)
+{
+    size_t length = strlen(text);
+    if (length < 2 || length > 63) return NULL;
+    int best = (int)(length / 3 < 1 ? 1 : length / 3) + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) > 63) continue;
+        /* the beginning of a word is as good as one slip */
+        int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
+        if (d < best) {
+            best = d;
+            found = words[i];
+        }
+    }
+    return found;
+}

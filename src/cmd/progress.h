@@ -1,0 +1,23 @@
+/* Progress of a tracking run: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon of a desktop. */
+#ifndef GLS_CMD_PROGRESS_H
+#define GLS_CMD_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct cmd_launcher cmd_launcher;
+
+typedef struct cmd_progress {
+    bool shown;    /* info messages are wanted */
+    bool terminal; /* standard error is one */
+    double start, last_time;
+    uint64_t last_seeds;
+    cmd_launcher *launcher;
+} cmd_progress;
+
+void cmd_progress_init(cmd_progress *progress);
+/* A gls_track_progress: user is a cmd_progress; asks to stop once a signal has come. */
+bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);
+void cmd_progress_finish(cmd_progress *progress);
+
+#endif

@@ -1,0 +1,87 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/message.h"
+#include "cmd/text.h"
+#include "cmd/track_run.h"
+
+const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
+{
+    bool subgroup = asked == GLS_MAPPING_SUBGROUP || (asked == GLS_MAPPING_AUTO && device->subgroup_size > 1 && !device->software);
+    *lanes = subgroup ? device->subgroup_size : 1;
+    return subgroup ? "subgroup" : "single";
+}
+
+void track_print_plan(const track_run *run)
+{
+    const track_options *o = run->options;
+    const track_input *in = &run->input;
+    const gls_grid *grid = &in->dwi->grid;
+    char count[32], batch[32], voxels[32], memory[32], word[32], axes[4];
+    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < o->chunk_size ? seeds : o->chunk_size;
+    uint32_t lanes;
+    const char *mapping = cmd_device_mapping(run->device, (gls_mapping)o->mapping, &lanes);
+    gls_grid_axis_codes(grid, axes);
+    printf("grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n", grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0],
+           grid->voxel_size[1], grid->voxel_size[2], axes, gls_grid_determinant(grid));
+    printf("volumes     %zu, %zu of them b0\n", in->dwi->n_volumes, in->gradients->n_b0);
+    for (size_t i = 0; i < in->n_shells; i++) printf("shell       b = %.6g s/mm2: %zu volumes\n", in->shell[i].bval, in->shell[i].n);
+    printf("mask        %s voxels\n", cmd_text_count(in->mask_voxels, voxels, sizeof voxels));
+    printf("seeds       %s", cmd_text_count(seeds, count, sizeof count));
+    if (o->seeds)
+        printf(" from %s\n", o->seeds);
+    else
+        printf(" in %s voxels\n", cmd_text_count(in->seed_voxels, voxels, sizeof voxels));
+    printf("model       %s, order %d\n", cmd_choice_word("opdt|csa|csd", o->model, word, sizeof word), o->sh_order);
+    printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->fa_threshold);
+    printf("sphere      %s, %zu directions%s\n", o->sphere, in->sphere->n, in->sphere->antipodal ? " (antipodal pairs)" : "");
+    printf("direction   %s, step %.6g mm, at most %g degrees\n", cmd_choice_word("boot|prob|det|ptt", o->dg, word, sizeof word), in->step_mm, o->max_angle);
+    printf("length      %g to %g mm\n", o->min_length, o->max_length);
+    printf("device      %s, %s\n", run->device->renderer, run->device->version);
+    printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
+    printf("batch       at most %s seeds, %s batches or more\n", cmd_text_count(largest, batch, sizeof batch),
+           cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
+    double texel = o->float_textures ? 4 : 2;
+    uint64_t bytes = (uint64_t)((double)gls_grid_voxels(grid) * texel * (double)in->dwi->n_volumes);
+    printf("memory      %s of image data on the device\n", cmd_text_bytes(bytes, memory, sizeof memory));
+    printf("output      %s\n", run->output);
+    if (run->sidecar) printf("sidecar     %s\n", run->sidecar);
+}
+
+static void summary_counts(const gls_track_result *r)
+{
+    char a[32], b[32], c[32];
+    cmd_info("seeds        %s, %s of them without a direction", cmd_text_count(r->seeds, a, sizeof a), cmd_text_count(r->seeds_without_direction, b, sizeof b));
+    cmd_info("directions   %s", cmd_text_count(r->directions, a, sizeof a));
+    cmd_info("streamlines  %s, %s of them cut at the largest length", cmd_text_count(r->streamlines, a, sizeof a), cmd_text_count(r->truncated, b, sizeof b));
+    cmd_info("points       %s", cmd_text_count(r->points, a, sizeof a));
+    cmd_info("rejected     %s: %s of a single point, %s too short", cmd_text_count(r->rejected_single_point + r->rejected_too_short, a, sizeof a),
+             cmd_text_count(r->rejected_single_point, b, sizeof b), cmd_text_count(r->rejected_too_short, c, sizeof c));
+    char line[512];
+    size_t used = 0;
+    for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "", gls_end_name((gls_end)e), cmd_text_count(r->ends[e], a, sizeof a));
+    cmd_info("half ends    %s", line);
+}
+
+void track_print_summary(const track_run *run)
+{
+    const gls_track_result *r = &run->result;
+    char a[32], b[32], c[32], d[32], e[32], f[32];
+    summary_counts(r);
+    if (r->streamlines > 0)
+        cmd_info("length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64, r->mean_length, r->median_length, r->max_length,
+                 r->mean_points, r->median_points, r->max_points);
+    cmd_info("time         read %s, fit %s, upload %s, track %s, write %s, total %s", cmd_text_duration(run->input.seconds_read, a, sizeof a),
+             cmd_text_duration(run->input.seconds_fit, b, sizeof b), cmd_text_duration(run->seconds_upload, c, sizeof c),
+             cmd_text_duration(run->seconds_track, d, sizeof d), cmd_text_duration(run->seconds_write, e, sizeof e), cmd_text_duration(run->seconds_total, f, sizeof f));
+    cmd_info("speed        %spoints/s, %sstreamlines/s", cmd_text_rate(run->seconds_track > 0 ? (double)r->points / run->seconds_track : 0, a, sizeof a),
+             cmd_text_rate(run->seconds_track > 0 ? (double)r->streamlines / run->seconds_track : 0, b, sizeof b));
+    cmd_info("device       %s, %s; %u %s per streamline", run->device->renderer, run->device->version, r->lanes, r->lanes == 1 ? "invocation" : "invocations");
+    cmd_info("output       %s, %s%s%s", run->output, cmd_text_bytes(run->output_bytes, a, sizeof a), run->sidecar ? "; sidecar " : "", run->sidecar ? run->sidecar : "");
+    if (r->streamlines == 0)
+        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and empty",
+                 cmd_text_count(r->seeds - r->seeds_without_direction, a, sizeof a), cmd_text_count(r->seeds, b, sizeof b),
+                 cmd_text_count(r->rejected_single_point + r->rejected_too_short, c, sizeof c));
+}
