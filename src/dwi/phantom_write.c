@@ -1,0 +1,213 @@
+/* Writes a phantom: everything into a hidden folder first, so that a full disk leaves nothing behind. */
+#include <glslines/phantom.h>
+#include "util/file.h"
+#include "util/status.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_MOST 4096
+#define NAME_MOST 64 /* "bundles/", a bundle's name and "_end0.nii.gz" */
+
+typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE } what;
+
+typedef struct item {
+    char name[NAME_MOST];
+    what what;
+    const gls_image *image;
+    const gls_phantom_bundle *bundle;
+    bool placed; /* has its name and replaced nothing */
+} item;
+
+typedef struct writer {
+    const char *directory;
+    char stage[PATH_MOST];
+    item *item;
+    size_t n;
+} writer;
+
+static void add(writer *w, what what, const gls_image *image, const gls_phantom_bundle *bundle, const char *prefix, const char *name, const char *suffix)
+{
+    item *it = &w->item[w->n++];
+    *it = (item){.what = what, .image = image, .bundle = bundle};
+    snprintf(it->name, sizeof it->name, "%s%s%s", prefix, name, suffix);
+}
+
+static gls_status items_list(writer *w, const gls_phantom *p)
+{
+    w->item = calloc(7 + 4 * p->n_bundles, sizeof *w->item);
+    if (!w->item) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's files");
+    add(w, DWI, p->dwi, NULL, "", "dwi", ".nii.gz");
+    add(w, BVAL, NULL, NULL, "", "dwi", ".bval");
+    add(w, BVEC, NULL, NULL, "", "dwi", ".bvec");
+    add(w, LABEL, p->mask, NULL, "", "mask", ".nii.gz");
+    add(w, LABEL, p->roi, NULL, "", "roi", ".nii.gz");
+    add(w, IMAGE, p->tissue, NULL, "", "tissue", ".nii.gz");
+    if (p->peaks) add(w, IMAGE, p->peaks, NULL, "", "peaks", ".nii.gz");
+    for (size_t i = 0; i < p->n_bundles; i++) {
+        const gls_phantom_bundle *b = &p->bundle[i];
+        add(w, LABEL, b->mask, b, "bundles/", b->name, ".nii.gz");
+        add(w, LABEL, b->ends[0], b, "bundles/", b->name, "_end0.nii.gz");
+        add(w, LABEL, b->ends[1], b, "bundles/", b->name, "_end1.nii.gz");
+        add(w, LINE, NULL, b, "bundles/", b->name, ".txt");
+    }
+    return GLS_OK;
+}
+
+static gls_status path_join(char path[PATH_MOST], const char *folder, const char *name)
+{
+    int n = snprintf(path, PATH_MOST, "%s/%s", folder, name);
+    if (n < 0 || n >= PATH_MOST) return gls_fail(GLS_ERR_OUTPUT, "%s: name too long", folder);
+    return GLS_OK;
+}
+
+static gls_status targets_check(const writer *w)
+{
+    char path[PATH_MOST];
+    struct stat info;
+    for (size_t i = 0; i < w->n; i++) {
+        gls_status status = path_join(path, w->directory, w->item[i].name);
+        if (status) return status;
+        if (!lstat(path, &info)) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", path);
+    }
+    return GLS_OK;
+}
+
+static void print_vectors(FILE *file, const gls_phantom *p)
+{
+    const gls_gradients *g = p->gradients;
+    bool flip = gls_grid_determinant(&p->dwi->grid) > 0;
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < g->n; i++) {
+            double v = k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k];
+            fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* no "-0" */
+        }
+        fputc('\n', file);
+    }
+}
+
+static gls_status text_write(const char *path, const item *it, const gls_phantom *p)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *file = open_memstream(&text, &n);
+    if (!file) return gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path);
+    if (it->what == BVAL) {
+        for (size_t i = 0; i < p->gradients->n; i++) fprintf(file, "%s%.10g", i ? " " : "", p->gradients->bval[i]);
+        fputc('\n', file);
+    } else if (it->what == BVEC) {
+        print_vectors(file, p);
+    } else {
+        for (size_t i = 0; i < it->bundle->n_points; i++) {
+            const double *c = it->bundle->centre_line[i];
+            fprintf(file, "%.4f %.4f %.4f\n", c[0], c[1], c[2]);
+        }
+    }
+    bool bad = ferror(file);
+    bad = fclose(file) || bad;
+    gls_status status = bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, true, text, n);
+    free(text);
+    return status;
+}
+
+static gls_status items_stage(writer *w, const gls_phantom *p)
+{
+    char path[PATH_MOST];
+    for (size_t i = 0; i < w->n; i++) {
+        const item *it = &w->item[i];
+        gls_status status = path_join(path, w->stage, it->name);
+        if (status) return status;
+        switch (it->what) {
+        case DWI:
+            status = gls_image_write(path, it->image, GLS_IMAGE_INT16);
+            break;
+        case IMAGE:
+            status = gls_image_write(path, it->image, GLS_IMAGE_FLOAT32);
+            break;
+        case LABEL:
+            status = gls_image_write(path, it->image, GLS_IMAGE_UINT8);
+            break;
+        case BVAL:
+        case BVEC:
+        case LINE:
+            status = text_write(path, it, p);
+            break;
+        }
+        if (status) return status;
+    }
+    return GLS_OK;
+}
+
+/* Gives every file its name; if one cannot have it, takes back those that replaced nothing. */
+static gls_status items_place(writer *w, bool overwrite)
+{
+    char from[PATH_MOST], to[PATH_MOST];
+    for (size_t i = 0; i < w->n; i++) {
+        item *it = &w->item[i];
+        gls_status status = path_join(from, w->stage, it->name);
+        if (!status) status = path_join(to, w->directory, it->name);
+        if (status) return status;
+        /* A link fails where a file appeared meanwhile, a rename replaces it. */
+        bool done = !overwrite && !link(from, to);
+        if (!overwrite && !done && errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", to);
+        if (!done && rename(from, to)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
+        it->placed = !overwrite;
+    }
+    return GLS_OK;
+}
+
+static gls_status folder_make(const char *path, bool *made)
+{
+    struct stat info;
+    *made = !mkdir(path, 0777);
+    if (*made) return GLS_OK;
+    int reason = errno;
+    if (reason == EEXIST && !stat(path, &info)) {
+        if (S_ISDIR(info.st_mode)) return GLS_OK;
+        reason = ENOTDIR;
+    }
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot make the directory: %s", path, strerror(reason));
+}
+
+/* Removes the hidden folder and, after a failure, what has its name already. */
+static void clean_up(writer *w, bool failed, bool staged)
+{
+    char path[PATH_MOST];
+    for (size_t i = 0; i < w->n; i++) {
+        if (staged && !path_join(path, w->stage, w->item[i].name)) unlink(path);
+        if (failed && w->item[i].placed && !path_join(path, w->directory, w->item[i].name)) unlink(path);
+    }
+    if (!staged) return;
+    if (!path_join(path, w->stage, "bundles")) rmdir(path);
+    rmdir(w->stage);
+}
+
+gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite)
+{
+    GLS_REQUIRE(phantom && directory && directory[0]);
+    writer w = {.directory = directory};
+    bool new_root = false, new_bundles = false, staged = false, ignored;
+    char path[PATH_MOST] = "";
+    gls_status status = items_list(&w, phantom);
+    if (!status && !overwrite) status = targets_check(&w);
+    if (!status) status = folder_make(directory, &new_root);
+    if (!status) status = path_join(w.stage, directory, ".glslines-XXXXXX");
+    if (!status) {
+        staged = mkdtemp(w.stage) != NULL;
+        if (!staged) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written to: %s", directory, strerror(errno));
+    }
+    if (!status && phantom->n_bundles) status = path_join(path, w.stage, "bundles");
+    if (!status && phantom->n_bundles) status = folder_make(path, &ignored);
+    if (!status) status = items_stage(&w, phantom);
+    if (!status) status = path_join(path, directory, "bundles");
+    if (!status && phantom->n_bundles) status = folder_make(path, &new_bundles);
+    if (!status) status = items_place(&w, overwrite);
+    clean_up(&w, status != GLS_OK, staged);
+    if (status && new_bundles) rmdir(path);
+    if (status && new_root) rmdir(directory);
+    free(w.item);
+    return status;
+}
