@@ -34,9 +34,9 @@ typedef struct gls_gradients_options {
 GLS_API gls_gradients_options gls_gradients_options_default(void);
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z in rows; tabs, commas and '#'
- * comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file, and the volume counted from 0, for: a different count; a b-value that is
- * negative or not finite; a table without a b0; a weighted vector that is not finite, zero or off norm 1 by more than 1 %. Vectors within 1 % are
- * normalised; a b0's vector that is beyond becomes zero. grid may be NULL for GLS_BVEC_IMAGE. The rule used and the number of b0s are logged. */
+ * comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file, and the volume counted from 0, for: a different count;
+ * a b-value that is negative or not finite; a table without a b0; a weighted vector that is not finite, zero or off norm 1 by more than 1 %. Vectors
+ * within 1 % are normalised; a b0's vector that is beyond becomes zero. grid may be NULL for GLS_BVEC_IMAGE. The rule and the number of b0s are logged. */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
 /* The same from arrays; names in messages are "b-values" and "b-vectors". Values are copied. */

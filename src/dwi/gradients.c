@@ -137,7 +137,8 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
         double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); /* not 1 where the affine shears */
         for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
     }
-    if (largest > TELL_NORM_DEVIATION) gls_log(GLS_LOG_INFO, "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest, where);
+    if (largest > TELL_NORM_DEVIATION)
+        gls_log(GLS_LOG_INFO, "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest, where);
     return GLS_OK;
 }
 

@@ -20,7 +20,8 @@ TARGET static inline VD NAME(max)(VD a, VD b)
     return (VD)((greater & (VU)a) | (~greater & (VU)b));
 }
 
-/* ln x of positive normal numbers: x = m 2^k with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) by its series; absolute error < 2e-14 + 2 ulp. */
+/* ln x of positive normal numbers: x = m 2^k with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) by its series; absolute error
+ * < 2e-14 + 2 ulp. */
 TARGET static inline VD NAME(ln)(VD x)
 {
     const uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
@@ -58,7 +59,10 @@ TARGET static void NAME(log_signal)(const gls_tensor_plan *plan, const float *si
 {
     VD least = (VD){0} + plan->min_signal;
     for (size_t i = 0; i < plan->n; i++)
-        for (size_t j = 0; j < VECS; j++) y[i * VECS + j] = NAME(ln)(NAME(max)(__builtin_convertvector(*(const VF *)(signal + i * stride + j * LANES), VD), least));
+        for (size_t j = 0; j < VECS; j++) {
+            VD value = __builtin_convertvector(*(const VF *)(signal + i * stride + j * LANES), VD);
+            y[i * VECS + j] = NAME(ln)(NAME(max)(value, least));
+        }
 }
 
 /* c[row][lane] = sum over i of a[i][row] b[i][lane]; rows a multiple of 4. Tiles of four rows by two vectors stay in registers. */

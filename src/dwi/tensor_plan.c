@@ -57,17 +57,19 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     double s[P], vt[P * P];
     size_t n = plan->n;
     if (n < P) return gls_fail(GLS_ERR_INPUT, "gradient table: a tensor and S0 are %d unknowns, but there are only %zu volumes", P, n);
-    double *x = malloc(2 * n * P * sizeof *x), *u = x + n * P;
+    double *x = malloc(2 * n * P * sizeof *x);
     if (!x) return gls_fail(GLS_ERR_MEMORY, "out of memory for a design matrix of %zu volumes", n);
+    double *u = x + n * P;
     for (size_t i = 0; i < n; i++) memcpy(x + i * P, plan->design + i * GLS_TENSOR_STRIDE, P * sizeof *x);
     lapack_int info = LAPACKE_dgesdd(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, P, x, P, s, u, P, vt, P);
     gls_status status = GLS_OK;
     int rank = 0;
     while (info == 0 && rank < P && s[rank] > MIN_SINGULAR * s[0]) rank++;
-    if (info < 0) /* LAPACKE ran out of work space, or the table holds a NaN, which the public boundary excludes */
-        status = gls_fail(GLS_ERR_MEMORY, "singular values of a design matrix of %zu volumes failed (LAPACK info %d)", n, (int)info);
+    if (info != 0)
+        status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "gradient table: singular values of a design matrix of %zu volumes failed (LAPACK info %d)", n, (int)info);
     else if (rank < P)
-        status = gls_fail(GLS_ERR_INPUT, "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit; more directions (at least 6, not coplanar) are needed", n, rank, P);
+        status = gls_fail(GLS_ERR_INPUT, "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too few different directions", n,
+                          rank, P);
     for (size_t i = 0; i < n && status == GLS_OK; i++) {
         for (int p = 0; p < P; p++) {
             double sum = 0;

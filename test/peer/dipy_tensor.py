@@ -97,7 +97,7 @@ def noise(tool, work):
 
 
 def golden():
-    """A table of 3 b0 and 12 directions (vertices of an icosahedron's half, two shells), and five voxels of small integers."""
+    """A table of 3 b0 and 12 directions (vertices of an icosahedron's half, two shells), and voxels of integers."""
     g = (1 + 5**0.5) / 2
     half = np.array([[0, 1, g], [0, -1, g], [1, g, 0], [-1, g, 0], [g, 0, 1], [g, 0, -1]]) / np.sqrt(1 + g * g)
     bvals = np.array([0, 0, 45] + [1000] * 6 + [2500] * 6, float)
@@ -108,6 +108,7 @@ def golden():
         [500, 510, 490, 200, 210, 3, 190, 250, 205, 40, -5, 60, 0, 55, 45],
         [0] * 15,
         [40, 0, 35, 0, 0, 12, 0, 700, 0, 0, 0, 3, 0, 0, 900],
+        [40000, 0, 35, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 20000],
     ], float)
     fa, tensor, evals = dipy_fit(data, bvals, bvecs)
     for voxel in range(len(data)):
