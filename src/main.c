@@ -36,7 +36,7 @@ static void print_overview(FILE *out)
     fputs("Usage: glslines COMMAND [arguments] [options]\n\nCommands:\n", out);
     for (size_t i = 0; i < N_COMMANDS; i++) fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("  help       Help on a command: glslines help COMMAND\n\nExit codes:\n", out);
-    for (size_t i = 0; cmd_exit_text(i); i++) fprintf(out, "  %s\n", cmd_exit_text(i));
+    cmd_help_exit_codes(out, cmd_terminal_width(out));
     fputs("\nExamples:\n"
           "  Track the built-in phantom, to tracks.trx:\n    glslines track\n"
           "  Track your data:\n    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz -o tracks.trx\n"

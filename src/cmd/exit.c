@@ -16,18 +16,27 @@ cmd_exit cmd_exit_from_status(gls_status status)
     return CMD_EXIT_INTERNAL;
 }
 
+static const struct {
+    cmd_exit code;
+    const char *text;
+} table[] = {
+    {CMD_EXIT_OK, "success, an empty result included"},
+    {CMD_EXIT_INTERNAL, "internal error, or out of memory"},
+    {CMD_EXIT_USAGE, "usage: unknown option, value out of range"},
+    {CMD_EXIT_INPUT, "bad input: missing, damaged or inconsistent files"},
+    {CMD_EXIT_OUTPUT, "the output cannot be written, or exists and --force is absent"},
+    {CMD_EXIT_DEVICE, "no usable device, or the device failed"},
+    {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
+    {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or this device"},
+    {CMD_EXIT_INTERRUPTED, "interrupted (Ctrl-C, SIGTERM)"},
+};
+
 const char *cmd_exit_text(size_t i)
 {
-    static const char *const text[] = {
-        "0    success, an empty result included",
-        "1    internal error, or out of memory",
-        "2    usage: unknown option, value out of range",
-        "3    bad input: missing, damaged or inconsistent files",
-        "4    the output cannot be written, or exists and --force is absent",
-        "5    no usable device, or the device failed",
-        "6    empty result, with --fail-if-empty",
-        "7    valid, but not supported by this version or this device",
-        "130  interrupted (Ctrl-C, SIGTERM)",
-    };
-    return i < sizeof text / sizeof *text ? text[i] : NULL;
+    return i < sizeof table / sizeof *table ? table[i].text : NULL;
+}
+
+int cmd_exit_code(size_t i)
+{
+    return table[i].code;
 }

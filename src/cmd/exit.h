@@ -1,4 +1,4 @@
-/* Exit codes of the tool: the one place where they are defined; the help prints them from cmd_exit_text(). */
+/* Exit codes of the tool: the one place where they are defined; the help prints them. */
 #ifndef GLS_CMD_EXIT_H
 #define GLS_CMD_EXIT_H
 
@@ -18,7 +18,8 @@ typedef enum cmd_exit {
 
 cmd_exit cmd_exit_from_status(gls_status status);
 
-/* A line on each code for the help: "0  success" and so on; NULL at the end of the list. */
+/* The codes and a line on each, for the help; the text is NULL at the end of the list. */
 const char *cmd_exit_text(size_t i);
+int cmd_exit_code(size_t i);
 
 #endif

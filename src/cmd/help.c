@@ -149,12 +149,20 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
     help_options(out, command->options, values.bytes, width);
     help_options(out, cmd_common_options, values.bytes, width);
     fputs("\nExit codes:\n", out);
-    for (size_t i = 0; cmd_exit_text(i); i++) fprintf(out, "  %s\n", cmd_exit_text(i));
+    cmd_help_exit_codes(out, width);
     fputs("\nExamples:\n", out);
     for (const char *const *e = command->examples; e && *e; e += 2) {
         fputs("  ", out);
         cmd_wrap(out, e[0], 2, 2, width);
         fprintf(out, "    %s\n", e[1]);
+    }
+}
+
+void cmd_help_exit_codes(FILE *out, int width)
+{
+    for (size_t i = 0; cmd_exit_text(i); i++) {
+        fprintf(out, "  %-4d ", cmd_exit_code(i));
+        cmd_wrap(out, cmd_exit_text(i), 7, 7, width);
     }
 }
 

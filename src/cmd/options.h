@@ -121,6 +121,8 @@ bool cmd_parse_uint64(const char *text, uint64_t *value);
 /* Help of a command at this width, and its Markdown table. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
 void cmd_help_markdown(FILE *out, const cmd_command *command);
+/* A line on each exit code. */
+void cmd_help_exit_codes(FILE *out, int width);
 /* Text in lines of at most width columns, the first at column (already there), the others after indent blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
 /* Columns of the terminal behind stream, or of COLUMNS, or 80; within 60 .. 120. */

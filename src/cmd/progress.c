@@ -49,11 +49,13 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
             cmd_text_duration(elapsed * (1 - fraction) / fraction, left, sizeof left);
         else
             strcpy(left, "?");
-        snprintf(text, sizeof text, "%s/%s seeds, %s streamlines, %spoints/s, %s left", done, total, lines, rate, left);
-        if (progress->terminal)
+        /* on a terminal the bar takes the place of the number of streamlines */
+        if (progress->terminal) {
+            snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
             draw_bar(fraction, text, cmd_terminal_width(stderr));
-        else
-            cmd_info("%3.0f %%  %s", 100 * fraction, text);
+        } else {
+            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %spoints/s, %s left", 100 * fraction, done, total, lines, rate, left);
+        }
     }
     if (due) {
         progress->last_time = now;

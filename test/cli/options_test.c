@@ -1,0 +1,276 @@
+/* The option parser, and the tables of all commands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "cmd/exit.h"
+#include "cmd/options.h"
+#include "cmd/text.h"
+
+typedef struct values {
+    cmd_common common;
+    bool flag;
+    int i, choice;
+    uint64_t u;
+    double d;
+    cmd_length length;
+    cmd_seed seed;
+    cmd_numbers numbers;
+    const char *s;
+} values;
+
+#define FIELD(f) .offset = offsetof(values, f)
+static const cmd_option table[] = {
+    {.group = "A", .name = "flag", .letter = 'f', .type = CMD_FLAG, FIELD(flag), .help = "Flag."},
+    {.group = "A", .name = "int", .letter = 'i', .type = CMD_INT, .metavar = "N", .min = -5, .max = 5, FIELD(i), .help = "Int."},
+    {.group = "A", .name = "count", .type = CMD_UINT64, .metavar = "N", .min = 0, .max = INFINITY, FIELD(u), .help = "Count."},
+    {.group = "B", .name = "angle", .letter = 'a', .type = CMD_DOUBLE, .metavar = "A", .unit = "degrees", .min = 0, .max = 90, .min_open = true, FIELD(d), .help = "Angle."},
+    {.group = "B", .name = "step", .type = CMD_LENGTH, .metavar = "X", .min = 0, .max = INFINITY, .min_open = true, FIELD(length), .help = "Step."},
+    {.group = "B", .name = "seed", .type = CMD_SEED, .metavar = "K", FIELD(seed), .help = "Seed."},
+    {.group = "B", .name = "shape", .type = CMD_NUMBERS, .metavar = "X Y Z", .min = 1, .max = 512, .integral = true, .min_values = 3, .max_values = 3, FIELD(numbers), .help = "Shape."},
+    {.group = "B", .name = "text", .letter = 't', .type = CMD_STRING, .metavar = "S", FIELD(s), .help = "Text."},
+    {.group = "B", .name = "kind", .type = CMD_CHOICE, .choices = "one|two|twofold", FIELD(choice), .help = "Kind."},
+    {.name = NULL},
+};
+
+static void set_defaults(void *out)
+{
+    *(values *)out = (values){.i = 1, .d = 60, .length = {0.5, false}, .choice = 1};
+}
+
+static const cmd_command command = {
+    .name = "test", .synopsis = "[A B]", .summary = "s", .description = "d", .max_positionals = 2, .options = table, .values_size = sizeof(values), .set_defaults = set_defaults};
+
+static values got;
+static cmd_arguments arguments;
+static char error[256];
+
+/* Parses words up to NULL after "glslines test". */
+static bool parse(const char *first, ...)
+{
+    const char *argv[32] = {"glslines", "test"};
+    int argc = 2;
+    va_list args;
+    va_start(args, first);
+    for (const char *word = first; word && argc < 32; word = va_arg(args, const char *)) argv[argc++] = word;
+    va_end(args);
+    set_defaults(&got);
+    *error = '\0';
+    return cmd_options_parse(&command, argc, (char **)argv, 2, &got, &arguments, error, sizeof error);
+}
+
+static void accepts_every_form(void **state)
+{
+    (void)state;
+    assert_true(parse("--angle", "45.5", NULL));
+    assert_true(got.d == 45.5);
+    assert_true(parse("--angle=4.55e1", NULL));
+    assert_true(got.d == 45.5);
+    assert_true(parse("-a", "45.5", NULL));
+    assert_true(got.d == 45.5);
+    assert_true(parse("-a45.5", NULL));
+    assert_true(got.d == 45.5);
+    assert_true(parse("-vfv", "-qa=90", NULL));
+    assert_true(got.flag && got.common.verbose == 2 && got.common.quiet && got.d == 90);
+    assert_true(parse("--int", "-5", NULL));
+    assert_int_equal(got.i, -5);
+    assert_true(parse("--angle", "1", "--angle", "2", NULL));
+    assert_true(got.d == 2);
+    assert_true(parse("--kind", "twofold", NULL));
+    assert_int_equal(got.choice, 2);
+    assert_true(parse("--text=--flag", NULL));
+    assert_string_equal(got.s, "--flag");
+    assert_false(got.flag);
+    assert_true(cmd_options_given(&command, &arguments, "text"));
+    assert_false(cmd_options_given(&command, &arguments, "flag"));
+}
+
+static void positionals_stand_anywhere(void **state)
+{
+    (void)state;
+    assert_true(parse("a", "-f", "b", NULL));
+    assert_int_equal(arguments.n_positionals, 2);
+    assert_string_equal(arguments.positional[1], "b");
+    assert_true(parse("--", "-f", "--angle", NULL));
+    assert_false(got.flag);
+    assert_string_equal(arguments.positional[0], "-f");
+    assert_true(parse("-", NULL));
+    assert_string_equal(arguments.positional[0], "-");
+    assert_false(parse("a", "b", "c", NULL));
+    assert_non_null(strstr(error, "'c'"));
+}
+
+static void rejects(const char *text, const char *a, const char *b)
+{
+    assert_false(parse(a, b, NULL));
+    if (!strstr(error, text)) fail_msg("'%s' is not in '%s'", text, error);
+    assert_null(strchr(error, '\n'));
+}
+
+static void rejects_bad_values(void **state)
+{
+    (void)state;
+    static const char *const not_numbers[] = {"12abc", "", "nan", "inf", "0x10", " 5", "1,5", "--5", "1e", "1e999"};
+    for (size_t i = 0; i < sizeof not_numbers / sizeof *not_numbers; i++) {
+        char argument[64];
+        snprintf(argument, sizeof argument, "--angle=%s", not_numbers[i]);
+        rejects("--angle", argument, NULL);
+    }
+    rejects("more than 0 and at most 90 degrees", "--angle", "0");
+    rejects("90 degrees", "--angle", "90.001");
+    rejects("-5 to 5", "--int", "6");
+    rejects("whole", "--int", "1.5");
+    rejects("whole", "--int", "99999999999");
+    rejects("--count", "--count", "-1");
+    rejects("--count", "--count", "18446744073709551616");
+    rejects("--seed", "--seed", "Random");
+    rejects("one, two, twofold", "--kind", "tw");
+    rejects("no value", "--flag=1", NULL);
+    rejects("needs a value", "--text", "--flag");
+    rejects("needs a value", "--text", NULL);
+    rejects("empty", "--text", "");
+    rejects("-z", "-fz", NULL);
+}
+
+static void suggests_the_nearest(void **state)
+{
+    (void)state;
+    rejects("did you mean --angle?", "--angel", "5");
+    rejects("did you mean --shape?", "--shap", "5");
+    rejects("did you mean --verbose?", "--verb", NULL);
+    assert_false(parse("--quite-another", NULL));
+    assert_null(strstr(error, "did you mean"));
+}
+
+static void reads_lengths_seeds_and_lists(void **state)
+{
+    (void)state;
+    assert_true(parse("--step", "0.25", NULL) && got.length.value == 0.25 && !got.length.mm);
+    assert_true(parse("--step", "0.25vox", NULL) && got.length.value == 0.25 && !got.length.mm);
+    assert_true(parse("--step", "1.5mm", NULL) && got.length.value == 1.5 && got.length.mm);
+    rejects("--step", "--step", "1cm");
+    rejects("--step", "--step", "mm");
+    rejects("more than 0", "--step", "0mm");
+    assert_true(parse("--seed", "18446744073709551615", NULL) && got.seed.value == UINT64_MAX && !got.seed.random);
+    assert_true(parse("--seed", "random", NULL) && got.seed.random);
+    assert_true(parse("--shape", "40", "52", "38", "a", NULL));
+    assert_true(got.numbers.n == 3 && got.numbers.value[2] == 38);
+    assert_string_equal(arguments.positional[0], "a");
+    assert_true(parse("--shape=40,52,38", "7", NULL));
+    assert_true(got.numbers.n == 3 && got.numbers.value[1] == 52);
+    assert_string_equal(arguments.positional[0], "7");
+    rejects("needs 3 values, got 2", "--shape", "40,52");
+    rejects("at most 3", "--shape", "1,2,3,4");
+    rejects("whole", "--shape", "1,2.5,3");
+    rejects("1 to 512", "--shape", "1,2,513");
+}
+
+static void defaults_and_ranges_read_well(void **state)
+{
+    (void)state;
+    char text[64];
+    values v;
+    set_defaults(&v);
+    cmd_default_text(&table[3], &v, text, sizeof text);
+    assert_string_equal(text, "60 degrees");
+    cmd_default_text(&table[4], &v, text, sizeof text);
+    assert_string_equal(text, "0.5 voxels");
+    cmd_default_text(&table[8], &v, text, sizeof text);
+    assert_string_equal(text, "two");
+    cmd_range_text(&table[3], text, sizeof text);
+    assert_string_equal(text, "more than 0 and at most 90 degrees");
+    cmd_range_text(&table[2], text, sizeof text);
+    assert_string_equal(text, "");
+    assert_string_equal(cmd_text_count(1234567, text, sizeof text), "1,234,567");
+    assert_string_equal(cmd_text_count(0, text, sizeof text), "0");
+    assert_string_equal(cmd_text_bytes(999, text, sizeof text), "999 bytes");
+    assert_string_equal(cmd_text_bytes(73200000, text, sizeof text), "73.2 MB");
+    assert_string_equal(cmd_text_duration(3725, text, sizeof text), "1:02:05");
+    assert_string_equal(cmd_text_double(0.1, text, sizeof text), "0.1");
+    assert_string_equal(cmd_text_double(-0.0, text, sizeof text), "0");
+    assert_true(strtod(cmd_text_double(1.0 / 3, text, sizeof text), NULL) == 1.0 / 3);
+}
+
+/* One mistake in a table is one confused user. */
+static void check_table(const cmd_command *c)
+{
+    char initial[CMD_MAX_VALUES] __attribute__((aligned(16))) = {0}, text[300];
+    assert_true(c->values_size <= CMD_MAX_VALUES && cmd_options_count(c->options) <= CMD_MAX_OPTIONS);
+    c->set_defaults(initial);
+    for (size_t i = 0; c->options[i].name; i++) {
+        const cmd_option *o = &c->options[i];
+        bool value = o->type != CMD_FLAG && o->type != CMD_COUNT;
+        assert_true(o->offset >= sizeof(cmd_common) && o->offset < c->values_size);
+        assert_true(o->help && o->group && strlen(o->help) >= 4 && strchr(".)", o->help[strlen(o->help) - 1]));
+        assert_true((o->type == CMD_CHOICE) == (o->choices != NULL));
+        assert_true(!value || o->type == CMD_CHOICE || o->metavar);
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(o->name, c->options[j].name);
+            assert_true(!o->letter || o->letter != c->options[j].letter);
+            /* a group is one block */
+            assert_true(j + 1 == i || strcmp(o->group, c->options[j].group) != 0 || strcmp(o->group, c->options[i - 1].group) == 0);
+        }
+        for (size_t j = 0; cmd_common_options[j].name; j++) {
+            assert_string_not_equal(o->name, cmd_common_options[j].name);
+            assert_true(o->letter != cmd_common_options[j].letter);
+        }
+        if (value && !o->default_text) {
+            /* the default that the help shows is one that the parser takes */
+            char argument[400], *argv[] = {"glslines", (char *)c->name, argument};
+            cmd_default_text(o, initial, text, sizeof text);
+            char *unit = o->unit ? strstr(text, o->unit) : strstr(text, " voxels");
+            if (unit) *unit = '\0';
+            while (*text && text[strlen(text) - 1] == ' ') text[strlen(text) - 1] = '\0';
+            for (char *b = text; *b; b++)
+                if (*b == ' ') *b = ',';
+            snprintf(argument, sizeof argument, "--%s=%s", o->name, text);
+            char again[CMD_MAX_VALUES] __attribute__((aligned(16)));
+            memcpy(again, initial, sizeof again);
+            if (!cmd_options_parse(c, 3, argv, 2, again, &arguments, error, sizeof error)) fail_msg("%s: %s", argument, error);
+            if (o->type != CMD_STRING) assert_memory_equal(again, initial, sizeof again);
+        }
+    }
+}
+
+static void tables_are_sound(void **state)
+{
+    (void)state;
+    check_table(&command);
+    check_table(&cmd_track);
+    check_table(&cmd_phantom);
+    check_table(&cmd_devices);
+}
+
+static void every_status_has_an_exit_code(void **state)
+{
+    (void)state;
+    assert_int_equal(cmd_exit_from_status(GLS_OK), 0);
+    for (int status = GLS_OK; status <= GLS_ERR_CANCELLED; status++) {
+        bool listed = false;
+        for (size_t i = 0; cmd_exit_text(i); i++) listed = listed || cmd_exit_code(i) == (int)cmd_exit_from_status((gls_status)status);
+        assert_true(listed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepts_every_form),
+        cmocka_unit_test(positionals_stand_anywhere),
+        cmocka_unit_test(rejects_bad_values),
+        cmocka_unit_test(suggests_the_nearest),
+        cmocka_unit_test(reads_lengths_seeds_and_lists),
+        cmocka_unit_test(defaults_and_ranges_read_well),
+        cmocka_unit_test(tables_are_sound),
+        cmocka_unit_test(every_status_has_an_exit_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

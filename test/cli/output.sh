@@ -1,0 +1,118 @@
+# What is written, and what is not. Sourced by run.sh.
+small="--nseeds 500 --device auto"
+
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small -o a.trx
+for file in a.trx a.json; do require test -s "$work/out/$file"; done
+require test "$(find "$work/out" -type f | wc -l)" -eq 2
+require test ! -s "$work/stdout"
+require python3 - "$work/out/a.json" <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+for key in ("renderer", "version", "mapping", "lanes"): d["device"][key]
+for key in ("seeds", "directions", "streamlines", "points", "rejected"): d["counts"][key]
+for key in ("read", "fit", "upload", "track", "write", "total"): d["seconds"][key]
+assert d["counts"]["seeds"] == 500 and d["counts"]["streamlines"] > 0
+assert sum(d["counts"]["half_streamline_ends"].values()) == 2 * d["counts"]["directions"]
+assert d["counts"]["streamlines"] + sum(d["counts"]["rejected"].values()) == d["counts"]["directions"]
+assert d["parameters"]["max_angle_degrees"] == 60 and d["parameters"]["sm_lambda"] == 0.006
+PYTHON
+
+# an existing output stays as it is without --force, sidecar included
+cksum "$work/out/a.trx" "$work/out/a.json" >"$work/before"
+for name in a.trx a.trk; do
+    run track $small -o $name
+    [ "$code" -eq 4 ] || note "existing output: exit code $code, not 4"
+    grep -q '^glslines: a\.\(trx\|json\): exists' "$work/stderr" || note "existing output is not named"
+done
+cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
+require test "$(find "$work/out" -type f | wc -l)" -eq 2
+
+# the batch size does not change the result; nor does a second run
+cp "$work/out/a.trx" "$work/a.trx"
+for chunk in 7 100 25000; do
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small -o a.trx --force -q --chunk-size $chunk
+    require test ! -s "$work/stderr"
+    require cmp "$work/out/a.trx" "$work/a.trx"
+done
+clean
+
+for suffix in trk tck; do
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --output-prefix p --write-method $suffix --sidecar none
+    require test -s "$work/out/p.$suffix"
+    require test "$(find "$work/out" -type f | wc -l)" -eq 1
+    clean
+done
+
+# an empty result is a valid file, and a failure only where asked for
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --fa-threshold 2 -o e.trx
+require test -s "$work/out/e.trx"
+grep -q '^glslines: warning: no streamline' "$work/stderr" || note "an empty result is not told"
+clean
+run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --fa-threshold 2 -o e.tck --fail-if-empty
+[ "$code" -eq 6 ] || note "--fail-if-empty: exit code $code, not 6"
+require test -s "$work/out/e.tck"
+clean
+
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --dry-run
+grep -q '^seeds  *100,000' "$work/stdout" || note "--dry-run does not show the seeds"
+require test -z "$(find "$work/out" -type f)"
+
+# places that cannot be written: also for root, whom no permission stops
+: >"$work/file"
+fails 4 "$work/file/a.trx" track $small -o "$work/file/a.trx"
+fails 4 "$work/none/a.trx" track $small -o "$work/none/a.trx"
+fails 4 "$work/none/a.json" track $small -o a.trx --sidecar "$work/none/a.json"
+fails 4 "$work/file" phantom "$work/file" --shape 18 20 18
+fails 4 "$i" phantom "$i" --shape 18 20 18
+mkdir "$work/out/a.trx"
+run track $small -o a.trx
+[ "$code" -eq 4 ] || note "output is a directory: exit code $code, not 4"
+clean
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir -p "$work/locked" && chmod a-w "$work/locked"
+    fails 4 "$work/locked/a.trx" track $small -o "$work/locked/a.trx"
+fi
+
+# full disk: a small file system where mounting is allowed, else a limit on the size of files, which fails in the same places
+mkdir -p "$work/disk"
+if mount -t tmpfs -o size=64k tmpfs "$work/disk" 2>/dev/null; then
+    for suffix in trx trk tck; do
+        fails 4 "$work/disk/a.$suffix" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 20000 -o "$work/disk/a.$suffix"
+        require test -z "$(find "$work/disk" -type f)"
+    done
+    fails 4 "$work/disk/d" phantom "$work/disk/d" --shape 18 20 18
+    require test -z "$(find "$work/disk" -type f)"
+    umount "$work/disk"
+else
+    for suffix in trx trk tck; do
+        # 25 is SIGXFSZ: ignored, the write fails in place of the program; GL's own cache of shaders is off, lest it meet the limit
+        (trap '' 25 && ulimit -f 128 && cd out && MESA_SHADER_CACHE_DISABLE=true "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
+        code=$?
+        [ "$code" -eq 4 ] || note "full disk: exit code $code, not 4"
+        grep -q "^glslines: .*a\.$suffix" "$work/stderr" || note "full disk: a.$suffix is not named"
+        require test -z "$(find "$work/out" -type f)"
+    done
+fi
+
+# a signal stops a long run and leaves nothing
+(cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
+pid=$!
+tries=0
+while [ -z "$(find "$work/out" -type f)" ] && [ "$tries" -lt 300 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+sleep 0.5
+kill -TERM "$pid"
+wait "$pid"
+code=$?
+checks=$((checks + 1))
+[ "$code" -eq 130 ] || note "SIGTERM: exit code $code, not 130"
+require test -z "$(find "$work/out" -type f)"
+clean
+
+# devices
+succeeds devices --json
+require python3 -c "import json; d = json.load(open('$work/stdout')); assert len(d) > 0 and d[0]['renderer'] and d[0]['mapping'] in ('single', 'subgroup')"
+succeeds devices --doctor
+grep -q '^Devices:' "$work/stdout" || note "devices --doctor lists no device"

@@ -1,0 +1,86 @@
+#!/bin/sh
+# Tests of the command line: run.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+# Every failure has to give the documented exit code, one line that names the culprit, and no file.
+set -u
+tool=$1
+work=$2
+here=$(cd "$(dirname "$0")" && pwd)
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+unset GLSLINES_DESKTOP_ID
+failures=0
+checks=0
+
+rm -rf "$work"
+mkdir -p "$work/out" || exit 1
+work=$(cd "$work" && pwd)
+cd "$work" || exit 1
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $1"
+    sed 's/^/    | /' "$work/stderr" | head -n 5
+}
+
+# run LIMIT... : runs the tool in the output directory, which is empty before
+run() {
+    (cd "$work/out" && "$tool" "$@" >"$work/stdout" 2>"$work/stderr")
+    code=$?
+    checks=$((checks + 1))
+}
+
+# fails CODE TEXT ARGUMENTS... : a failure as it has to be. TEXT stands in the message.
+fails() {
+    want=$1
+    text=$2
+    shift 2
+    run "$@"
+    [ "$code" -eq "$want" ] || note "exit code $code, not $want: $*"
+    errors=$(grep '^glslines: ' "$work/stderr" | grep -vc '^glslines: warning: ')
+    [ "$errors" -eq 1 ] || note "$errors error lines, not 1: $*"
+    grep '^glslines: ' "$work/stderr" | grep -v '^glslines: warning: ' | grep -qF -e "$text" || note "the message does not name '$text': $*"
+    [ -z "$(find "$work/out" -type f)" ] || note "files left behind: $(find "$work/out" -type f | tr '\n' ' '): $*"
+    [ "$(find "$work/in" "$work/bad" -type f | sort | cksum)" = "$inputs" ] || note "files beside the inputs: $*"
+    rm -rf "$work/out" && mkdir "$work/out"
+    # with -q the one line is all there is
+    run "$@" -q
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || note "not one line with -q: $*"
+    rm -rf "$work/out" && mkdir "$work/out"
+}
+
+# succeeds ARGUMENTS...
+succeeds() {
+    run "$@"
+    [ "$code" -eq 0 ] || note "exit code $code, not 0: $*"
+}
+
+clean() {
+    rm -rf "$work/out" && mkdir "$work/out"
+}
+
+require() {
+    checks=$((checks + 1))
+    "$@" >/dev/null 2>&1 || note "$*"
+}
+
+: >stderr
+"$tool" phantom in --shape 18 20 18 --directions 30 -q || { echo "FAIL: no phantom"; exit 1; }
+mkdir bad
+python3 "$here/damage.py" in bad || exit 1
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+i=$work/in
+b=$work/bad
+dwi=$i/dwi.nii.gz
+bval=$i/dwi.bval
+bvec=$i/dwi.bvec
+mask=$i/mask.nii.gz
+roi=$i/roi.nii.gz
+
+. "$here/usage.sh"
+. "$here/bad_input.sh"
+. "$here/output.sh"
+
+if [ "$failures" -gt 0 ]; then
+    echo "$failures of $checks checks failed"
+    exit 1
+fi
+echo "$checks checks passed"

@@ -1,0 +1,69 @@
+# Usage: options, values, help. Sourced by run.sh.
+fails 2 --nseed track --nseed 5
+grep -q 'did you mean --nseeds' "$work/stderr" || note "no suggestion for --nseed"
+fails 2 --no-such-thing track --no-such-thing
+fails 2 -x track -x
+fails 2 trak trak
+fails 2 --max-angle track --max-angle 95
+fails 2 --max-angle track --max-angle=0
+fails 2 --max-angle track --max-angle 12abc
+fails 2 --max-angle track --max-angle nan
+fails 2 --max-angle track --max-angle ''
+fails 2 --nseeds track --nseeds 0
+fails 2 --nseeds track --nseeds -5
+fails 2 --nseeds track --nseeds 1.5
+fails 2 --nseeds track --nseeds 99999999999999999999999
+fails 2 --rng-seed track --rng-seed 18446744073709551616
+fails 2 --step-size track --step-size 0
+fails 2 --step-size track --step-size 1cm
+fails 2 --sh-order track --sh-order 3
+fails 2 --sh-order track --sh-order 10
+fails 2 --chunk-size track --chunk-size 0
+fails 2 --fa-threshold track --fa-threshold inf
+fails 2 --dg track --dg probabilistic
+fails 2 --write-method track --write-method vtk
+fails 2 --force track --force=yes
+fails 2 --min-length track --min-length 20 --max-length 10
+fails 2 --seeds track --seeds "$b/far.txt" --nseeds 10
+fails 2 --seed-space track --seed-space world
+fails 2 --output-prefix track -o a.trx --output-prefix b
+fails 2 --write-method track -o a.trx --write-method trk
+fails 2 --output-precision track -o a.tck --output-precision half
+fails 2 ROI track "$dwi" "$bval" "$bvec"
+fails 2 six track "$dwi" "$bval" "$bvec" "$mask" "$roi" six
+fails 2 a.xyz track -o a.xyz
+fails 2 tracks track -o tracks
+fails 2 --shape phantom d --shape 40 52
+fails 2 --shape phantom d --shape 40 52 5
+fails 2 --orientation phantom d --orientation LLS
+fails 2 --voxel-size phantom d --voxel-size 0
+fails 2 phantom phantom
+fails 2 --doctor devices --doctor --json
+
+# the argument after "--output" is missing, not called --force
+fails 2 --output track --output --force
+
+fails 7 --ngpus track --ngpus 2
+fails 7 csd track --model csd
+fails 7 --cache-dir track --cache-dir c
+
+succeeds --version
+grep -q '^glslines [0-9]' "$work/stdout" || note "--version"
+for command in track phantom devices; do
+    succeeds help "$command"
+    grep -q -e '--help' "$work/stdout" || note "help $command"
+    cp "$work/stdout" "$work/help"
+    succeeds "$command" --help
+    cmp -s "$work/help" "$work/stdout" || note "$command --help differs from help $command"
+    succeeds "$command" --no-such-option -h
+    succeeds help --markdown "$command"
+    awk -F'[^\\\\][|]' 'NF != 5 { exit 1 }' "$work/stdout" || note "help --markdown $command: a row without five borders"
+    COLUMNS=60 "$tool" help "$command" | awk 'length > 60 && !/^    glslines/ && !/^Usage/ { exit 1 }' || note "help $command is wider than the terminal"
+done
+run
+[ "$code" -eq 2 ] || note "no command: exit code $code, not 2"
+# a result that cannot be printed is a failure
+(cd out && "$tool" help track >/dev/full 2>"$work/stderr")
+code=$?
+checks=$((checks + 1))
+[ "$code" -eq 4 ] || note "standard output is full: exit code $code, not 4"
