@@ -1,0 +1,209 @@
+#include <glslines/qball.h>
+
+#include <glslines/sh.h>
+
+#include "dwi/qball_algebra.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ORDER 8
+#define MAX_COEFFICIENTS ((MAX_ORDER + 1) * (MAX_ORDER + 2) / 2)
+/* E of CSA stays this far from 0 and 1, where ln(-ln E) has its poles */
+#define CSA_MARGIN 0.001
+#define MIN_FREEDOM 1e-6 /* of 1 - leverage */
+
+gls_qball_options gls_qball_options_default(void)
+{
+    return (gls_qball_options){.model = GLS_QBALL_OPDT, .sh_order = 4, .smooth = 0.006, .min_signal = 1};
+}
+
+void gls_qball_destroy(gls_qball *qball)
+{
+    if (!qball) return;
+    free(qball->volume);
+    free(qball->basis);
+    free(qball->basis_inverse);
+    free(qball->leverage_scale);
+    free(qball->fit);
+    free(qball->laplacian);
+    free(qball->fit_scale);
+    free(qball);
+}
+
+/* P_l(0) of even degree. */
+static double legendre_at_zero(int l)
+{
+    double p = 1;
+    for (int i = 2; i <= l; i += 2) p *= -(i - 1.0) / i;
+    return p;
+}
+
+static gls_status check_table(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, size_t *n_weighted)
+{
+    double low = INFINITY, high = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < gradients->n; i++) {
+        if (gradients->is_b0[i]) continue;
+        low = fmin(low, gradients->bval[i]);
+        high = fmax(high, gradients->bval[i]);
+        n++;
+    }
+    size_t k = gls_sh_count(options->sh_order);
+    if (n == gradients->n) return gls_fail(GLS_ERR_INPUT, "the gradient table has no b0 volume; q-ball models need one");
+    if (n <= k)
+        return gls_fail(GLS_ERR_INPUT, "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n, options->sh_order, k, k + 1);
+    if (high - low > 20 && high - low > 0.01 * low) {
+        if (require_single_shell)
+            return gls_fail(GLS_ERR_INPUT, "q-ball models need one shell, the weighted volumes have b-values from %g to %g s/mm2", low, high);
+        gls_log(GLS_LOG_WARNING, "the q-ball model treats all weighted volumes as one shell, their b-values go from %g to %g s/mm2", low, high);
+    }
+    *n_weighted = n;
+    return GLS_OK;
+}
+
+static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
+{
+    gls_qball *q = calloc(1, sizeof *q);
+    if (!q) return NULL;
+    size_t k = gls_sh_count(options->sh_order);
+    q->options = *options;
+    q->n = n;
+    q->k = k;
+    q->volume = malloc(n * sizeof *q->volume);
+    q->basis = malloc(n * k * sizeof *q->basis);
+    q->basis_inverse = malloc(k * n * sizeof *q->basis_inverse);
+    q->leverage_scale = malloc(n * sizeof *q->leverage_scale);
+    q->fit = malloc(k * n * sizeof *q->fit);
+    q->laplacian = malloc(k * sizeof *q->laplacian);
+    q->fit_scale = malloc(k * sizeof *q->fit_scale);
+    if (q->volume && q->basis && q->basis_inverse && q->leverage_scale && q->fit && q->laplacian && q->fit_scale) return q;
+    gls_qball_destroy(q);
+    return NULL;
+}
+
+static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
+{
+    double(*direction)[3] = malloc(q->n * sizeof *direction);
+    if (!direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", q->n);
+    size_t n = 0;
+    for (size_t i = 0; i < gradients->n; i++) {
+        if (gradients->is_b0[i]) continue;
+        memcpy(direction[n], gradients->bvec[i], sizeof *direction);
+        q->volume[n++] = i;
+    }
+    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, q->options.sh_order, (const double(*)[3])direction, n, q->basis);
+    free(direction);
+    return status;
+}
+
+static void set_scales(gls_qball *q)
+{
+    for (size_t j = 0; j < q->k; j++) {
+        int l = gls_sh_degree(j);
+        q->laplacian[j] = -(double)l * (l + 1);
+        q->fit_scale[j] = legendre_at_zero(l);
+        if (q->options.model == GLS_QBALL_CSA) q->fit_scale[j] *= q->laplacian[j] / (8 * M_PI);
+    }
+}
+
+/* Turns leverages into the scale of the residuals. */
+static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        double freedom = 1 - leverage[i];
+        if (freedom < MIN_FREEDOM)
+            return gls_fail(GLS_ERR_INPUT, "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to bootstrap; use a lower order", q->volume[i],
+                            q->options.sh_order);
+        q->leverage_scale[i] = 1 / sqrt(freedom);
+    }
+    return GLS_OK;
+}
+
+static gls_status solve(gls_qball *q)
+{
+    double *penalty = calloc(q->k, sizeof *penalty), *leverage = malloc(q->n * sizeof *leverage);
+    gls_status status = GLS_ERR_MEMORY;
+    if (!penalty || !leverage) {
+        gls_fail(status, "out of memory for a q-ball model of %zu volumes", q->n);
+        goto fail;
+    }
+    status = gls_ridge_inverse(q->basis, q->n, q->k, penalty, q->basis_inverse, leverage);
+    if (status == GLS_OK) status = set_leverage_scale(q, leverage);
+    if (status != GLS_OK) goto fail;
+    for (size_t j = 0; j < q->k; j++) penalty[j] = sqrt(q->options.smooth) * -q->laplacian[j];
+    status = gls_ridge_inverse(q->basis, q->n, q->k, penalty, q->fit, NULL);
+fail:
+    free(penalty);
+    free(leverage);
+    return status;
+}
+
+gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, gls_qball **qball)
+{
+    GLS_REQUIRE(gradients && options && qball);
+    GLS_REQUIRE(options->model == GLS_QBALL_OPDT || options->model == GLS_QBALL_CSA);
+    GLS_REQUIRE(options->sh_order >= 2 && options->sh_order <= MAX_ORDER && options->sh_order % 2 == 0);
+    GLS_REQUIRE(isfinite(options->smooth) && options->smooth >= 0);
+    GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
+    size_t n = 0;
+    gls_status status = check_table(gradients, options, require_single_shell, &n);
+    if (status != GLS_OK) return status;
+    gls_qball *q = qball_alloc(options, n);
+    if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", n);
+    set_scales(q);
+    status = set_basis(q, gradients);
+    if (status == GLS_OK) status = solve(q);
+    if (status != GLS_OK) {
+        gls_qball_destroy(q);
+        return status;
+    }
+    *qball = q;
+    return GLS_OK;
+}
+
+void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients)
+{
+    assert(qball->k <= MAX_COEFFICIENTS && s0 > 0);
+    double direct[MAX_COEFFICIENTS] = {0}, curved[MAX_COEFFICIENTS] = {0};
+    bool csa = qball->options.model == GLS_QBALL_CSA;
+    size_t n = qball->n, k = qball->k;
+    for (size_t i = 0; i < n; i++) {
+        double e = fmax(signal[i], qball->options.min_signal) / s0, f;
+        if (csa) {
+            e = fmin(fmax(e, CSA_MARGIN), 1 - CSA_MARGIN);
+            f = log(-log(e));
+        } else {
+            f = -e * log(e) * (1.5 + log(e));
+        }
+        for (size_t j = 0; j < k; j++) {
+            direct[j] += qball->fit[j * n + i] * e;
+            curved[j] += qball->fit[j * n + i] * f;
+        }
+    }
+    for (size_t j = 0; j < k; j++) coefficients[j] = qball->fit_scale[j] * (csa ? curved[j] : 4 * curved[j] - qball->laplacian[j] * direct[j]);
+    if (csa) coefficients[0] = 0.5 / sqrt(M_PI);
+}
+
+void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual)
+{
+    assert(qball->k <= MAX_COEFFICIENTS);
+    double c[MAX_COEFFICIENTS], mean = 0;
+    size_t n = qball->n, k = qball->k;
+    for (size_t j = 0; j < k; j++) {
+        c[j] = 0;
+        for (size_t i = 0; i < n; i++) c[j] += qball->basis_inverse[j * n + i] * signal[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double h = 0;
+        for (size_t j = 0; j < k; j++) h += qball->basis[i * k + j] * c[j];
+        residual[i] = qball->leverage_scale[i] * (signal[i] - h);
+        hat[i] = h;
+        mean += residual[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) residual[i] -= mean;
+}

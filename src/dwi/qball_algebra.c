@@ -1,0 +1,57 @@
+#include "dwi/qball_algebra.h"
+
+#include "util/status.h"
+
+#include <lapacke.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN_RECIPROCAL_CONDITION 1e-10
+
+/* Factors the rows x k matrix in q into an orthonormal one, in place, and r (k x k, upper). */
+static gls_status factor(double *q, size_t rows, size_t k, double *r, double *tau)
+{
+    lapack_int m = (lapack_int)rows, n = (lapack_int)k;
+    double condition = 0;
+    if (LAPACKE_dgeqrf(LAPACK_ROW_MAJOR, m, n, q, n, tau) != 0) return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);
+    memcpy(r, q, k * k * sizeof *r);
+    if (LAPACKE_dtrcon(LAPACK_ROW_MAJOR, '1', 'U', 'N', n, r, n, &condition) != 0)
+        return gls_fail(GLS_ERR_MEMORY, "condition of a %zu x %zu matrix failed", rows, k);
+    if (!(condition > MIN_RECIPROCAL_CONDITION))
+        return gls_fail(GLS_ERR_INPUT, "the gradient directions do not determine %zu SH coefficients (too few different ones, or in one plane); use a lower order", k);
+    if (LAPACKE_dorgqr(LAPACK_ROW_MAJOR, m, n, n, q, n, tau) != 0) return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);
+    return GLS_OK;
+}
+
+gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse, double *leverage)
+{
+    size_t rows = n + k;
+    double *q = calloc(rows * k, sizeof *q), *r = malloc(k * k * sizeof *r), *tau = malloc(k * sizeof *tau);
+    gls_status status = GLS_ERR_MEMORY;
+    if (!q || !r || !tau) {
+        gls_fail(status, "out of memory for a %zu x %zu matrix", rows, k);
+        goto fail;
+    }
+    memcpy(q, basis, n * k * sizeof *q);
+    for (size_t j = 0; j < k; j++) q[(n + j) * k + j] = penalty[j];
+    status = factor(q, rows, k, r, tau);
+    if (status != GLS_OK) goto fail;
+    /* inverse = R^-1 Q' of the upper rows */
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < k; j++) inverse[j * n + i] = q[i * k + j];
+    }
+    lapack_int info = LAPACKE_dtrtrs(LAPACK_ROW_MAJOR, 'U', 'N', 'N', (lapack_int)k, (lapack_int)n, r, (lapack_int)k, inverse, (lapack_int)n);
+    if (info != 0) {
+        status = gls_fail(GLS_ERR_MEMORY, "inversion of a %zu x %zu matrix failed", k, k);
+        goto fail;
+    }
+    for (size_t i = 0; leverage && i < n; i++) {
+        leverage[i] = 0;
+        for (size_t j = 0; j < k; j++) leverage[i] += q[i * k + j] * q[i * k + j];
+    }
+fail:
+    free(q);
+    free(r);
+    free(tau);
+    return status;
+}

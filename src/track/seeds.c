@@ -1,0 +1,216 @@
+#include <glslines/seeds.h>
+
+#include "io/table.h"
+#include "util/affine.h"
+#include "util/log.h"
+#include "util/philox.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR_AWAY 1e30 /* voxels: outside of any grid, and still a float */
+
+struct gls_seeds {
+    uint64_t count;
+    float (*point)[3]; /* of a list, else NULL */
+    /* of random seeds */
+    uint32_t *voxel; /* eligible voxels in random order */
+    uint64_t n_voxels;
+    uint64_t rng_seed;
+    uint32_t dim[2];
+};
+
+void gls_seeds_destroy(gls_seeds *seeds)
+{
+    if (!seeds) return;
+    free(seeds->point);
+    free(seeds->voxel);
+    free(seeds);
+}
+
+uint64_t gls_seeds_count(const gls_seeds *seeds)
+{
+    return seeds->count;
+}
+
+/* The float nearest to position that any rule of rounding to the nearest integer maps to centre. */
+static float inside_voxel(double position, int32_t centre)
+{
+    float f = (float)position;
+    if (f >= centre + 0.5) return nextafterf((float)(centre + 0.5), -INFINITY);
+    if (f <= centre - 0.5) return nextafterf((float)(centre - 0.5), INFINITY);
+    return f;
+}
+
+static bool eligible(float value)
+{
+    return value > 0 && isfinite(value);
+}
+
+/* Fisher and Yates's shuffle; 64 random bits for each draw leave no bias that could be seen. */
+static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
+{
+    for (uint64_t i = n; i > 1; i--) {
+        uint32_t word[4];
+        gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), 0, GLS_PHILOX_SHUFFLE}, rng_seed, word);
+        uint64_t j = ((uint64_t)word[1] << 32 | word[0]) % i;
+        uint32_t t = list[i - 1];
+        list[i - 1] = list[j];
+        list[j] = t;
+    }
+}
+
+static gls_status create_random(const gls_image *roi, const gls_image *mask, uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(roi->n_volumes == 1 && (!mask || mask->n_volumes == 1));
+    size_t n = gls_grid_voxels(&roi->grid), kept = 0, in_roi = 0;
+    if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "the seed region has %zu voxels, more than 2^32 - 1", n);
+    if (mask) {
+        gls_status status = gls_grid_require_equal(&roi->grid, "the seed region", &mask->grid, "the seed mask");
+        if (status != GLS_OK) return status;
+    }
+    for (size_t i = 0; i < n; i++) {
+        in_roi += eligible(roi->data[i]);
+        kept += eligible(roi->data[i]) && (!mask || eligible(mask->data[i]));
+    }
+    if (in_roi == 0) return gls_fail(GLS_ERR_INPUT, "the seed region has no voxel above 0");
+    if (kept == 0) return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region is in the seed mask", in_roi);
+    gls_seeds *s = calloc(1, sizeof *s);
+    if (s) s->voxel = malloc(kept * sizeof *s->voxel);
+    if (!s || !s->voxel) {
+        gls_seeds_destroy(s);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the %zu voxels of the seed region", kept);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (eligible(roi->data[i]) && (!mask || eligible(mask->data[i]))) s->voxel[s->n_voxels++] = (uint32_t)i;
+    }
+    shuffle(s->voxel, s->n_voxels, rng_seed);
+    s->rng_seed = rng_seed;
+    s->dim[0] = (uint32_t)roi->grid.dim[0];
+    s->dim[1] = (uint32_t)roi->grid.dim[1];
+    *seeds = s;
+    return GLS_OK;
+}
+
+gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count, uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(roi && seeds);
+    GLS_REQUIRE(count > 0);
+    gls_seeds *s = NULL;
+    gls_status status = create_random(roi, mask, rng_seed, &s);
+    if (status != GLS_OK) return status;
+    s->count = count;
+    *seeds = s;
+    return GLS_OK;
+}
+
+gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel, uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(roi && seeds);
+    GLS_REQUIRE(per_voxel > 0);
+    gls_seeds *s = NULL;
+    gls_status status = create_random(roi, mask, rng_seed, &s);
+    if (status != GLS_OK) return status;
+    s->count = s->n_voxels * per_voxel;
+    *seeds = s;
+    return GLS_OK;
+}
+
+/* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of it. */
+static bool set_point(const double p[3], const gls_grid *grid, float out[3])
+{
+    bool inside = true;
+    for (int a = 0; a < 3; a++) {
+        double end = grid->dim[a] - 0.5;
+        out[a] = (float)fmax(-FAR_AWAY, fmin(FAR_AWAY, p[a]));
+        if (p[a] < end && out[a] >= end) out[a] = nextafterf((float)end, -INFINITY);
+        if (p[a] < -0.5 || p[a] >= end) inside = false;
+    }
+    return inside;
+}
+
+/* name is the file's, or NULL. */
+static gls_status create_list(const char *name, const double (*point)[3], size_t n, bool world, const gls_grid *grid, gls_seeds **seeds)
+{
+    double inverse[3][4];
+    size_t outside = 0, first_outside = 0;
+    gls_status status = GLS_OK;
+    if (!name) name = "seed list";
+    if (n == 0) return gls_fail(GLS_ERR_INPUT, "%s: no seed", name);
+    gls_seeds *s = calloc(1, sizeof *s);
+    if (s) s->point = malloc(n * sizeof *s->point);
+    if (!s || !s->point) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu seeds", n);
+        goto fail;
+    }
+    gls_grid_inverse(grid, inverse);
+    for (size_t i = 0; i < n; i++) {
+        double p[3];
+        memcpy(p, point[i], sizeof p);
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) {
+            status = gls_fail(GLS_ERR_INPUT, "%s: seed %zu is not finite (%g %g %g)", name, i + 1, p[0], p[1], p[2]);
+            goto fail;
+        }
+        if (world) gls_affine_apply((const double(*)[4])inverse, p, p);
+        if (!set_point(p, grid, s->point[i]) && outside++ == 0) first_outside = i;
+    }
+    const double *p = point[first_outside];
+    if (outside == n) {
+        status = gls_fail(GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates", name, n, first_outside + 1, p[0], p[1], p[2],
+                          world ? "world (mm)" : "voxel");
+        goto fail;
+    }
+    if (outside > 0)
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu seeds lie outside the image and give no streamline; the first is seed %zu (%g %g %g)", name, outside, n, first_outside + 1,
+                p[0], p[1], p[2]);
+    s->count = n;
+    *seeds = s;
+    return GLS_OK;
+fail:
+    gls_seeds_destroy(s);
+    return status;
+}
+
+gls_status gls_seeds_create_list(const double (*point)[3], size_t n, bool world, const gls_grid *grid, gls_seeds **seeds)
+{
+    GLS_REQUIRE((point || n == 0) && grid && seeds);
+    return create_list(NULL, point, n, world, grid, seeds);
+}
+
+gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gls_seeds **seeds)
+{
+    GLS_REQUIRE(path && grid && seeds);
+    double *value = NULL;
+    size_t rows = 0, columns = 0;
+    gls_status status = gls_table_read(path, &value, &rows, &columns);
+    if (status != GLS_OK) return status;
+    if (columns == 3)
+        status = create_list(path, (const double(*)[3])value, rows, world, grid, seeds);
+    else
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, seeds need 3 (x y z)", path, columns);
+    free(value);
+    return status;
+}
+
+static void random_point(const gls_seeds *seeds, uint64_t index, uint32_t voxel, float point[3])
+{
+    uint32_t word[4], row = voxel / seeds->dim[0];
+    int32_t centre[3] = {(int32_t)(voxel % seeds->dim[0]), (int32_t)(row % seeds->dim[1]), (int32_t)(row / seeds->dim[1])};
+    gls_philox((const uint32_t[4]){(uint32_t)index, (uint32_t)(index >> 32), 0, GLS_PHILOX_SEED}, seeds->rng_seed, word);
+    for (int a = 0; a < 3; a++) point[a] = inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
+}
+
+void gls_seeds_get(const gls_seeds *seeds, uint64_t first, size_t n, float (*point)[3])
+{
+    if (seeds->point) {
+        memcpy(point, seeds->point + first, n * sizeof *point);
+        return;
+    }
+    uint64_t v = first % seeds->n_voxels;
+    for (size_t i = 0; i < n; i++) {
+        random_point(seeds, first + i, seeds->voxel[v], point[i]);
+        if (++v == seeds->n_voxels) v = 0;
+    }
+}
