@@ -39,9 +39,7 @@ static void add_result(cJSON *root, const track_run *run)
     json_uint(rejected, "single_point", r->rejected_single_point);
     json_uint(rejected, "too_short", r->rejected_too_short);
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
-    static const char *const end_keys[GLS_END_COUNT] = {
-        [GLS_END_STOP_MAP] = "stop_map", [GLS_END_OUTSIDE] = "outside", [GLS_END_NO_DIRECTION] = "no_direction", [GLS_END_MAX_LENGTH] = "max_length"};
-    for (int e = 0; e < GLS_END_COUNT; e++) json_uint(ends, end_keys[e], r->ends[e]);
+    for (int e = 0; e < GLS_END_COUNT; e++) json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     json_double(lengths, "mean_mm", r->mean_length);

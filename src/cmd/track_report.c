@@ -62,6 +62,8 @@ static void summary_counts(const gls_track_result *r)
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "", gls_end_name((gls_end)e), cmd_text_count(r->ends[e], a, sizeof a));
+    for (char *c = line; *c; c++)
+        if (*c == '_') *c = ' ';
     cmd_info("half ends    %s", line);
 }
 
