@@ -1,5 +1,6 @@
 /* The phantom: parameters, grid, and the loop over its voxels. */
 #include "dwi/phantom_voxels.h"
+#include "util/affine.h"
 #include "util/status.h"
 #include <math.h>
 #include <stdlib.h>
@@ -193,6 +194,25 @@ static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *sc
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
 }
 
+/* On a coarse grid no voxel may hold an eighth of a small grey-matter region: then the one in which the centre line ends stands for it. */
+static void ends_ensure(gls_phantom *phantom)
+{
+    const gls_grid *grid = &phantom->mask->grid;
+    double inverse[3][4], at[3];
+    gls_grid_inverse(grid, inverse);
+    for (size_t i = 0; i < 2 * phantom->n_bundles; i++) {
+        gls_phantom_bundle *bundle = &phantom->bundle[i / 2];
+        float *data = bundle->ends[i % 2]->data;
+        size_t n = gls_grid_voxels(grid), voxel = 0;
+        while (voxel < n && !(data[voxel] > 0)) voxel++;
+        if (voxel < n) continue;
+        gls_affine_apply(inverse, bundle->centre_line[i % 2 ? bundle->n_points - 1 : 0], at);
+        voxel = 0;
+        for (int k = 2; k >= 0; k--) voxel = voxel * (size_t)grid->dim[k] + (size_t)fmax(0, fmin(floor(at[k] + 0.5), grid->dim[k] - 1));
+        data[voxel] = 1;
+    }
+}
+
 gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom)
 {
     GLS_REQUIRE(params && phantom);
@@ -215,6 +235,7 @@ gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **ph
     gls_phantom_scene_init(&scene, made, tube, n_tubes, scale);
     const phantom_scan scan = {made->gradients, (const double(*)[3])world, params->snr, params->seed};
     status = voxels_fill(&scene, &scan);
+    if (!status) ends_ensure(made);
 done:
     free(world);
     gls_phantom_tubes_destroy(tube, n_tubes);

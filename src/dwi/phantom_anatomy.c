@@ -67,7 +67,7 @@ static double nearer(double margin, double distance)
 /* Distance to the slit between the hemispheres, which ends above the corpus callosum. */
 static double longitudinal_fissure(const double p[3])
 {
-    double a = (p[1] + 4) / 54, b = (p[2] + 2) / 34, k = hypot(a, b), s = k < 1e-3 ? -34 : k * (k - 1) / hypot(a / 54, b / 34);
+    double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b), s = k < 1e-3 ? -34 : k * (k - 1) / hypot(a / 57, b / 34);
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 

@@ -19,7 +19,8 @@ typedef struct item {
     what what;
     const gls_image *image;
     const gls_phantom_bundle *bundle;
-    bool placed; /* has its name and replaced nothing */
+    bool is_new; /* nothing had its name before */
+    bool placed; /* it has its name now */
 } item;
 
 typedef struct writer {
@@ -64,14 +65,18 @@ static gls_status path_join(char path[PATH_MOST], const char *folder, const char
     return GLS_OK;
 }
 
-static gls_status targets_check(const writer *w)
+/* Which targets exist; that they may, and that they can be replaced. */
+static gls_status targets_check(writer *w, bool overwrite)
 {
     char path[PATH_MOST];
     struct stat info;
     for (size_t i = 0; i < w->n; i++) {
         gls_status status = path_join(path, w->directory, w->item[i].name);
         if (status) return status;
-        if (!lstat(path, &info)) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", path);
+        w->item[i].is_new = lstat(path, &info) != 0;
+        if (w->item[i].is_new) continue;
+        if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", path);
+        if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s is a directory", path);
     }
     return GLS_OK;
 }
@@ -154,7 +159,7 @@ static gls_status items_place(writer *w, bool overwrite)
         bool done = !overwrite && !link(from, to);
         if (!overwrite && !done && errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", to);
         if (!done && rename(from, to)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
-        it->placed = !overwrite;
+        it->placed = true;
     }
     return GLS_OK;
 }
@@ -178,7 +183,7 @@ static void clean_up(writer *w, bool failed, bool staged)
     char path[PATH_MOST];
     for (size_t i = 0; i < w->n; i++) {
         if (staged && !path_join(path, w->stage, w->item[i].name)) unlink(path);
-        if (failed && w->item[i].placed && !path_join(path, w->directory, w->item[i].name)) unlink(path);
+        if (failed && w->item[i].is_new && w->item[i].placed && !path_join(path, w->directory, w->item[i].name)) unlink(path);
     }
     if (!staged) return;
     if (!path_join(path, w->stage, "bundles")) rmdir(path);
@@ -192,7 +197,7 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
     bool new_root = false, new_bundles = false, staged = false, ignored;
     char path[PATH_MOST] = "";
     gls_status status = items_list(&w, phantom);
-    if (!status && !overwrite) status = targets_check(&w);
+    if (!status) status = targets_check(&w, overwrite);
     if (!status) status = folder_make(directory, &new_root);
     if (!status) status = path_join(w.stage, directory, ".glslines-XXXXXX");
     if (!status) {
