@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
-#define BLOCK_BYTES ((size_t)1 << 20)
+#define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
 
 typedef struct reader {

@@ -74,12 +74,7 @@ static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
     const size_t block_values = BLOCK_BYTES / sizeof *block;
     for (size_t first = 0; first < n; first += block_values) {
         size_t m = n - first < block_values ? n - first : block_values;
-        int too_large = 0;
-        for (size_t i = 0; i < m; i++) {
-            block[i] = gls_half(x[first + i]);
-            too_large |= (block[i] & 0x7c00) == 0x7c00;
-        }
-        if (too_large) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
+        if (!gls_half_convert(x + first, m, block)) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
         gls_status status = put(w, block, m * sizeof *block, &t->crc);
         if (status != GLS_OK) return status;
     }

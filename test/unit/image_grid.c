@@ -1,0 +1,129 @@
+/* Grids: affines, axis codes, comparison. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <glslines/image.h>
+#include <math.h>
+#include <string.h>
+
+static gls_grid make(double a[3][4])
+{
+    const int32_t dim[3] = {10, 20, 30};
+    gls_grid grid;
+    assert_int_equal(gls_grid_init(&grid, dim, (const double(*)[4])a), GLS_OK);
+    return grid;
+}
+
+static void test_init(void **state)
+{
+    (void)state;
+    double a[3][4] = {{0, -3, 0, 5}, {1.5, 0, 0, 6}, {0, 0, 4, 7}}, singular[3][4] = {{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 0}};
+    gls_grid g = make(a);
+    assert_float_equal(g.voxel_size[0], 1.5, 1e-12);
+    assert_float_equal(g.voxel_size[1], 3.0, 1e-12);
+    assert_float_equal(g.voxel_size[2], 4.0, 1e-12);
+    assert_int_equal(gls_grid_voxels(&g), 6000);
+    assert_float_equal(gls_grid_determinant(&g), 18.0, 1e-12);
+    const int32_t bad[3] = {10, 0, 3};
+    assert_int_equal(gls_grid_init(&g, bad, (const double(*)[4])a), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])singular), GLS_ERR_ARGUMENT);
+    assert_non_null(strstr(gls_last_error(), "singular"));
+    a[1][3] = NAN;
+    assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])a), GLS_ERR_ARGUMENT);
+    a[1][3] = 0;
+    a[0][1] = INFINITY;
+    assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])a), GLS_ERR_ARGUMENT);
+}
+
+static void test_inverse(void **state)
+{
+    (void)state;
+    double a[3][4] = {{1.6, 0.3, -0.2, -70}, {-0.4, 1.9, 0.5, 33}, {0.1, -0.6, 3.0, 12}}, inverse[3][4];
+    gls_grid g = make(a);
+    gls_grid_inverse(&g, inverse);
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) {
+            double sum = c == 3 ? inverse[r][3] : 0.0;
+            for (int k = 0; k < 3; k++) sum += inverse[r][k] * a[k][c];
+            assert_float_equal(sum, r == c ? 1.0 : 0.0, 1e-12);
+        }
+    }
+}
+
+/* Expected codes: nib.aff2axcodes() of nibabel 5.4 for the same matrices. */
+static void test_axis_codes(void **state)
+{
+    (void)state;
+    static const struct {
+        double m[3][4];
+        const char *codes;
+    } cases[] = {
+        {{{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, "RAS"},
+        {{{-2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, "LAS"},
+        {{{0, 0, 2.5, 0}, {-1.5, 0, 0, 0}, {0, 2, 0, 0}}, "PSR"},
+        {{{0, 0, -1, 0}, {0, -1, 0, 0}, {-1, 0, 0, 0}}, "IPL"},
+        {{{-1.7, 0.3, 0.4, 0}, {-0.2, -1.9, 0.9, 0}, {0.3, 0.5, 2.9, 0}}, "LPS"},
+        /* sheared: the largest entries of two columns lie in the same row */
+        {{{1.0, 1.1, 0, 0}, {0.2, 1.0, 0, 0}, {0, 0, 1, 0}}, "RAS"},
+        {{{1.0, 3.0, 0, 0}, {0.9, 2.0, 0, 0}, {0, 0, 1, 0}}, "ARS"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char codes[4];
+        double a[3][4];
+        memcpy(a, cases[i].m, sizeof a);
+        gls_grid g = make(a);
+        gls_grid_axis_codes(&g, codes);
+        assert_string_equal(codes, cases[i].codes);
+    }
+}
+
+static void test_require_equal(void **state)
+{
+    (void)state;
+    double a[3][4] = {{-2, 0, 0, 80}, {0, 2, 0, -100}, {0, 0, 2, -60}};
+    gls_grid g = make(a), h = g;
+    h.affine[0][3] += 0.0009;
+    assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_OK);
+    h.affine[0][3] = 80.5;
+    assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_ERR_INPUT);
+    assert_string_equal(gls_last_error(),
+                        "dwi.nii.gz and mask.nii.gz are on different grids (corners up to 0.5 mm apart): "
+                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80; 0 2 0 -100; 0 0 2 -60] against "
+                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80.5; 0 2 0 -100; 0 0 2 -60]");
+    /* a rotation too small to see near the origin, but not at the far corner */
+    h = g;
+    h.affine[0][2] += 1e-4;
+    assert_int_equal(gls_grid_require_equal(&g, "a", &h, "b"), GLS_ERR_INPUT);
+    h = g;
+    h.dim[2] = 31;
+    assert_int_equal(gls_grid_require_equal(&g, "a", &h, "b"), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "a and b are on different grids (dimensions differ): 10 x 20 x 30 voxels"));
+    assert_non_null(strstr(gls_last_error(), "against 10 x 20 x 31 voxels"));
+}
+
+static void test_create(void **state)
+{
+    (void)state;
+    double a[3][4] = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}};
+    gls_grid g = make(a);
+    gls_image *image;
+    assert_int_equal(gls_image_create(&g, 3, &image), GLS_OK);
+    for (size_t i = 0; i < 18000; i++) assert_true(image->data[i] == 0.0f);
+    gls_image_destroy(image);
+    gls_image_destroy(NULL);
+    assert_int_equal(gls_image_create(&g, 0, &image), GLS_ERR_ARGUMENT);
+    for (int i = 0; i < 3; i++) g.dim[i] = INT32_MAX;
+    assert_int_equal(gls_image_create(&g, SIZE_MAX, &image), GLS_ERR_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_init),          cmocka_unit_test(test_inverse), cmocka_unit_test(test_axis_codes),
+        cmocka_unit_test(test_require_equal), cmocka_unit_test(test_create),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
