@@ -1,4 +1,4 @@
-/* Q-ball models for the residual bootstrap: OPDT (Tristan-Vega et al. 2010), CSA (Aganj et al. 2010), and the hat and residual operators (Berman et al. 2008). */
+/* Q-ball models for the residual bootstrap: OPDT (Tristan-Vega et al. 2010), CSA (Aganj et al. 2010), and the hat and residuals (Berman et al. 2008). */
 #ifndef GLSLINES_QBALL_H
 #define GLSLINES_QBALL_H
 

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative change of radius that makes four points on one circle a proper tetrahedron. Far above the rounding of long double, far below GLS_HULL_MIN_ANGLE^2 / 2,
- * by which a point stands out of the plane of its neighbours. */
+/* Relative change of radius that makes four points on one circle a proper tetrahedron. Far above the rounding of long double, far below GLS_HULL_MIN_ANGLE^2 /
+ * 2, by which a point stands out of the plane of its neighbours. */
 #define PERTURBATION 1e-10
 #define MIN_HEIGHT 1e-6
 
@@ -138,7 +138,7 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
 {
     gls_status status = GLS_ERR_MEMORY;
     struct hull hull = {0};
-    uint32_t(*result)[3] = NULL;
+    uint32_t (*result)[3] = NULL;
     uint32_t corner[4] = {0};
     hull.point = malloc(n * sizeof *hull.point);
     hull.facet = malloc(2 * n * sizeof *hull.facet);

@@ -56,7 +56,8 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     size_t k = gls_sh_count(options->sh_order);
     if (n == gradients->n) return gls_fail(GLS_ERR_INPUT, "the gradient table has no b0 volume; q-ball models need one");
     if (n <= k)
-        return gls_fail(GLS_ERR_INPUT, "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n, options->sh_order, k, k + 1);
+        return gls_fail(GLS_ERR_INPUT, "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n,
+                        options->sh_order, k, k + 1);
     if (high - low > 20 && high - low > 0.01 * low) {
         if (require_single_shell)
             return gls_fail(GLS_ERR_INPUT, "q-ball models need one shell, the weighted volumes have b-values from %g to %g s/mm2", low, high);
@@ -88,7 +89,7 @@ static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
 
 static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
 {
-    double(*direction)[3] = malloc(q->n * sizeof *direction);
+    double (*direction)[3] = malloc(q->n * sizeof *direction);
     if (!direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", q->n);
     size_t n = 0;
     for (size_t i = 0; i < gradients->n; i++) {
@@ -96,7 +97,7 @@ static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
         memcpy(direction[n], gradients->bvec[i], sizeof *direction);
         q->volume[n++] = i;
     }
-    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, q->options.sh_order, (const double(*)[3])direction, n, q->basis);
+    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, q->options.sh_order, (const double (*)[3])direction, n, q->basis);
     free(direction);
     return status;
 }
@@ -117,8 +118,8 @@ static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
     for (size_t i = 0; i < q->n; i++) {
         double freedom = 1 - leverage[i];
         if (freedom < MIN_FREEDOM)
-            return gls_fail(GLS_ERR_INPUT, "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to bootstrap; use a lower order", q->volume[i],
-                            q->options.sh_order);
+            return gls_fail(GLS_ERR_INPUT, "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to bootstrap; use a lower order",
+                            q->volume[i], q->options.sh_order);
         q->leverage_scale[i] = 1 / sqrt(freedom);
     }
     return GLS_OK;

@@ -79,9 +79,9 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
 static gls_status triangulate(gls_sphere *s)
 {
     size_t n = s->n, total = s->antipodal ? 2 * n : n, n_faces = 0;
-    uint32_t(*face)[3] = NULL;
+    uint32_t (*face)[3] = NULL;
     gls_status status = GLS_ERR_MEMORY;
-    double(*point)[3] = malloc(total * sizeof *point);
+    double (*point)[3] = malloc(total * sizeof *point);
     uint32_t *label = malloc(total * sizeof *label);
     if (!point || !label) {
         gls_fail(status, "out of memory for a sphere of %zu vertices", n);
@@ -91,8 +91,8 @@ static gls_status triangulate(gls_sphere *s)
         for (int a = 0; a < 3; a++) point[i][a] = i < n ? s->vertex[i][a] : -s->vertex[i - n][a];
         label[i] = (uint32_t)(i % n);
     }
-    status = gls_hull_create((const double(*)[3])point, label, total, &face, &n_faces);
-    if (status == GLS_OK) status = set_neighbours(s, (const uint32_t(*)[3])face, n_faces);
+    status = gls_hull_create((const double (*)[3])point, label, total, &face, &n_faces);
+    if (status == GLS_OK) status = set_neighbours(s, (const uint32_t (*)[3])face, n_faces);
 fail:
     free(point);
     free(label);
@@ -191,14 +191,14 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool f
     gls_sphere *s = NULL;
     size_t n_partnered = 0, kept = 0;
     gls_status status = GLS_ERR_MEMORY;
-    double(*unit)[3] = malloc(n * sizeof *unit);
+    double (*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *partner = malloc(n * sizeof *partner);
     if (!unit || !partner) {
         gls_fail(status, "out of memory for %zu directions", n);
         goto fail;
     }
     status = normalise(direction, n, unit);
-    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, n, partner, &n_partnered);
     if (status != GLS_OK) goto fail;
 
     bool closed = n_partnered == n;
@@ -228,7 +228,7 @@ fail:
 /* Whether a plane through the origin has all directions on one side or on itself: then the origin is not inside their hull. */
 static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *result)
 {
-    uint32_t(*face)[3] = NULL;
+    uint32_t (*face)[3] = NULL;
     size_t n_faces = 0;
     uint32_t *label = malloc(n * sizeof *label);
     if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
@@ -266,7 +266,7 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
 {
     GLS_REQUIRE(path && sphere);
     double *value = NULL;
-    double(*unit)[3] = NULL;
+    double (*unit)[3] = NULL;
     uint32_t *partner = NULL;
     size_t rows = 0, columns = 0, n_partnered = 0;
     bool hemisphere = false;
@@ -286,10 +286,10 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the %zu directions of %s", rows, path);
         goto fail;
     }
-    status = normalise((const double(*)[3])value, rows, unit);
-    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, rows, partner, &n_partnered);
-    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, rows, &hemisphere);
-    if (status == GLS_OK) status = gls_sphere_create_from((const double(*)[3])unit, rows, hemisphere, sphere, NULL);
+    status = normalise((const double (*)[3])value, rows, unit);
+    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, rows, partner, &n_partnered);
+    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double (*)[3])unit, rows, &hemisphere);
+    if (status == GLS_OK) status = gls_sphere_create_from((const double (*)[3])unit, rows, hemisphere, sphere, NULL);
     if (status != GLS_OK) status = fail_in_file(status, path);
 fail:
     free(value);

@@ -153,18 +153,18 @@ static gls_status create_list(const char *name, const double (*point)[3], size_t
             status = gls_fail(GLS_ERR_INPUT, "%s: seed %zu is not finite (%g %g %g)", name, i + 1, p[0], p[1], p[2]);
             goto fail;
         }
-        if (world) gls_affine_apply((const double(*)[4])inverse, p, p);
+        if (world) gls_affine_apply((const double (*)[4])inverse, p, p);
         if (!set_point(p, grid, s->point[i]) && outside++ == 0) first_outside = i;
     }
     const double *p = point[first_outside];
     if (outside == n) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates", name, n, first_outside + 1, p[0], p[1], p[2],
-                          world ? "world (mm)" : "voxel");
+        status = gls_fail(GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates", name, n,
+                          first_outside + 1, p[0], p[1], p[2], world ? "world (mm)" : "voxel");
         goto fail;
     }
     if (outside > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu seeds lie outside the image and give no streamline; the first is seed %zu (%g %g %g)", name, outside, n, first_outside + 1,
-                p[0], p[1], p[2]);
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu seeds lie outside the image and give no streamline; the first is seed %zu (%g %g %g)", name, outside, n,
+                first_outside + 1, p[0], p[1], p[2]);
     s->count = n;
     *seeds = s;
     return GLS_OK;
@@ -187,7 +187,7 @@ gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gl
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status != GLS_OK) return status;
     if (columns == 3)
-        status = create_list(path, (const double(*)[3])value, rows, world, grid, seeds);
+        status = create_list(path, (const double (*)[3])value, rows, world, grid, seeds);
     else
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, seeds need 3 (x y z)", path, columns);
     free(value);

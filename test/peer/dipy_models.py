@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares spherical harmonics, q-ball models, peaks and hulls of the library with DIPY's.
 
-  dipy_models.py LIBGLSLINES.so     (small_64D is read from $GLS_SHARED_DATA, and left out without it)
+dipy_models.py LIBGLSLINES.so     (small_64D is read from $GLS_SHARED_DATA, and left out without it)
 """
+
 import ctypes as ct
 import os
 import sys
@@ -36,7 +37,16 @@ class QballOptions(ct.Structure):
 
 
 class Qball(ct.Structure):
-    _fields_ = [("options", QballOptions), ("n", SIZE), ("k", SIZE), ("volume", P(SIZE)), ("basis", F64), ("basis_inverse", F64), ("leverage_scale", F64), ("fit", F64)]
+    _fields_ = [
+        ("options", QballOptions),
+        ("n", SIZE),
+        ("k", SIZE),
+        ("volume", P(SIZE)),
+        ("basis", F64),
+        ("basis_inverse", F64),
+        ("leverage_scale", F64),
+        ("fit", F64),
+    ]
 
 
 class PeakOptions(ct.Structure):
@@ -180,7 +190,9 @@ def check_peaks(lib, report):
         for trial in range(1000):
             odf = random_odf(rng, half.vertices, trial % 4)
             options = PeakOptions([0.25, 0.5, 0.1, 0.0][trial // 4 % 4], [45, 25, 10, 0][trial // 16 % 4])
-            _, values, expected = peak_directions(odf, half, relative_peak_threshold=options.relative_threshold, min_separation_angle=options.min_separation_angle)
+            _, values, expected = peak_directions(
+                odf, half, relative_peak_threshold=options.relative_threshold, min_separation_angle=options.min_separation_angle
+            )
             # DIPY 1.12.1 reports a negative local maximum as vertex 0 with value 0 (1.6 had none)
             real = values == odf[expected]
             spurious += not real.all()

@@ -8,9 +8,10 @@ coordinate plane (4) and points on the axes (2). How many of each, and the start
   make_spheres.py --check     whether the points in sphere_data.c are minima of the energy, and their figures
   make_spheres.py --search V SECONDS [FIRST]   tries recipes for V points; random starts count from FIRST
 
-Rounding to 1e-9 before the points are normalised makes the file independent of the rounding of the last steps of the descent; the way there from a random start is
-not, so another version of numpy may end in another minimum. --check holds everywhere.
+Rounding to 1e-9 before the points are normalised makes the file independent of the rounding of the last steps of the descent; the way there from a random
+start is not, so another version of numpy may end in another minimum. --check holds everywhere.
 """
+
 import os
 import re
 import sys
@@ -83,7 +84,9 @@ class Orbits:
             e, g = self.energy(y / r)
             return e, (g / r).ravel()
 
-        result = minimize(f, x.ravel(), jac=True, method="L-BFGS-B", options=dict(maxiter=iterations, maxfun=2 * iterations, gtol=tolerance, ftol=1e-15, maxcor=20))
+        result = minimize(
+            f, x.ravel(), jac=True, method="L-BFGS-B", options=dict(maxiter=iterations, maxfun=2 * iterations, gtol=tolerance, ftol=1e-15, maxcor=20)
+        )
         y = result.x.reshape(-1, 3)
         return y / np.linalg.norm(y, axis=1, keepdims=True), result.fun
 
@@ -251,8 +254,9 @@ def read():
 def report(name, orbits, x):
     energy, low, mean, high, covering = figures(orbits.expand(x))
     _, gradient = orbits.energy(x)
-    print(f"{name}: {2 * orbits.pairs.sum()} points, {(orbits.pairs == 4).sum()} general orbits, {(orbits.pairs == 2).sum()} on planes, {(orbits.pairs == 1).sum()} on axes,")
-    print(f"  energy {energy:.3f}, nearest neighbour {low:.2f} / {mean:.2f} / {high:.2f} deg, covering radius {covering:.2f} deg, largest gradient {np.abs(gradient).max():.1e}")
+    general, planar, axial = ((orbits.pairs == n).sum() for n in (4, 2, 1))
+    print(f"{name}: {2 * orbits.pairs.sum()} points, {general} general orbits, {planar} on planes, {axial} on axes, energy {energy:.3f}")
+    print(f"  nearest neighbour {low:.2f} / {mean:.2f} / {high:.2f} deg, covering radius {covering:.2f} deg, largest gradient {np.abs(gradient).max():.1e}")
     return np.abs(gradient).max()
 
 

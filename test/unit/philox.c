@@ -51,7 +51,7 @@ static void moments(void **state)
         product += u * last;
         last = u;
     }
-    assert_true(sum / N > -5 * 6.46e-4 && sum / N < 5 * 6.46e-4);                            /* sqrt(1 / 12 N) */
+    assert_true(sum / N > -5 * 6.46e-4 && sum / N < 5 * 6.46e-4);                             /* sqrt(1 / 12 N) */
     assert_true(square / N - 1.0 / 12 > -5 * 1.67e-4 && square / N - 1.0 / 12 < 5 * 1.67e-4); /* sqrt(1 / 180 N) */
     assert_true(product / N > -5 * 1.87e-4 && product / N < 5 * 1.87e-4);                     /* 1 / 12 sqrt(N) */
 }

@@ -68,7 +68,7 @@ static void stratified(void **state)
             uint64_t per_voxel[NV] = {0};
             assert_int_equal(gls_seeds_create_random(&roi.image, masked ? &mask.image : NULL, counts[c], 5, &s), GLS_OK);
             assert_int_equal(gls_seeds_count(s), counts[c]);
-            float(*point)[3] = malloc(counts[c] * sizeof *point);
+            float (*point)[3] = malloc(counts[c] * sizeof *point);
             gls_seeds_get(s, 0, counts[c], point);
             for (uint64_t i = 0; i < counts[c]; i++) {
                 size_t v = voxel_of(point[i]);
@@ -99,8 +99,8 @@ static double chi_square_z(const uint64_t *count, size_t n)
     return (chi - (double)(n - 1)) / sqrt(2 * (double)(n - 1));
 }
 
-/* Offsets fill the voxel evenly in an 8 x 8 x 8 partition, and neither the offset of a neighbouring seed nor the order of voxels shows a pattern: all |z| < 5, which
- * happens by chance less than once in a million (the generator is fixed, so it either always does or never). */
+/* Offsets fill the voxel evenly in an 8 x 8 x 8 partition, and neither the offset of a neighbouring seed nor the order of voxels shows a pattern: all |z| < 5,
+ * which happens by chance less than once in a million (the generator is fixed, so it either always does or never). */
 static void uniform(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void uniform(void **state)
     static uint64_t cell[512], pair[256], first_voxel[NV];
     gls_seeds *s = NULL;
     assert_int_equal(gls_seeds_create_random(&roi.image, NULL, COUNT, 2, &s), GLS_OK);
-    float(*point)[3] = malloc(COUNT * sizeof *point);
+    float (*point)[3] = malloc(COUNT * sizeof *point);
     gls_seeds_get(s, 0, COUNT, point);
     int last = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -181,7 +181,7 @@ static void distant_voxels(void **state)
     image.data[LENGTH - 2] = 1;
     gls_seeds *s = NULL;
     assert_int_equal(gls_seeds_create_random(&image, NULL, COUNT, 1, &s), GLS_OK);
-    float(*point)[3] = malloc(COUNT * sizeof *point), low = INFINITY, high = 0;
+    float (*point)[3] = malloc(COUNT * sizeof *point), low = INFINITY, high = 0;
     gls_seeds_get(s, 0, COUNT, point);
     for (int i = 0; i < COUNT; i++) {
         low = fminf(low, point[i][0]);
@@ -228,7 +228,7 @@ static void lists(void **state)
     assert_int_equal(gls_seeds_count(s), 4);
     gls_seeds_get(s, 0, 4, a);
     gls_seeds_destroy(s);
-    assert_int_equal(gls_seeds_create_list((const double(*)[3])world, 4, true, grid, &s), GLS_OK);
+    assert_int_equal(gls_seeds_create_list((const double (*)[3])world, 4, true, grid, &s), GLS_OK);
     gls_seeds_get(s, 2, 2, b + 2);
     gls_seeds_get(s, 0, 2, b);
     gls_seeds_destroy(s);
@@ -242,7 +242,7 @@ static void lists(void **state)
     assert_non_null(strstr(gls_last_error(), "outside"));
     assert_int_equal(gls_seeds_create_list(voxel, 0, false, grid, &s), GLS_ERR_INPUT);
     double bad[2][3] = {{1, 1, 1}, {1, NAN, 1}};
-    assert_int_equal(gls_seeds_create_list((const double(*)[3])bad, 2, false, grid, &s), GLS_ERR_INPUT);
+    assert_int_equal(gls_seeds_create_list((const double (*)[3])bad, 2, false, grid, &s), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "seed 2"));
     assert_null(s);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
