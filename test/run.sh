@@ -1,0 +1,180 @@
+#!/bin/sh
+# Installs what is needed, builds glslines and runs every test. Usage: sh test/run.sh [--quick]      --quick: one build and its tests only
+# GLS_TEST_STAGES="gcc peers" runs the named stages only; GLS_TEST_PYTHON names a Python that has the peers already; GLS_JOBS: parallel jobs.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root" || exit 1
+. test/setup.sh
+jobs=${GLS_JOBS:-$(nproc)}
+build=$root/build
+stages="gcc clang sanitize source peers gbm zink"
+[ "${1:-}" != --quick ] || stages=gcc
+stages=${GLS_TEST_STAGES:-$stages}
+# no test may be left out because there is no device: llvmpipe is one
+export GLS_TEST_REQUIRE_GPU=1 CTEST_OUTPUT_ON_FAILURE=1
+export GLS_SHARED_DATA="${GLS_SHARED_DATA:-$root/../shared/data}"
+passed=0 failed=0 skipped=0 failures=
+
+# check NAME COMMAND...: status 77 means that what it needs is not on this machine
+check() {
+    name=$1
+    shift
+    begun=$(date +%s)
+    "$@"
+    status=$?
+    took=$(($(date +%s) - begun))
+    if [ $status -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok   $name ($took s)"
+    elif [ $status -eq 77 ]; then
+        skipped=$((skipped + 1))
+        echo "SKIP $name"
+    else
+        failed=$((failed + 1))
+        failures="$failures
+  $name"
+        echo "FAIL $name ($took s)"
+    fi
+    return $status
+}
+
+# Prints the output of a command only if it fails.
+quietly() {
+    "$@" > "$build/quiet.log" 2>&1 || {
+        status=$?
+        cat "$build/quiet.log"
+        return $status
+    }
+}
+
+configure_and_build() { # FOLDER CMAKE-OPTIONS...
+    folder=$1
+    shift
+    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs"
+}
+
+# Runs ctest and adds its counts to ours. A test of the GPU that skipped counts as failed.
+run_ctest() { # FOLDER CTEST-OPTIONS...
+    folder=$1
+    shift
+    ctest --test-dir "$folder" -j 1 "$@" > "$folder/ctest.log" 2>&1
+    status=$?
+    cat "$folder/ctest.log"
+    n_passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$folder/ctest.log")
+    n_skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped' "$folder/ctest.log")
+    n_failed=$(grep -E '^ *[0-9]+/[0-9]+ Test .*\*\*\*' "$folder/ctest.log" | grep -vc '\*\*\*Skipped')
+    if grep -qE '^ *[0-9]+/[0-9]+ Test .*gpu/.*\*\*\*Skipped' "$folder/ctest.log"; then
+        failures="$failures
+  GPU tests skipped in $folder"
+        n_failed=$((n_failed + 1))
+    fi
+    # ctest that ran nothing, or broke down, must not look like success
+    if [ $((n_passed + n_failed)) -eq 0 ] || { [ $status -ne 0 ] && [ "$n_failed" -eq 0 ]; }; then n_failed=$((n_failed + 1)); fi
+    [ "$n_failed" -eq 0 ] || failures="$failures
+  ctest in $folder: $n_failed"
+    passed=$((passed + n_passed)) failed=$((failed + n_failed)) skipped=$((skipped + n_skipped))
+}
+
+header() { printf '\n=== %s === %s s\n' "$1" $(($(date +%s) - started)); }
+
+stage_gcc() {
+    header "gcc: build and all tests"
+    # shellcheck disable=SC2086
+    need_packages $BUILD_PACKAGES $TEST_PACKAGES || exit 1
+    want_packages $OPTIONAL_PACKAGES
+    check "build with gcc" configure_and_build build -DGLS_TESTS=ON || finish
+    run_ctest build
+}
+
+stage_clang() {
+    header "clang: build and unit tests"
+    CC=clang check "build with clang" configure_and_build build/clang -DCMAKE_BUILD_TYPE=Debug && run_ctest build/clang -L unit
+}
+
+stage_sanitize() {
+    header "address and undefined-behaviour sanitizers"
+    check "build with sanitizers" configure_and_build build/sanitize -DGLS_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug || return
+    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1 LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
+    run_ctest build/sanitize -L 'unit|fuzz|cli'
+    check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --nseeds 200 -o build/sanitize/track.trx --force
+    unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+}
+
+# The composed shaders of the variants that the options ask for, as this machine's devices get them.
+dump_shaders() {
+    rm -rf build/shaders
+    number=0
+    for options in "" "--api gles" "--precision float" "--sphere small" "--sh-order 6" "--sh-order 8" "--model csa" "--boot-retry peak --boot-start fit"; do
+        number=$((number + 1))
+        mkdir -p "build/shaders/$number"
+        # shellcheck disable=SC2086
+        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
+    done
+}
+
+stage_source() {
+    header "source: tiers, symbols, headers, shaders"
+    check "source rules" sh test/check_source.sh build
+    check "shaders for validation" dump_shaders && check "shaders are valid GLSL" sh test/check_shaders.sh build/shaders/*/
+}
+
+# A Python with the peers: the one named, or a virtual environment made once for these requirements.
+find_python() {
+    python=${GLS_TEST_PYTHON:-}
+    [ -z "$python" ] || return 0
+    # shellcheck disable=SC2086
+    need_packages $PEER_PACKAGES || return 1
+    python=$build/venv/bin/python
+    cmp -s test/peer/requirements.txt "$build/venv/complete" && return 0
+    rm -rf "$build/venv"
+    quietly python3 -m venv "$build/venv" && quietly "$python" -m pip install -q --disable-pip-version-check -r test/peer/requirements.txt &&
+        cp test/peer/requirements.txt "$build/venv/complete"
+}
+
+# niivue from npm; where Node is too old for it, its check is left out in plain sight.
+find_niivue() {
+    modules=$build/npm/node_modules
+    command -v npm > /dev/null 2>&1 || need_packages nodejs npm || return 1
+    if [ "$(node --version | sed 's/^v\([0-9]*\).*/\1/')" -lt 18 ]; then return 77; fi
+    mkdir -p "$build/npm" && cp test/peer/package.json "$build/npm/" && (cd "$build/npm" && quietly npm install --no-audit --no-fund --silent)
+}
+
+stage_peers() {
+    header "peers: DIPY, nibabel, trx-python, MRtrix3, niivue"
+    check "Python with the peers" find_python || return
+    check "niivue" find_niivue || modules=
+    check "models against DIPY" "$python" test/peer/dipy_models.py build/libglslines.so
+    check "tensor against DIPY" "$python" test/peer/dipy_tensor.py build/test/peer_fit_dump
+    check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
+    # shellcheck disable=SC2086
+    check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
+    check "bootstrap tracking against DIPY" "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer
+}
+
+stage_gbm() {
+    header "GBM: a render node in a virtual machine"
+    check "GBM render node" sh test/guest/gbm.sh build/glslines
+}
+
+stage_zink() {
+    header "zink: subgroups without a GPU"
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo > /dev/null 2>&1; then
+        check "subgroup mapping on zink (needs root)" sh -c 'exit 77'
+    else
+        [ -n "${python:-}" ] || find_python
+        GLS_TEST_PYTHON=$python check "subgroup mapping on zink" sh test/guest/zink.sh build
+    fi
+}
+
+finish() {
+    printf '\n'
+    [ "$failed" -eq 0 ] || printf 'failed:%s\n' "$failures"
+    echo "$passed passed, $failed failed, $skipped skipped in $(($(date +%s) - started)) s"
+    [ "$failed" -eq 0 ]
+    exit
+}
+
+started=$(date +%s)
+mkdir -p "$build"
+for stage in $stages; do "stage_$stage"; done
+finish

@@ -1,0 +1,64 @@
+# Sourced by the scripts beside it. Package lists and helpers that install what is missing, by apt-get, for Debian 12 or newer and Ubuntu 22.04 or newer.
+
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
+    libcjson-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
+# the launcher's progress bar, which newer releases may not have
+OPTIONAL_PACKAGES="libunity-dev"
+TEST_PACKAGES="libcmocka-dev g++ clang glslang-tools binutils"
+PEER_PACKAGES="python3 python3-venv mrtrix3"
+GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
+CHROOT_PACKAGES="debootstrap"
+
+say() { printf '%s\n' "$*" >&2; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo > /dev/null 2>&1; then
+        sudo "$@"
+    else
+        say "error: $1 needs root; run this script as root or install sudo"
+        return 1
+    fi
+}
+
+installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null | grep -qx installed; }
+
+missing_packages() {
+    for package in "$@"; do
+        installed "$package" || printf '%s ' "$package"
+    done
+}
+
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Install-Recommends=false "$@" < /dev/null; }
+
+apt_update_once() {
+    [ -n "${apt_updated:-}" ] || apt_get update || return 1
+    apt_updated=1
+}
+
+# Installs those of the named packages that are missing.
+need_packages() {
+    if ! command -v apt-get > /dev/null 2>&1 || ! command -v dpkg-query > /dev/null 2>&1; then
+        say "note: no apt-get here; expecting these to be present: $*"
+        return 0
+    fi
+    missing=$(missing_packages "$@")
+    [ -n "$missing" ] || return 0
+    say "installing: $missing"
+    apt_update_once || return 1
+    # shellcheck disable=SC2086
+    if ! apt_get install $missing > /dev/null; then
+        say "error: apt-get could not install: $missing"
+        return 1
+    fi
+}
+
+# The same, but goes on without what cannot be had.
+want_packages() {
+    command -v apt-get > /dev/null 2>&1 || return 0
+    for package in $(missing_packages "$@"); do
+        apt_update_once || return 0
+        apt_get install "$package" > /dev/null 2>&1 || say "note: going on without $package"
+    done
+}
