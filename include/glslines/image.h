@@ -56,8 +56,8 @@ GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_ima
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
-/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The file appears under its name only when complete.
- * Integer types round half to even and saturate. */
+/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The file appears under its name only when
+ * complete. Integer types round half to even and saturate. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

@@ -104,9 +104,9 @@ static void describe(const gls_grid *g, char *text, size_t n)
     char codes[4];
     gls_grid_axis_codes(g, codes);
     const double(*m)[4] = g->affine;
-    snprintf(text, n, "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g]", g->dim[0], g->dim[1], g->dim[2],
-             g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], codes, m[0][0], m[0][1], m[0][2], m[0][3], m[1][0], m[1][1], m[1][2], m[1][3], m[2][0], m[2][1],
-             m[2][2], m[2][3]);
+    snprintf(text, n, "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g]", g->dim[0],
+             g->dim[1], g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], codes, m[0][0], m[0][1], m[0][2], m[0][3], m[1][0], m[1][1], m[1][2],
+             m[1][3], m[2][0], m[2][1], m[2][2], m[2][3]);
 }
 
 gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b)
@@ -118,8 +118,10 @@ gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const g
     if (same_dim && distance <= GRID_TOLERANCE) return GLS_OK;
     describe(a, text_a, sizeof text_a);
     describe(b, text_b, sizeof text_b);
-    if (same_dim) snprintf(reason, sizeof reason, "corners up to %.3g mm apart", distance);
-    else snprintf(reason, sizeof reason, "dimensions differ");
+    if (same_dim)
+        snprintf(reason, sizeof reason, "corners up to %.3g mm apart", distance);
+    else
+        snprintf(reason, sizeof reason, "dimensions differ");
     return gls_fail(GLS_ERR_INPUT, "%s and %s are on different grids (%s): %s against %s", name_a, name_b, reason, text_a, text_b);
 }
 
@@ -130,7 +132,8 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
 {
     uint64_t n;
     const size_t huge_page = (size_t)2 << 20;
-    if (__builtin_mul_overflow((uint64_t)grid->dim[0] * (uint64_t)grid->dim[1], (uint64_t)grid->dim[2], &n) || __builtin_mul_overflow(n, n_volumes, &n) || n > MAX_VALUES)
+    if (__builtin_mul_overflow((uint64_t)grid->dim[0] * (uint64_t)grid->dim[1], (uint64_t)grid->dim[2], &n) || __builtin_mul_overflow(n, n_volumes, &n) ||
+        n > MAX_VALUES)
         return gls_fail(GLS_ERR_MEMORY, "image of %d x %d x %d x %zu values is too large", grid->dim[0], grid->dim[1], grid->dim[2], n_volumes);
     size_t bytes = (size_t)n * sizeof(float);
     gls_image *made = calloc(1, sizeof *made);

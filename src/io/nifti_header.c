@@ -51,7 +51,8 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
     const char *magic = raw->version == 1 ? raw->h.v1.magic : raw->h.v2.magic;
     char digit = raw->version == 1 ? '1' : '2';
     if (magic[0] != 'n' || (magic[1] != '+' && magic[1] != 'i') || magic[2] != digit || magic[3] != '\0') {
-        if (raw->version == 1) return gls_fail(GLS_ERR_INPUT, "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
+        if (raw->version == 1)
+            return gls_fail(GLS_ERR_INPUT, "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
         return not_nifti(path);
     }
     *single_file = magic[1] == '+';
@@ -66,7 +67,8 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
     if (all[0] < 1 || all[0] > 7) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: %lld dimensions", path, (long long)all[0]);
     for (int i = 1; i <= all[0]; i++) {
         if (all[i] < 1) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
-        if (i >= 5 && all[i] > 1) return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path, i, i, (long long)all[i]);
+        if (i >= 5 && all[i] > 1)
+            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path, i, i, (long long)all[i]);
         if (i <= 3 && all[i] > INT32_MAX) return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, too large", path, i, (long long)all[i]);
     }
     for (int i = 1; i <= 4; i++) dim[i] = i <= all[0] ? all[i] : 1;
@@ -79,7 +81,8 @@ static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_
     size_t bytes = gls_values_bytes(type);
     if (bytes == 0) {
         const char *name = nifti_datatype_string(type);
-        return gls_fail(GLS_ERR_INPUT, "%s: values of type %s (NIfTI code %d) cannot be used, only real numbers of at most 64 bits", path, name ? name : "unknown", type);
+        return gls_fail(GLS_ERR_INPUT, "%s: values of type %s (NIfTI code %d) cannot be used, only real numbers of at most 64 bits", path,
+                        name ? name : "unknown", type);
     }
     header->values.datatype = type;
     header->values.bytes = bytes;
@@ -93,7 +96,8 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     for (int i = 1; i <= 4; i++) {
         /* a quarter of the range is left for the conversion to float and for the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
-            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1], (long long)dim[2], (long long)dim[3], (long long)dim[4]);
+            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1], (long long)dim[2], (long long)dim[3],
+                            (long long)dim[4]);
     }
     header->bytes = n;
     header->n_volumes = (size_t)dim[4];

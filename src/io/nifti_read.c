@@ -107,8 +107,10 @@ static void *unpack(void *argument)
         pthread_mutex_unlock(&p->lock);
         gls_status status = fill_block(p->r, b, p->ring + b % RING * BLOCK_BYTES);
         pthread_mutex_lock(&p->lock);
-        if (status == GLS_OK) p->filled++;
-        else snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+        if (status == GLS_OK)
+            p->filled++;
+        else
+            snprintf(p->message, sizeof p->message, "%s", gls_last_error());
         p->status = status;
         pthread_cond_signal(&p->changed);
         pthread_mutex_unlock(&p->lock);
@@ -201,7 +203,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     if (bound < h->offset + h->bytes) return truncated(r, bound > h->offset ? bound - h->offset : 0);
     gls_image *made;
     gls_status status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
-    if (status != GLS_OK) return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1], h->grid.dim[2], h->n_volumes);
+    if (status != GLS_OK)
+        return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1], h->grid.dim[2], h->n_volumes);
     r->out = made->data;
     if (gls_stream_fd(r->stream) >= 0) {
         status = read_plain_file(r);
@@ -209,8 +212,10 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
         status = skip(r, h->offset - used);
         if (status == GLS_OK) status = read_stream(r);
     }
-    if (status == GLS_OK) *image = made;
-    else gls_image_destroy(made);
+    if (status == GLS_OK)
+        *image = made;
+    else
+        gls_image_destroy(made);
     return status;
 }
 
@@ -225,8 +230,10 @@ static char *pair_name(const char *path, const char *from, const char *to)
     memcpy(name, path, n + 1);
     for (int i = 0; i < 3; i++) name[stem - 3 + (size_t)i] = (char)(path[stem - 3 + (size_t)i] < 'a' ? to[i] - 32 : to[i]);
     if (access(name, F_OK) != 0) {
-        if (stem == n) strcpy(name + n, ".gz");
-        else name[stem] = '\0';
+        if (stem == n)
+            strcpy(name + n, ".gz");
+        else
+            name[stem] = '\0';
         if (access(name, F_OK) != 0) memcpy(name + stem, path + stem, n - stem + 1);
     }
     return name;

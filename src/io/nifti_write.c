@@ -2,6 +2,7 @@
 #include "util/status.h"
 
 #include <nifti2_io.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,63 +30,43 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
     return m;
 }
 
-/* Fields that both versions have under the same name. */
-#define FILL_HEADER(target, image)                                                                            \
-    do {                                                                                                                    \
-        double dx_, dy_, dz_, fac_, b_, c_, d_, x_, y_, z_;                                                                 \
-        nifti_dmat44_to_quatern(to_matrix(&(image)->grid), &b_, &c_, &d_, &x_, &y_, &z_, &dx_, &dy_, &dz_, &fac_);          \
-        (target)->vox_offset = sizeof *(target) + 4;                                                                         \
-        (target)->scl_slope = 1;                                                                                            \
-        (target)->scl_inter = 0;                                                                                            \
-        (target)->xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC;                                                            \
-        (target)->qform_code = (target)->sform_code = NIFTI_XFORM_SCANNER_ANAT;                                             \
-        (target)->pixdim[0] = STORE(fac_);                                                                                  \
-        for (int i_ = 0; i_ < 3; i_++) (target)->pixdim[i_ + 1] = STORE((image)->grid.voxel_size[i_]);                      \
-        (target)->quatern_b = STORE(b_);                                                                                    \
-        (target)->quatern_c = STORE(c_);                                                                                    \
-        (target)->quatern_d = STORE(d_);                                                                                    \
-        (target)->qoffset_x = STORE(x_);                                                                                    \
-        (target)->qoffset_y = STORE(y_);                                                                                    \
-        (target)->qoffset_z = STORE(z_);                                                                                    \
-        for (int i_ = 0; i_ < 4; i_++) {                                                                                    \
-            (target)->srow_x[i_] = STORE((image)->grid.affine[0][i_]);                                                      \
-            (target)->srow_y[i_] = STORE((image)->grid.affine[1][i_]);                                                      \
-            (target)->srow_z[i_] = STORE((image)->grid.affine[2][i_]);                                                      \
-        }                                                                                                                   \
-        memcpy((target)->descrip, "glslines " GLS_VERSION, sizeof "glslines " GLS_VERSION);                                 \
-    } while (0)
+/* The library's description of the image; its data stay NULL. */
+static nifti_image *describe(const gls_image *image, gls_image_type type, bool small)
+{
+    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32, [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16, [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
+    const gls_grid *g = &image->grid;
+    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)image->n_volumes, 1, 1, 1};
+    double dx, dy, dz;
+    nifti_image *nim = nifti_make_new_nim(dim, codes[type], 0);
+    if (!nim) return NULL;
+    nim->nifti_type = small ? NIFTI_FTYPE_NIFTI1_1 : NIFTI_FTYPE_NIFTI2_1;
+    nim->iname_offset = (int64_t)(small ? sizeof(nifti_1_header) : sizeof(nifti_2_header)) + 4;
+    nim->sform_code = nim->qform_code = NIFTI_XFORM_SCANNER_ANAT;
+    nim->sto_xyz = to_matrix(g);
+    nifti_dmat44_to_quatern(nim->sto_xyz, &nim->quatern_b, &nim->quatern_c, &nim->quatern_d, &nim->qoffset_x, &nim->qoffset_y, &nim->qoffset_z, &dx, &dy, &dz,
+                            &nim->qfac);
+    nim->dx = nim->pixdim[1] = g->voxel_size[0];
+    nim->dy = nim->pixdim[2] = g->voxel_size[1];
+    nim->dz = nim->pixdim[3] = g->voxel_size[2];
+    nim->xyz_units = NIFTI_UNITS_MM;
+    nim->time_units = NIFTI_UNITS_SEC;
+    nim->scl_slope = 1.0;
+    snprintf(nim->descrip, sizeof nim->descrip, "glslines %s", gls_version());
+    return nim;
+}
 
 static gls_status make_header(const char *path, const gls_image *image, gls_image_type type, packed_header *header)
 {
-    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32, [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16, [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
-    const int32_t *d = image->grid.dim;
-    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, d[0], d[1], d[2], (int64_t)image->n_volumes, 1, 1, 1};
-    bool small = true;
-    for (int i = 1; i <= 4; i++) small &= dim[i] <= INT16_MAX;
+    bool small = image->n_volumes <= INT16_MAX;
+    for (int i = 0; i < 3; i++) small &= image->grid.dim[i] <= INT16_MAX;
     memset(header, 0, sizeof *header);
     nifti_set_debug_level(0);
-    if (small) {
-        nifti_1_header *made = nifti_make_new_n1_header(dim, codes[type]);
-        if (!made) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-#define STORE(x) ((float)(x))
-        FILL_HEADER(made, image);
-#undef STORE
-        memcpy(made->magic, "n+1", 4);
-        header->h.v1 = *made;
-        header->bytes = sizeof *made + 4;
-        free(made);
-    } else {
-        nifti_2_header *made = nifti_make_new_n2_header(dim, codes[type]);
-        if (!made) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-#define STORE(x) (x)
-        FILL_HEADER(made, image);
-#undef STORE
-        memcpy(made->magic, "n+2\0\r\n\032\n", 8);
-        header->h.v2 = *made;
-        header->bytes = sizeof *made + 4;
-        free(made);
-    }
-    return GLS_OK;
+    nifti_image *nim = describe(image, type, small);
+    if (!nim) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    int result = small ? nifti_convert_nim2n1hdr(nim, &header->h.v1) : nifti_convert_nim2n2hdr(nim, &header->h.v2);
+    header->bytes = (size_t)nim->iname_offset;
+    nifti_image_free(nim);
+    return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot make a header", path);
 }
 
 typedef struct source {
@@ -132,14 +113,17 @@ gls_status gls_image_write(const char *path, const gls_image *image, gls_image_t
     gls_output output;
     size_t n = strlen(path);
     bool packed = n > 7 && !strcasecmp(path + n - 7, ".nii.gz");
-    if (!packed && !(n > 4 && !strcasecmp(path + n - 4, ".nii"))) return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
+    if (!packed && !(n > 4 && !strcasecmp(path + n - 4, ".nii")))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
     gls_status status = make_header(path, image, type, &header);
     if (status == GLS_OK) status = gls_output_create(path, true, &output);
     if (status != GLS_OK) return status;
     source s = {.header = &header, .image = image, .type = type};
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
-    if (packed) status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, &s);
-    else status = write_plain(&output, &s, total);
+    if (packed)
+        status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, &s);
+    else
+        status = write_plain(&output, &s, total);
     if (status == GLS_OK) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;

@@ -28,7 +28,8 @@ static gls_status flush(gls_spool *s)
         gls_status status = gls_output_scratch(s->output, &s->fd);
         if (status != GLS_OK) return status;
     }
-    if (!gls_fd_write(s->fd, s->buffer, s->n)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write a temporary file beside it: %s", s->output->path, strerror(errno));
+    if (!gls_fd_write(s->fd, s->buffer, s->n))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write a temporary file beside it: %s", s->output->path, strerror(errno));
     s->n = 0;
     return GLS_OK;
 }

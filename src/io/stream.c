@@ -110,8 +110,10 @@ static gls_status next_member(gls_stream *s)
         gls_status status = refill(s);
         if (status != GLS_OK) return status;
     }
-    if (s->in_n > s->in_pos && s->in[s->in_pos] == 0x1f) inflateReset(&s->z);
-    else s->at_end = true;
+    if (s->in_n > s->in_pos && s->in[s->in_pos] == 0x1f)
+        inflateReset(&s->z);
+    else
+        s->at_end = true;
     return GLS_OK;
 }
 
@@ -221,8 +223,10 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
             free(data);
         }
         for (int i = 0; i < n && status == GLS_OK; i++) {
-            if (!pieces[i].ok) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory to compress", output->path);
-            else status = gls_output_write(output, pieces[i].packed, pieces[i].n);
+            if (!pieces[i].ok)
+                status = gls_fail(GLS_ERR_MEMORY, "%s: no memory to compress", output->path);
+            else
+                status = gls_output_write(output, pieces[i].packed, pieces[i].n);
             crc = (uint32_t)crc32_combine(crc, pieces[i].crc, (z_off_t)piece_bytes(total, first + (uint64_t)i));
         }
     }

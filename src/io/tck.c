@@ -50,7 +50,8 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     memcpy(t->header, first, n);
     for (; lines && *lines; lines++) {
-        if (!is_valid_line(*lines)) return gls_fail(GLS_ERR_ARGUMENT, "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path, *lines);
+        if (!is_valid_line(*lines))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path, *lines);
         if (n + strlen(*lines) + 256 > MAX_HEADER) return gls_fail(GLS_ERR_ARGUMENT, "%s: the header lines exceed %d bytes", path, MAX_HEADER - 256);
         n += (size_t)sprintf(t->header + n, "%s\n", *lines);
     }

@@ -63,8 +63,10 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     gls_status status = gls_grid_init(&w->grid, grid->dim, grid->affine);
     if (status == GLS_OK) status = gls_output_create(path, options->overwrite, &w->output);
     if (status == GLS_OK) status = w->driver->create(w, options);
-    if (status == GLS_OK) *writer = w;
-    else gls_tractogram_writer_abort(w);
+    if (status == GLS_OK)
+        *writer = w;
+    else
+        gls_tractogram_writer_abort(w);
     return status;
 }
 

@@ -26,9 +26,9 @@ enum {
 
 typedef struct trk {
     gls_packer packer;
-    gls_grid grid;               /* the affine as the file has it: float */
+    gls_grid grid; /* the affine as the file has it: float */
     double voxmm_to_world[3][4];
-    bool rounded;                /* a seed index was not exact as float */
+    bool rounded; /* a seed index was not exact as float */
 } trk;
 
 static void put16(unsigned char *at, int value)
@@ -65,7 +65,8 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     (void)options;
     for (int i = 0; i < 3; i++) {
         if (w->grid.dim[i] > INT16_MAX)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 32767 voxels along an axis, the image has %d; use TRX", w->output.path, w->grid.dim[i]);
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 32767 voxels along an axis, the image has %d; use TRX", w->output.path,
+                            w->grid.dim[i]);
         for (int c = 0; c < 4; c++) affine[i][c] = (float)w->grid.affine[i][c];
     }
     trk *t = w->state = calloc(1, sizeof *t);

@@ -74,7 +74,8 @@ static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
     const size_t block_values = BLOCK_BYTES / sizeof *block;
     for (size_t first = 0; first < n; first += block_values) {
         size_t m = n - first < block_values ? n - first : block_values;
-        if (!gls_half_convert(x + first, m, block)) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
+        if (!gls_half_convert(x + first, m, block))
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
         gls_status status = put(w, block, m * sizeof *block, &t->crc);
         if (status != GLS_OK) return status;
     }
@@ -213,8 +214,8 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
         }
         n += (size_t)snprintf(text + n, size - n, ", ");
     }
-    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu}", g->dim[0], g->dim[1],
-                          g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
+    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu}", g->dim[0],
+                          g->dim[1], g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
     if (c) {
         uselocale(before);
         freelocale(c);
@@ -266,7 +267,8 @@ static gls_status finish(gls_tractogram_writer *w)
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK && w->has_seed) status = add_spool(w, "dps/seeds.3.float32", &t->spool[SEEDS]);
         if (status == GLS_OK && w->has_seed_index) status = add_spool(w, "dps/seed_index.uint32", &t->spool[SEED_INDEX]);
-        if (w->n_points > INT32_MAX) gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path, (unsigned long long)w->n_points);
+        if (w->n_points > INT32_MAX)
+            gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path, (unsigned long long)w->n_points);
     }
     if (status != GLS_OK) return status;
     return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);

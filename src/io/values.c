@@ -40,14 +40,14 @@ static void swap_bytes(void *data, size_t n, size_t bytes)
     }
 }
 
-#define DEFINE_CONVERT(name, type)                                                                  \
-    static void convert_##name(const type *in, size_t n, double slope, double inter, float *out)    \
-    {                                                                                               \
-        if (slope == 1.0 && inter == 0.0) {                                                         \
-            for (size_t i = 0; i < n; i++) out[i] = (float)in[i];                                   \
-        } else {                                                                                    \
-            for (size_t i = 0; i < n; i++) out[i] = (float)((double)in[i] * slope + inter);         \
-        }                                                                                           \
+#define DEFINE_CONVERT(name, type)                                                               \
+    static void convert_##name(const type *in, size_t n, double slope, double inter, float *out) \
+    {                                                                                            \
+        if (slope == 1.0 && inter == 0.0) {                                                      \
+            for (size_t i = 0; i < n; i++) out[i] = (float)in[i];                                \
+        } else {                                                                                 \
+            for (size_t i = 0; i < n; i++) out[i] = (float)((double)in[i] * slope + inter);      \
+        }                                                                                        \
     }
 DEFINE_CONVERT(uint8, uint8_t)
 DEFINE_CONVERT(int8, int8_t)

@@ -270,14 +270,18 @@ gls_status gls_output_commit(gls_output *output)
         /* some network file systems report a failed write only now */
         result = close(output->fd);
         output->fd = -1;
-        if (result != 0) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
-        else result = move_file(output->temporary, output->path, output->overwrite);
+        if (result != 0)
+            status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+        else
+            result = move_file(output->temporary, output->path, output->overwrite);
     } else {
         result = link_file(output);
     }
     if (status == GLS_OK && result != 0) {
-        if (errno == EEXIST) status = gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);
-        else status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", output->path, strerror(errno));
+        if (errno == EEXIST)
+            status = gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);
+        else
+            status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", output->path, strerror(errno));
     }
     if (status == GLS_OK) {
         free(output->temporary);

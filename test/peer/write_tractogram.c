@@ -30,7 +30,8 @@ static bool read_spec(const char *path, lines *l)
         ok = fscanf(file, "%zu", &points) == 1;
         l->offset[i + 1] = l->offset[i] + points;
         l->voxel = realloc(l->voxel, l->offset[i + 1] * sizeof *l->voxel);
-        for (uint64_t p = l->offset[i]; p < l->offset[i + 1] && ok; p++) ok = fscanf(file, "%lf %lf %lf", &l->voxel[p][0], &l->voxel[p][1], &l->voxel[p][2]) == 3;
+        for (uint64_t p = l->offset[i]; p < l->offset[i + 1] && ok; p++)
+            ok = fscanf(file, "%lf %lf %lf", &l->voxel[p][0], &l->voxel[p][1], &l->voxel[p][2]) == 3;
     }
     if (file) fclose(file);
     return ok;

@@ -64,20 +64,21 @@ static void expect_failure(const char *path, gls_image_kind kind, const char *re
     assert_ptr_equal(image, &image); /* left alone */
 }
 
-#define TYPE_CASE(code, type, low, high)                                                                    \
-    {                                                                                                       \
-        type data[24];                                                                                      \
-        for (int i = 2; i < 24; i++) data[i] = (type)(i * 5);                                               \
-        data[0] = (low);                                                                                    \
-        data[1] = (high);                                                                                   \
-        check_type(code, data, sizeof *data, (double)(low), (double)(high));                                \
+#define TYPE_CASE(code, type, low, high)                                     \
+    {                                                                        \
+        type data[24];                                                       \
+        for (int i = 2; i < 24; i++) data[i] = (type)(i * 5);                \
+        data[0] = (low);                                                     \
+        data[1] = (high);                                                    \
+        check_type(code, data, sizeof *data, (double)(low), (double)(high)); \
     }
 
 static void check_type(int code, const void *data, size_t bytes, double low, double high)
 {
     unsigned char swapped[24 * 8];
     nifti_1_header h = make_header(code, 2, 3, 4, 1);
-    nifti_2_header h2 = {.sizeof_hdr = 540, .dim = {3, 2, 3, 4}, .datatype = h.datatype, .vox_offset = 544, .sform_code = 1, .scl_slope = -0.25, .scl_inter = 10};
+    nifti_2_header h2 = {
+        .sizeof_hdr = 540, .dim = {3, 2, 3, 4}, .datatype = h.datatype, .vox_offset = 544, .sform_code = 1, .scl_slope = -0.25, .scl_inter = 10};
     h2.srow_x[0] = h2.srow_y[1] = h2.srow_z[2] = 1.0;
     memcpy(h2.magic, "n+2\0\r\n\032\n", 8);
     for (size_t i = 0; i < 24 * bytes; i++) swapped[i / bytes * bytes + bytes - 1 - i % bytes] = ((const unsigned char *)data)[i];
@@ -97,7 +98,11 @@ static void check_type(int code, const void *data, size_t bytes, double low, dou
     for (int way = 0; way < 5; way++) {
         static const char *const names[] = {"a.nii", "a.nii.gz", "b.nii", "b.nii.gz", "n2.nii.gz"};
         bool big = way == 2 || way == 3, two = way == 4;
-        const char *path = put_image(names[way], two ? (void *)&h2 : big ? (void *)&b : (void *)&h, two ? sizeof h2 : sizeof h, big ? swapped : data, 24 * bytes);
+        const char *path = put_image(names[way],
+                                     two   ? (void *)&h2
+                                     : big ? (void *)&b
+                                           : (void *)&h,
+                                     two ? sizeof h2 : sizeof h, big ? swapped : data, 24 * bytes);
         gls_image *image;
         if (gls_image_read(path, GLS_IMAGE_3D, &image) != GLS_OK) fail_msg("%s", gls_last_error());
         for (int i = 0; i < 24; i++) {
@@ -180,8 +185,11 @@ static void test_damaged_headers(void **state)
         int field, value;
         const char *reason;
     } cases[] = {
-        {0, 0, "damaged header: 0 dimensions"}, {0, 8, "damaged header: 8 dimensions"},      {1, 0, "damaged header: dimension 1 is 0"},
-        {4, -3, "dimension 4 is -3"},           {5, 3, "has 5 dimensions (dimension 5 is 3), at most 4 can be used"},
+        {0, 0, "damaged header: 0 dimensions"},
+        {0, 8, "damaged header: 8 dimensions"},
+        {1, 0, "damaged header: dimension 1 is 0"},
+        {4, -3, "dimension 4 is -3"},
+        {5, 3, "has 5 dimensions (dimension 5 is 3), at most 4 can be used"},
     };
     unsigned char data[512] = {0};
     nifti_1_header h;
@@ -327,8 +335,13 @@ static void test_large_and_members(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_affine_rules), cmocka_unit_test(test_damaged_headers),   cmocka_unit_test(test_promises_too_much),
-        cmocka_unit_test(test_truncation), cmocka_unit_test(test_kinds),        cmocka_unit_test(test_large_and_members),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_affine_rules),
+        cmocka_unit_test(test_damaged_headers),
+        cmocka_unit_test(test_promises_too_much),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_large_and_members),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

@@ -39,7 +39,9 @@ static void test_layouts(void **state)
     expect("0 1000 2000.5\n-.25 1e-3 3E+4", 2, 3, six);
     expect("0\t1000\t2000.5\t\r\n\r\n  -0.25\t.001 30000\r\n", 2, 3, six);
     expect("# b-values\n0,1000, 2000.5,\n\n-0.25 ,1e-3,3e4 # the end", 2, 3, six);
-    expect("\xef\xbb\xbf" "0\r1000\r2000.5\r-0.25\r1e-3\r3e4\r", 6, 1, six);
+    expect("\xef\xbb\xbf"
+           "0\r1000\r2000.5\r-0.25\r1e-3\r3e4\r",
+           6, 1, six);
     expect("0 1000 2000.5 -0.25 1e-3 +3e4", 1, 6, six);
     const double special[4] = {NAN, -INFINITY, NAN, INFINITY};
     expect("nan -inf\nNaN Infinity", 2, 2, special);

@@ -8,8 +8,10 @@
 #include "files.h"
 #include "io/crc.h"
 #include "io/half.h"
+#include "io/tractogram.h"
 #include "io/zip.h"
 #include <glslines/tractogram.h>
+#include <locale.h>
 #include <math.h>
 #include <zlib.h>
 
@@ -136,6 +138,43 @@ static void test_trx(void **state)
     free(file);
 }
 
+/* Offsets of 64 bits from 2^32 points on; the writer is told that it has passed them. */
+static void test_trx_wide_offsets(void **state)
+{
+    (void)state;
+    gls_streamlines lines = make_lines();
+    gls_tractogram_writer *writer;
+    gls_grid grid = make_grid();
+    entry e[8];
+    size_t bytes;
+    for (int wide = 0; wide < 2; wide++) {
+        const char *path = scratch(wide ? "wide.trx" : "narrow.trx");
+        assert_int_equal(gls_tractogram_writer_create(path, GLS_FORMAT_TRX, &grid, NULL, &writer), GLS_OK);
+        assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_OK);
+        writer->n_points = (uint64_t)UINT32_MAX + (uint64_t)wide;
+        assert_int_equal(gls_tractogram_writer_finish(writer), GLS_OK);
+        unsigned char *file = get_file(path, &bytes);
+        assert_int_equal(walk_zip(file, bytes, e), 5);
+        assert_string_equal(e[2].name, wide ? "offsets.uint64" : "offsets.uint32");
+        assert_int_equal(e[2].bytes, wide ? 32 : 16);
+        for (int i = 0; i <= N; i++) assert_int_equal(get(e[2].data + i * (wide ? 8 : 4), wide ? 8 : 4), offsets[i]);
+        free(file);
+    }
+}
+
+static void test_trx_locale(void **state)
+{
+    (void)state;
+    size_t bytes;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8")) skip();
+    gls_streamlines lines = make_lines();
+    write_file(scratch("l.trx"), gls_tractogram_options_default(), &lines, 1);
+    setlocale(LC_ALL, "C");
+    unsigned char *file = get_file(scratch("l.trx"), &bytes);
+    assert_memory_equal(file + 41, "{\"VOXEL_TO_RASMM\": [[-1.7, 0.1, 0.2, 80], [0.15, ", 49);
+    free(file);
+}
+
 static void test_trx_half(void **state)
 {
     (void)state;
@@ -170,9 +209,24 @@ static void test_half(void **state)
     static const struct {
         float value;
         uint16_t half;
-    } cases[] = {{0.0f, 0},           {-0.0f, 0x8000},     {1.0f, 0x3c00},        {-2.0f, 0xc000},       {65504.0f, 0x7bff},     {65519.9f, 0x7bff},   {65520.0f, 0x7c00},
-                 {1e30f, 0x7c00},     {INFINITY, 0x7c00},  {0x1p-14f, 0x0400},    {0x1p-24f, 0x0001},    {0x1p-25f, 0x0000},     {0x1.8p-24f, 0x0002}, {0x1.8p-25f, 0x0001},
-                 {0x1.ffcp-15f, 0x0400}, {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02}, {100.06f, 0x5641}};
+    } cases[] = {{0.0f, 0},
+                 {-0.0f, 0x8000},
+                 {1.0f, 0x3c00},
+                 {-2.0f, 0xc000},
+                 {65504.0f, 0x7bff},
+                 {65519.9f, 0x7bff},
+                 {65520.0f, 0x7c00},
+                 {1e30f, 0x7c00},
+                 {INFINITY, 0x7c00},
+                 {0x1p-14f, 0x0400},
+                 {0x1p-24f, 0x0001},
+                 {0x1p-25f, 0x0000},
+                 {0x1.8p-24f, 0x0002},
+                 {0x1.8p-25f, 0x0001},
+                 {0x1.ffcp-15f, 0x0400},
+                 {1.00048828125f, 0x3c00},
+                 {1.00146484375f, 0x3c02},
+                 {100.06f, 0x5641}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_int_equal(gls_half(cases[i].value), cases[i].half);
     assert_true((gls_half(NAN) & 0x7fff) > 0x7c00);
     /* the vector path gives the same bits */
@@ -194,7 +248,8 @@ static void test_crc(void **state)
     unsigned char data[3000];
     for (int i = 0; i < 3000; i++) data[i] = (unsigned char)(i * i * 31 >> 3);
     for (unsigned start = 0; start < 20; start++) {
-        for (unsigned n = 0; n < 2900; n += n < 600 ? 1 : 97) assert_int_equal(gls_crc32(start * 0x9E3779B9u, data + start, n), crc32(start * 0x9E3779B9u, data + start, n));
+        for (unsigned n = 0; n < 2900; n += n < 600 ? 1 : 97)
+            assert_int_equal(gls_crc32(start * 0x9E3779B9u, data + start, n), crc32(start * 0x9E3779B9u, data + start, n));
     }
 }
 
@@ -257,7 +312,10 @@ static void test_trk(void **state)
     }
     assert_int_equal(get(file + 36, 2), 0);
     assert_int_equal(get(file + 238, 2), 4);
-    assert_memory_equal(file + 240, "seeds\0" "3\0\0\0\0\0\0\0\0\0\0\0\0", 20);
+    assert_memory_equal(file + 240,
+                        "seeds\0"
+                        "3\0\0\0\0\0\0\0\0\0\0\0\0",
+                        20);
     assert_memory_equal(file + 260, "seed_index\0\0\0\0\0\0\0\0\0", 20);
     assert_true(get_float(file + 500) == 1.0f);
     assert_memory_equal(file + 948, "LAS\0LAS", 8);
@@ -343,8 +401,11 @@ static void test_empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trx),   cmocka_unit_test(test_trx_half), cmocka_unit_test(test_half), cmocka_unit_test(test_crc),
-        cmocka_unit_test(test_zip64), cmocka_unit_test(test_trk),      cmocka_unit_test(test_tck),  cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_trx),        cmocka_unit_test(test_trx_wide_offsets),
+        cmocka_unit_test(test_trx_locale), cmocka_unit_test(test_trx_half),
+        cmocka_unit_test(test_half),       cmocka_unit_test(test_crc),
+        cmocka_unit_test(test_zip64),      cmocka_unit_test(test_trk),
+        cmocka_unit_test(test_tck),        cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

@@ -180,8 +180,10 @@ static gls_status write_until_failure(const char *path, gls_tractogram_format fo
     gls_status status = gls_tractogram_writer_create(path, format, &grid, NULL, &writer);
     if (status == GLS_OK) {
         for (int i = 0; i < times && status == GLS_OK; i++) status = gls_tractogram_writer_append(writer, lines);
-        if (status == GLS_OK) status = gls_tractogram_writer_finish(writer);
-        else gls_tractogram_writer_abort(writer);
+        if (status == GLS_OK)
+            status = gls_tractogram_writer_finish(writer);
+        else
+            gls_tractogram_writer_abort(writer);
     }
     snprintf(text, 512, "%s", gls_last_error());
     return status;
