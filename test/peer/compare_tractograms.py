@@ -1,6 +1,6 @@
 """Compares tractograms: counts, lengths, density maps, and streamline by streamline.
 
-    compare_tractograms.py A B [--reference IMAGE] [--pairs] [--tolerance VOXELS] [--limits]
+    compare_tractograms.py A B [--mask IMAGE] [--pairs] [--tolerance VOXELS] [--limits]
 
 A and B are TRX, TRK or TCK files. --limits exits with 1 where the bounds for two runs of one method are not met.
 --pairs also compares line with line, paired by seed and order, for two runs that drew the same random numbers."""
@@ -110,17 +110,16 @@ def density(tractogram, affine, shape):
     return np.bincount(visit, minlength=int(np.prod(shape))).reshape(shape)
 
 
-def density_correlation(a, b, affine, shape):
-    """Pearson correlation over the voxels that either visits."""
-    x, y = density(a, affine, shape).ravel(), density(b, affine, shape).ravel()
-    used = (x > 0) | (y > 0)
-    if used.sum() < 2 or x[used].std() == 0 or y[used].std() == 0:
+def density_correlation(a, b, affine, mask):
+    """Pearson correlation of the density maps over the voxels of a mask."""
+    x, y = (density(t, affine, mask.shape)[mask] for t in (a, b))
+    if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return 0.0
-    return float(np.corrcoef(x[used], y[used])[0, 1])
+    return float(np.corrcoef(x, y)[0, 1])
 
 
-def compare(a, b, affine=None, shape=None):
-    """Rows (name, value of a, value of b, difference, bound or None, whether it holds)."""
+def compare(a, b, affine=None, mask=None):
+    """Rows (name, value of a, value of b, difference, bound or None, whether it holds). mask: voxels in which density maps are compared."""
     la, lb = a.lengths(), b.lengths()
 
     def relative(x, y):
@@ -137,7 +136,7 @@ def compare(a, b, affine=None, shape=None):
     ks = kolmogorov_smirnov(np.round(la, 2), np.round(lb, 2))
     table.append(("length distributions, KS", None, None, ks, KS_BOUND, ks < KS_BOUND))
     if affine is not None:
-        r = density_correlation(a, b, affine, shape)
+        r = density_correlation(a, b, affine, mask)
         table.append(("density maps, correlation", None, None, r, DENSITY_BOUND, r > DENSITY_BOUND))
     return table
 
@@ -224,20 +223,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("a")
     parser.add_argument("b")
-    parser.add_argument("--reference", help="image whose grid the density maps use")
+    parser.add_argument("--mask", help="image in whose voxels > 0 the density maps are compared")
     parser.add_argument("--pairs", action="store_true")
     parser.add_argument("--tolerance", type=float, default=0.01, help="voxels within which points count as equal (default %(default)s)")
     parser.add_argument("--min-identical", type=float, help="fail below this share of identical lines")
     parser.add_argument("--limits", action="store_true")
     args = parser.parse_args()
     a, b = load(args.a), load(args.b)
-    affine = shape = None
+    affine = mask = None
     voxel = 1.0
-    if args.reference:
-        image = nib.load(args.reference)
-        affine, shape = image.affine, image.shape[:3]
+    if args.mask:
+        image = nib.load(args.mask)
+        affine, mask = image.affine, np.asarray(image.dataobj) > 0
         voxel = float(nib.affines.voxel_sizes(affine).min())
-    table = compare(a, b, affine, shape)
+    table = compare(a, b, affine, mask)
     print_table(table)
     bad = args.limits and not all(row[-1] for row in table)
     if args.pairs:

@@ -1,6 +1,6 @@
 """Bootstrap tracking by DIPY and by glslines on the phantom, with the same data, stop map, directions and seeds.
 
-    dipy_tracking.py [--glslines PROGRAM] [--work DIR] [--nseeds N] [--processes N] [glslines options]
+    dipy_tracking.py [--glslines PROGRAM] [--work DIR] [--nseeds N] [--processes N] [--noise] [glslines options]
 
 DIPY's LocalTracking with BootDirectionGetter is slow, so its result is kept in DIR under a name made from all that it depends on.
 Options not known here are handed to `glslines track`, e.g. --device or --mapping. Exits with 1 where a bound is not met."""
@@ -29,7 +29,7 @@ from dipy.reconst.shm import OpdtModel
 from dipy.tracking.local_tracking import LocalTracking
 from dipy.tracking.stopping_criterion import ThresholdStoppingCriterion
 
-from compare_tractograms import compare, from_lines, load, print_table
+from compare_tractograms import Tractogram, compare, load, print_table
 
 MAX_ANGLE = 60.0
 FA_THRESHOLD = 0.1
@@ -85,33 +85,39 @@ class Problem:
 problem = None  # set before the workers fork, so that they share its arrays
 
 
-def track_part(part):
+def track_part(task):
     """DIPY's streamlines of more than one point of one slice of the seeds, in voxel coordinates."""
+    part, stream = task
     sphere = HemiSphere(xyz=problem.sphere)
     model = OpdtModel(problem.table, ORDER, smooth=SMOOTH, min_signal=MIN_SIGNAL)
     getter = BootDirectionGetter.from_data(
         problem.data, model, max_angle=MAX_ANGLE, sphere=sphere, sh_order=ORDER, relative_peak_threshold=RELATIVE_PEAK, min_separation_angle=SEPARATION
     )
-    np.random.seed(part)
+    np.random.seed((stream, part))
     seeds = problem.seeds[part * SEEDS_PER_TASK : (part + 1) * SEEDS_PER_TASK]
     lines = LocalTracking(getter, ThresholdStoppingCriterion(problem.fa, FA_THRESHOLD), seeds, np.eye(4), step_size=STEP, maxlen=MAX_POINTS)
     return [np.asarray(line) for line in lines if len(line) > 1]
 
 
-def track_dipy(work, processes):
-    path = work / f"dipy-{problem.key()}.npz"
-    if path.exists():
+def track_dipy(work, processes, stream):
+    """All of DIPY's streamlines in world mm, the seconds that they took and whether they were stored; stream selects other random numbers."""
+    path = work / f"dipy-{problem.key()}-{stream}.npz"
+    cached = path.exists()
+    if cached:
         stored = np.load(path)
-        return np.split(stored["points"], np.cumsum(stored["counts"])[:-1]), float(stored["seconds"]), True
-    start = time.monotonic()
-    parts = range(-(-len(problem.seeds) // SEEDS_PER_TASK))
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        lines = [line for part in pool.imap(track_part, parts) for line in part]
-    seconds = time.monotonic() - start
-    partial = path.with_suffix(".part.npz")
-    np.savez_compressed(partial, points=np.concatenate(lines), counts=[len(line) for line in lines], seconds=seconds)
-    partial.rename(path)
-    return lines, seconds, False
+        points, counts, seconds = stored["points"], stored["counts"], float(stored["seconds"])
+    else:
+        start = time.monotonic()
+        tasks = [(part, stream) for part in range(-(-len(problem.seeds) // SEEDS_PER_TASK))]
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            lines = [line for part in pool.imap(track_part, tasks) for line in part]
+        seconds = time.monotonic() - start
+        points, counts = np.concatenate(lines), [len(line) for line in lines]
+        partial = path.with_suffix(".part.npz")
+        np.savez_compressed(partial, points=points, counts=counts, seconds=seconds)
+        partial.rename(path)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    return Tractogram(nib.affines.apply_affine(problem.affine, points), offsets), seconds, cached
 
 
 def track_glslines(glslines, work, extra):
@@ -136,16 +142,21 @@ def main():
     parser.add_argument("--work", type=Path, default=root / "build/peer")
     parser.add_argument("--nseeds", type=int, default=10000)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--noise", action="store_true", help="also compare two runs of DIPY, which shows how much chance contributes")
     args, extra = parser.parse_known_args()
+    args.glslines = args.glslines.resolve()
     args.work.mkdir(parents=True, exist_ok=True)
     problem = Problem(args.glslines, args.work, args.nseeds)
     ours, ours_seconds = track_glslines(args.glslines, args.work, extra)
-    lines, dipy_seconds, cached = track_dipy(args.work, args.processes)
-    theirs = from_lines([nib.affines.apply_affine(problem.affine, line) for line in lines])
-    table = compare(theirs, ours, problem.affine, problem.shape)
+    theirs, dipy_seconds, cached = track_dipy(args.work, args.processes, 0)
+    table = compare(theirs, ours, problem.affine, problem.mask)
     print(f"{args.nseeds} seeds, phantom of {' x '.join(map(str, problem.shape))} voxels, {len(problem.table.bvals)} volumes")
     print_table(table, (f"DIPY {dipy.__version__}", "glslines"))
     print(f"DIPY {dipy_seconds:.0f} s with {args.processes} processes{' (kept from an earlier run)' if cached else ''}, glslines {ours_seconds:.1f} s with reading and writing")
+    if args.noise:
+        other, _, _ = track_dipy(args.work, args.processes, 1)
+        print("The same between two runs of DIPY with different random numbers:")
+        print_table(compare(theirs, other, problem.affine, problem.mask), ("one", "other"))
     return 0 if all(row[-1] for row in table) else 1
 
 
