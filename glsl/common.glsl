@@ -1,0 +1,59 @@
+// Parameters, the mapping of invocations to streamlines, and the counters of the random numbers.
+//
+// LANES invocations work on one streamline: 1, or a whole subgroup (SUBGROUP). All of them hold the same state of the streamline; LANE tells them apart in loops over
+// vertices and measurements, and the lane_* functions join their parts. SLOT tells apart the streamlines of a work group, of which there are SLOTS at most.
+layout(local_size_x = GROUP_SIZE) in;
+
+#define FIELD(type, name) type name;
+layout(std140, binding = 0) uniform Params {
+#include "track_params.h"
+} params;
+
+#if SUBGROUP
+#define LANE int(gl_SubgroupInvocationID)
+#define SLOT gl_SubgroupID
+#define GROUP_SLOTS gl_NumSubgroups
+#if !defined(LANES)
+#define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
+#endif
+float lane_sum(float x) { return subgroupAdd(x); }
+float lane_max(float x) { return subgroupMax(x); }
+float lane_min(float x) { return subgroupMin(x); }
+void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
+#else
+#define LANE 0
+#define LANES 1
+#define SLOT gl_LocalInvocationIndex
+#define GROUP_SLOTS uint(GROUP_SIZE)
+float lane_sum(float x) { return x; }
+float lane_max(float x) { return x; }
+float lane_min(float x) { return x; }
+void lane_sync() {}
+#endif
+
+// Where in the random sequence a draw lies: nothing of the batch, the device or the launch enters.
+struct Draw {
+    uint block;     // attempt << 16, plus the block within the attempt
+    uint step;      // step | half << 31
+    uint seed_lo;
+    uint seed_hi;   // upper bits of the seed's index | direction << 16 | 1 << 31
+};
+
+uint draw_stream(uint seed_hi, uint direction) { return (seed_hi & 0xffffu) | (direction << 16) | 0x80000000u; }
+
+#include "philox.glsl"
+
+uvec4 draw_block(Draw draw, uint block)
+{
+    return philox(uvec4(draw.block + block, draw.step, draw.seed_lo, draw.seed_hi), uvec2(params.key_lo, params.key_hi));
+}
+
+// Directions of an antipodal sphere stand for both senses.
+float separation_cosine(float cosine)
+{
+#if ANTIPODAL
+    return abs(cosine);
+#else
+    return cosine;
+#endif
+}

@@ -1,0 +1,27 @@
+// Direction getter: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008; see <glslines/qball.h> for the formulas).
+//
+// The volume holds, for each voxel, the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals: all are linear in the signal, so that interpolating
+// them is interpolating the signal.
+#include "math.glsl"
+#include "peaks.glsl"
+#include "dg_boot_fit.glsl"
+#include "dg_boot_mapping.glsl"
+#include "dg_boot_choose.glsl"
+
+uint next_direction(vec3 p, vec3 d, Draw draw, inout vec3 next)
+{
+    sample_coefficients(p, draw, false);
+    evaluate_odf(fitted);
+    uint n = find_peaks();
+    list_candidates(n);
+    return choose_direction(d, n, next);
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    sample_coefficients(p, draw, HAVE_MEASURED != 0);
+    evaluate_odf(fitted);
+    list_candidates(find_peaks());
+    return list_peaks(vertex);
+}

@@ -1,0 +1,114 @@
+// A subgroup together: vertices are dealt out to the lanes, the ODF and the candidates lie in shared memory.
+const int MAX_CANDIDATES = 32;
+shared float shared_odf[SLOTS * N_VERTICES];
+shared uint candidate_vertex[SLOTS * MAX_CANDIDATES];
+shared float candidate_value[SLOTS * MAX_CANDIDATES];
+
+#define ODF(v) shared_odf[int(SLOT) * N_VERTICES + (v)]
+#define CANDIDATE(i) candidate_vertex[int(SLOT) * MAX_CANDIDATES + (i)]
+#define VALUE(i) candidate_value[int(SLOT) * MAX_CANDIDATES + (i)]
+
+float odf_max = 0.0, odf_min = 0.0;
+
+void evaluate_odf(float c[N_COEFFICIENTS])
+{
+    odf_max = -1e30;
+    odf_min = 1e30;
+    for (int v = LANE; v < N_VERTICES; v += LANES) {
+        float value = 0.0;
+        for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * c[j];
+        ODF(v) = value;
+        odf_max = max(odf_max, value);
+        odf_min = min(odf_min, value);
+    }
+    odf_max = lane_max(odf_max);
+    odf_min = lane_min(odf_min);
+    lane_sync();
+}
+
+// Lists the local maxima that can be peaks at all, in ascending order; returns how many.
+uint find_peaks()
+{
+    float floor_value = params.pmf_threshold * odf_max;
+    float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
+    float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+    uint count = 0u;
+    for (int first = 0; first < N_VERTICES; first += LANES) {
+        int v = first + LANE;
+        bool peak = false;
+        if (v < N_VERTICES) {
+            float value = ODF(v);
+            peak = value >= level;
+            if (peak)
+                for (int k = 0; k < MAX_NEIGHBOURS; k++) peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
+        }
+        uvec4 votes = subgroupBallot(peak);
+        uint place = count + subgroupBallotExclusiveBitCount(votes);
+        if (peak && place < uint(MAX_CANDIDATES)) {
+            CANDIDATE(place) = uint(v);
+            VALUE(place) = ODF(v);
+        }
+        count += subgroupBallotBitCount(votes);
+    }
+    lane_sync();
+    count = min(count, uint(MAX_CANDIDATES));
+    // a flat or a nowhere positive ODF has no peak
+    return odf_max > max(odf_min, 0.0) ? count : 0u;
+}
+
+int n_candidates = 0;
+
+void list_candidates(uint n)
+{
+    n_candidates = int(n);
+}
+
+// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+int take_strongest()
+{
+    float value = -1.0;
+    int best = n_candidates;
+    for (int i = LANE; i < n_candidates; i += LANES) {
+        if (VALUE(i) > value) {
+            value = VALUE(i);
+            best = i;
+        }
+    }
+    float strongest = subgroupMax(value);
+    if (strongest <= -1.0) return -1;
+    best = subgroupMin(value == strongest ? best : n_candidates);
+    vec3 direction = vertex_direction(CANDIDATE(best));
+    lane_sync();
+    for (int i = LANE; i < n_candidates; i += LANES) {
+        if (i == best || separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction)) > params.cos_separation) VALUE(i) = -1.0;
+    }
+    lane_sync();
+    return best;
+}
+
+int closest_peak(vec3 d)
+{
+    int closest = -1, best = take_strongest();
+    float nearest = -1.0;
+    while (best >= 0) {
+        int vertex = int(CANDIDATE(best));
+        float c = separation_cosine(dot(vertex_direction(uint(vertex)), d));
+        if (c > nearest) {
+            nearest = c;
+            closest = vertex;
+        }
+        best = take_strongest();
+    }
+    return nearest >= params.cos_max_angle ? closest : -1;
+}
+
+uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
+{
+    int best = take_strongest();
+    uint found = 0u;
+    while (best >= 0 && found < params.max_directions) {
+        vertex[found++] = CANDIDATE(best);
+        best = take_strongest();
+    }
+    return found;
+}

@@ -1,0 +1,134 @@
+// One invocation: the ODF is evaluated by generated rows of literals, orbit by orbit. The basis functions fall into four classes by their signs under x -> -x and y -> -y,
+// so that the four members of a reflection orbit cost little more than one.
+float odf[N_VERTICES];
+float odf_coefficient[N_COEFFICIENTS];
+float odf_max = 0.0, odf_min = 0.0;
+uint is_peak[(N_VERTICES + 31) / 32];
+
+void note(float x)
+{
+    odf_max = max(odf_max, x);
+    odf_min = min(odf_min, x);
+}
+
+#define PP(j, w) pp += w * c[j];
+#define MM(j, w) mm += w * c[j];
+#define MP(j, w) mp += w * c[j];
+#define PM(j, w) pm += w * c[j];
+#define ORBIT { float pp = 0.0, mm = 0.0, mp = 0.0, pm = 0.0;
+#define PUT(v, x) { float value = x; odf[v] = value; note(value); }
+#define ORBIT_END4(v)                            \
+        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm; \
+        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) }
+#define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) }
+#define ORBIT_END1(v) PUT(v, pp) }
+
+void evaluate_odf(float c[N_COEFFICIENTS])
+{
+    for (int j = 0; j < N_COEFFICIENTS; j++) odf_coefficient[j] = c[j];
+    odf_max = -1e30;
+    odf_min = 1e30;
+#include "odf_rows"
+}
+
+// Marks the local maxima that can be peaks at all; returns how many.
+#define WORD(w) bits = 0u;
+#define WORD_END(w) is_peak[w] = bits; total += bitCount(bits);
+#define VERTEX3(v, b, n0, n1, n2) bits |= odf[v] >= max(level, max(max(odf[n0], odf[n1]), odf[n2])) ? b : 0u;
+#define VERTEX4(v, b, n0, n1, n2, n3) bits |= odf[v] >= max(max(level, odf[n0]), max(max(odf[n1], odf[n2]), odf[n3])) ? b : 0u;
+#define VERTEX5(v, b, n0, n1, n2, n3, n4) bits |= odf[v] >= max(max(max(level, odf[n0]), odf[n1]), max(max(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
+#define VERTEX6(v, b, n0, n1, n2, n3, n4, n5) \
+    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), max(max(odf[n3], odf[n4]), odf[n5])) ? b : 0u;
+#define VERTEX7(v, b, n0, n1, n2, n3, n4, n5, n6) \
+    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), max(max(odf[n3], odf[n4]), max(odf[n5], odf[n6]))) ? b : 0u;
+#define VERTEX_MORE(v, b) { float above = level;
+#define MORE(n) above = max(above, odf[n]);
+#define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
+
+uint find_peaks()
+{
+    float floor_value = params.pmf_threshold * odf_max;
+    float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
+    float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+    int total = 0;
+    uint bits;
+#include "peak_rows"
+    // a flat or a nowhere positive ODF has no peak
+    return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
+}
+
+const int PEAK_WORDS = (N_VERTICES + 31) / 32;
+const int MAX_CANDIDATES = 24;
+vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
+uint candidate_vertex[MAX_CANDIDATES];
+int n_candidates = 0;
+
+// Lists the marked vertices in ascending order. Their values are computed once more: reading odf at an index that is not a constant would turn the whole array into memory.
+void list_candidates(uint n)
+{
+    n_candidates = 0;
+    int w = 0;
+    uint bits = n > 0u ? is_peak[0] : 0u;
+    bool more = n > 0u;
+    while (more) {
+        if (bits == 0u) {
+            w++;
+            more = w < PEAK_WORDS;
+            bits = is_peak[min(w, PEAK_WORDS - 1)];
+        } else {
+            int v = w * 32 + findLSB(bits);
+            bits &= bits - 1u;
+            float value = 0.0;
+            for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];
+            candidate[n_candidates] = vec4(vertex_direction(uint(v)), value);
+            candidate_vertex[n_candidates] = uint(v);
+            n_candidates++;
+            more = n_candidates < MAX_CANDIDATES;
+        }
+    }
+}
+
+// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+int take_strongest()
+{
+    int best = -1;
+    float value = -1.0;
+    for (int i = 0; i < n_candidates; i++) {
+        if (candidate[i].w > value) {
+            value = candidate[i].w;
+            best = i;
+        }
+    }
+    vec3 direction = candidate[max(best, 0)].xyz;
+    for (int i = 0; i < n_candidates; i++) {
+        if (separation_cosine(dot(candidate[i].xyz, direction)) > params.cos_separation) candidate[i].w = -1.0;
+    }
+    if (best >= 0) candidate[best].w = -1.0;
+    return best;
+}
+
+int closest_peak(vec3 d)
+{
+    int closest = -1, best = take_strongest();
+    float nearest = -1.0;
+    while (best >= 0) {
+        float c = separation_cosine(dot(candidate[best].xyz, d));
+        if (c > nearest) {
+            nearest = c;
+            closest = int(candidate_vertex[best]);
+        }
+        best = take_strongest();
+    }
+    return nearest >= params.cos_max_angle ? closest : -1;
+}
+
+uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
+{
+    int best = take_strongest();
+    uint found = 0u;
+    while (best >= 0 && found < params.max_directions) {
+        vertex[found++] = candidate_vertex[best];
+        best = take_strongest();
+    }
+    return found;
+}

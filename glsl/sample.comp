@@ -1,0 +1,15 @@
+// First stage of a turn: a bootstrap sample at every active position, as SH coefficients.
+#include "common.glsl"
+#include "volume.glsl"
+#include "work.glsl"
+#include "math.glsl"
+#include "dg_boot_fit.glsl"
+#include "dg_boot_single.glsl"
+
+void main()
+{
+    uint slot = work_slot();
+    Draw draw = Draw((WORK(WORK_FLAGS, slot) & 0xffu) << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
+    sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
+    for (int j = 0; j < N_COEFFICIENTS; j++) WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(fitted[j]);
+}

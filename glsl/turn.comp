@@ -1,0 +1,42 @@
+// Second stage of a turn: the ODF of every active position, its peaks, and what follows from them: in pass 1 the seed's initial directions, in pass 2 one step.
+#include "common.glsl"
+#include "volume.glsl"
+#include "work.glsl"
+#include "peaks.glsl"
+#include "dg_boot_choose.glsl"
+#include "half.glsl"
+
+void main()
+{
+    uint slot = work_slot();
+    float c[N_COEFFICIENTS];
+    for (int j = 0; j < N_COEFFICIENTS; j++) c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));
+    evaluate_odf(c);
+    uint n = find_peaks();
+    list_candidates(n);
+    if (params.is_initial != 0u) {
+        // pool is bound to the buffer of directions: for each seed their number, then their vertices
+        uint vertex[MAX_DIRECTIONS];
+        uint found = inside(work_vector(WORK_POSITION, slot)) ? list_peaks(vertex) : 0u;
+        if (work_live()) {
+            pool[slot * uint(MAX_DIRECTIONS + 1)] = found;
+            for (uint k = 0u; k < found; k++) pool[slot * uint(MAX_DIRECTIONS + 1) + 1u + k] = vertex[k];
+        }
+    } else {
+        uint flags = WORK(WORK_FLAGS, slot);
+        Draw draw = Draw(0u, WORK(WORK_STEP, slot), 0u, 0u);
+        Half h = Half(slot, work_vector(WORK_POSITION, slot), work_vector(WORK_DIRECTION, slot), draw, flags & 0xffu, (flags & 0x100u) != 0u, WORK(WORK_POINTS, slot),
+                      WORK(WORK_BLOCK, slot));
+        vec3 next = h.d;
+        uint outcome = choose_direction(h.d, n, next);
+        if (work_live() && state[slot] == NONE) {
+            half_advance(h, outcome, next);
+            set_work_vector(WORK_POSITION, slot, h.p);
+            set_work_vector(WORK_DIRECTION, slot, h.d);
+            WORK(WORK_STEP, slot) = h.draw.step;
+            WORK(WORK_FLAGS, slot) = h.attempt | (h.joint ? 0x100u : 0u);
+            WORK(WORK_POINTS, slot) = h.n_points;
+            WORK(WORK_BLOCK, slot) = h.block;
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// Trilinear sampling through the texture unit. A volume of many channels is cut into tiles of four channels each, laid out in columns inside one or more 3D textures;
+// clamping to the outermost voxel centres keeps every fetch inside its tile and gives the constant outer half voxel.
+layout(binding = 0) uniform sampler3D stop_map;
+layout(binding = 1) uniform sampler3D volume[VOLUME_TEXTURES];
+
+const vec3 GRID = vec3(GRID_X, GRID_Y, GRID_Z);
+
+bool inside(vec3 p)
+{
+    return all(greaterThanEqual(p, vec3(-0.5))) && all(lessThan(p, GRID - 0.5));
+}
+
+float stop_value(vec3 p)
+{
+    return texture(stop_map, (p + 0.5) / GRID).r;
+}
+
+// Texture coordinate of p in tile 0.
+vec3 volume_base(vec3 p)
+{
+    return (clamp(p, vec3(0.0), GRID - 1.0) + 0.5) * vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z);
+}
+
+// Tile t of texture i (a constant) at base.
+#define VOLUME_TILE(i, t, base) \
+    texture(volume[i], (base) + vec3(float((t) / VOLUME_PER_COLUMN) * VOLUME_TILE_X, 0.0, float((t) % VOLUME_PER_COLUMN) * VOLUME_TILE_Z))

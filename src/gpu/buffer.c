@@ -1,0 +1,179 @@
+/* Buffers and textures. */
+#include "gpu/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)
+{
+    if (label && device->debug_output) glObjectLabel(kind, name, -1, label);
+}
+
+gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
+{
+    GLS_REQUIRE(device && out && bytes > 0);
+    uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
+    if (bytes > limit)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu", label ? label : "", bytes, (unsigned long long)limit);
+    gls_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
+    *buffer = (gls_buffer){.device = device, .kind = kind, .size = bytes};
+    gls_device_hold(device);
+    GLenum target = kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
+    glGenBuffers(1, &buffer->name);
+    glBindBuffer(target, buffer->name);
+    glBufferData(target, (GLsizeiptr)bytes, NULL, kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
+    label_object(device, GL_BUFFER, buffer->name, label);
+    gls_status status = gls_device_check(device, label ? label : "buffer");
+    if (status == GLS_OK) {
+        device->memory.n_buffers++;
+        gls_device_account(device, bytes, 0);
+        *out = buffer;
+    } else {
+        glDeleteBuffers(1, &buffer->name);
+        free(buffer);
+    }
+    gls_device_release(device);
+    return status;
+}
+
+void gls_buffer_destroy(gls_buffer *buffer)
+{
+    if (!buffer) return;
+    gls_device *device = buffer->device;
+    gls_device_hold(device);
+    glDeleteBuffers(1, &buffer->name);
+    device->memory.n_buffers--;
+    gls_device_account(device, 0, buffer->size);
+    gls_device_release(device);
+    free(buffer);
+}
+
+size_t gls_buffer_size(const gls_buffer *buffer)
+{
+    return buffer->size;
+}
+
+gls_status gls_buffer_clear(gls_buffer *buffer)
+{
+    GLS_REQUIRE(buffer);
+    gls_device *device = buffer->device;
+    static const uint8_t zeros[65536];
+    gls_device_hold(device);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
+    if (!device->info.gles) {
+        glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, NULL);
+    } else {
+        for (size_t at = 0; at < buffer->size; at += sizeof zeros) {
+            size_t n = buffer->size - at < sizeof zeros ? buffer->size - at : sizeof zeros;
+            glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at, (GLsizeiptr)n, zeros);
+        }
+    }
+    gls_status status = gls_device_check(device, "clearing a buffer");
+    gls_device_release(device);
+    return status;
+}
+
+gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data)
+{
+    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    gls_device *device = buffer->device;
+    gls_device_hold(device);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
+    glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+    gls_status status = gls_device_check(device, "writing a buffer");
+    gls_device_release(device);
+    return status;
+}
+
+gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data)
+{
+    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    if (bytes == 0) return GLS_OK;
+    gls_device *device = buffer->device;
+    gls_device_hold(device);
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
+    if (!device->info.gles) {
+        glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+    } else {
+        const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
+        if (mapped) {
+            memcpy(data, mapped, bytes);
+            glUnmapBuffer(GL_COPY_READ_BUFFER);
+        }
+    }
+    gls_status status = gls_device_check(device, "reading a buffer");
+    gls_device_release(device);
+    return status;
+}
+
+static const struct {
+    GLenum internal, layout;
+    unsigned channels, bytes;
+} formats[] = {
+    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4},
+    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8},
+    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16},
+};
+
+gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
+{
+    GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
+    uint32_t limit = device->info.max_texture_3d;
+    if (size[0] > limit || size[1] > limit || size[2] > limit)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
+    gls_texture *texture = calloc(1, sizeof *texture);
+    if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
+    *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = (uint64_t)size[0] * size[1] * size[2] * formats[format].bytes};
+    gls_device_hold(device);
+    glGenTextures(1, &texture->name);
+    glBindTexture(GL_TEXTURE_3D, texture->name);
+    glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
+    label_object(device, GL_TEXTURE, texture->name, label);
+    gls_status status = gls_device_check(device, label ? label : "texture");
+    if (status == GLS_OK) {
+        device->memory.n_textures++;
+        gls_device_account(device, texture->bytes, 0);
+        *out = texture;
+    } else {
+        glDeleteTextures(1, &texture->name);
+        free(texture);
+    }
+    gls_device_release(device);
+    return status;
+}
+
+void gls_texture_destroy(gls_texture *texture)
+{
+    if (!texture) return;
+    gls_device *device = texture->device;
+    gls_device_hold(device);
+    glDeleteTextures(1, &texture->name);
+    device->memory.n_textures--;
+    gls_device_account(device, 0, texture->bytes);
+    gls_device_release(device);
+    free(texture);
+}
+
+gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
+{
+    GLS_REQUIRE(texture && origin && size && data);
+    for (int a = 0; a < 3; a++) GLS_REQUIRE(size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a]);
+    gls_device *device = texture->device;
+    gls_device_hold(device);
+    glBindTexture(GL_TEXTURE_3D, texture->name);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
+                    formats[texture->format].layout, GL_FLOAT, data);
+    gls_status status = gls_device_check(device, "writing a texture");
+    gls_device_release(device);
+    return status;
+}

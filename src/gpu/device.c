@@ -1,0 +1,305 @@
+/* Devices: listing, opening, limits, and holding one on a thread. */
+#include "gpu/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+#ifndef GL_SUBGROUP_SIZE_KHR
+#define GL_SUBGROUP_SIZE_KHR 0x9532
+#define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
+#define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
+#endif
+/* basic, vote, arithmetic, ballot, shuffle */
+#define SUBGROUP_FEATURES_NEEDED 0x1fu
+
+#define MAX_CANDIDATES 64
+
+static uint64_t get_limit(GLenum name)
+{
+    GLint64 value = 0;
+    glGetInteger64v(name, &value);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static void copy_gl_string(char *out, size_t size, GLenum name)
+{
+    const char *text = (const char *)glGetString(name);
+    snprintf(out, size, "%s", text ? text : "unknown");
+}
+
+static uint32_t query_subgroup(void)
+{
+    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return 0;
+    GLint size = 0, stages = 0, features = 0;
+    glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
+    glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
+    glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
+    bool usable = (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
+    return usable && size > 1 ? (uint32_t)size : 0;
+}
+
+static uint64_t query_memory(void)
+{
+    GLint kib = 0;
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info")) glGetIntegerv(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX, &kib);
+    return (uint64_t)(kib > 0 ? kib : 0) * 1024;
+}
+
+/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code. */
+static void force_limits(gls_device_info *info)
+{
+    const char *text = getenv("GLSLINES_FORCE_LIMITS");
+    if (!text) return;
+    char key[32];
+    unsigned long long value;
+    while (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) {
+        if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
+        if (!strcmp(key, "uniform_bytes") && value < info->max_uniform_bytes) info->max_uniform_bytes = (uint32_t)value;
+        if (!strcmp(key, "texture_3d") && value < info->max_texture_3d) info->max_texture_3d = (uint32_t)value;
+        if (!strcmp(key, "texture_units") && value < info->max_texture_units) info->max_texture_units = (uint32_t)value;
+        if (!strcmp(key, "shared_bytes") && value < info->max_shared_bytes) info->max_shared_bytes = (uint32_t)value;
+        if (!strcmp(key, "work_group_size") && value < info->max_work_group_size) info->max_work_group_size = (uint32_t)value;
+        if (!strcmp(key, "work_groups") && value < info->max_work_groups) info->max_work_groups = (uint32_t)value;
+        if (!strcmp(key, "subgroup") && value == 0) info->subgroup_size = 0;
+        text = strchr(text, ',');
+        if (!text) break;
+        text++;
+    }
+}
+
+void gls_device_query(gls_device_info *info)
+{
+    copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
+    copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
+    copy_gl_string(info->version, sizeof info->version, GL_VERSION);
+    int version = epoxy_gl_version();
+    info->gles = !epoxy_is_desktop_gl();
+    info->version_major = version / 10;
+    info->version_minor = version % 10;
+    info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") || strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
+    info->subgroup_size = query_subgroup();
+    info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+    info->max_storage_bindings = (uint32_t)get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
+    info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
+    info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
+    info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
+    info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+    info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+    GLint groups = 0;
+    glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
+    info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
+    info->memory_bytes = query_memory();
+    force_limits(info);
+}
+
+static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text, const void *user)
+{
+    (void)source, (void)id, (void)length, (void)user;
+    if (severity == GL_DEBUG_SEVERITY_NOTIFICATION) return;
+    gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
+}
+
+static void enable_debug_output(gls_device *device)
+{
+    if (!gls_log_enabled(GLS_LOG_DEBUG) || (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug"))) return;
+    glEnable(GL_DEBUG_OUTPUT);
+    glDebugMessageCallback(debug_message, NULL);
+    device->debug_output = true;
+}
+
+static gls_status device_create(const gls_candidate *candidate, bool gles, int index, gls_device **out)
+{
+    gls_device *device = calloc(1, sizeof *device);
+    if (!device) return gls_fail(GLS_ERR_MEMORY, "out of memory for a device");
+    device->context = EGL_NO_CONTEXT;
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&device->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+
+    gls_status status = gls_display_open(candidate, &device->display);
+    if (status == GLS_OK) status = gls_context_create(device->display, gles, &device->context);
+    if (status != GLS_OK) goto fail;
+    device->info.index = index;
+    device->info.platform = candidate->platform;
+    device->info.gles = gles;
+    memcpy(device->info.node, candidate->node, sizeof device->info.node);
+    gls_device_hold(device);
+    if (!device->lost) {
+        gls_device_query(&device->info);
+        enable_debug_output(device);
+    }
+    gls_device_release(device);
+    if (device->lost) {
+        status = gls_fail(GLS_ERR_DEVICE, "EGL: the context cannot be made current");
+        goto fail;
+    }
+    *out = device;
+    return GLS_OK;
+fail:
+    gls_device_close(device);
+    return status;
+}
+
+void gls_device_close(gls_device *device)
+{
+    if (!device) return;
+    if (device->memory.n_buffers + device->memory.n_textures + device->memory.n_kernels > 0)
+        gls_log(GLS_LOG_DEBUG, "device closed with %zu buffers, %zu textures, %zu kernels alive", device->memory.n_buffers, device->memory.n_textures, device->memory.n_kernels);
+    if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
+    if (device->display) gls_display_close(device->display);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+void gls_device_hold(gls_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    if (device->depth++ > 0) return;
+    eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
+    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context)) device->lost = true;
+}
+
+void gls_device_release(gls_device *device)
+{
+    if (--device->depth == 0) {
+        eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
+        eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+const gls_device_info *gls_device_get_info(const gls_device *device)
+{
+    return &device->info;
+}
+
+static bool same_device(const gls_device_info *a, const gls_device_info *b)
+{
+    if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
+    /* without nodes two paths to the software renderer are one device; equal GPUs on distinct EGL devices are not */
+    return a->software && b->software && !a->node[0] && !b->node[0];
+}
+
+/* Opens every candidate in turn; keeps what differs. Software renderers come last. */
+static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles, gls_device_finding finding, void *user)
+{
+    gls_candidate candidates[MAX_CANDIDATES];
+    size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
+    for (int software = 0; software <= 1; software++)
+        for (size_t i = 0; i < n_candidates; i++) {
+            gls_device *device = NULL;
+            char line[512];
+            if (device_create(&candidates[i], gles, 0, &device) != GLS_OK) {
+                if (finding && !software) {
+                    snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device", gls_last_error());
+                    finding(user, false, line);
+                }
+                continue;
+            }
+            bool keep = device->info.software == (software == 1);
+            for (size_t k = 0; k < n && keep; k++) keep = !same_device(&out[k], &device->info);
+            if (keep) {
+                out[n] = device->info;
+                out[n].index = (int)n;
+                where[n] = candidates[i];
+                n++;
+                if (finding) {
+                    snprintf(line, sizeof line, "%s: usable%s", device->info.renderer, device->info.software ? " (software renderer on the CPU)" : "");
+                    finding(user, true, line);
+                }
+            }
+            gls_device_close(device);
+        }
+    return n;
+}
+
+gls_status gls_device_list(gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
+{
+    GLS_REQUIRE(list && n);
+    gls_candidate where[MAX_CANDIDATES];
+    gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
+    if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
+    *n = list_devices(found, where, false, finding, user);
+    *list = found;
+    return GLS_OK;
+}
+
+static bool device_matches(const gls_device_info *info, const char *name)
+{
+    char *end;
+    long index = strtol(name, &end, 10);
+    if (end != name && *end == '\0') return index == info->index;
+    if (name[0] == '/') return strcmp(name, info->node) == 0;
+    return strcasestr(info->renderer, name) != NULL;
+}
+
+gls_status gls_device_open(const char *name, const char *api, gls_device **device)
+{
+    GLS_REQUIRE(device);
+    if (api && strcmp(api, "gl") != 0 && strcmp(api, "gles") != 0) return gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (gl or gles)", api);
+    bool gles = api && strcmp(api, "gles") == 0;
+    bool any = !name || strcmp(name, "auto") == 0;
+    if (!gls_egl_available()) return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1 or libOpenGL.so.0 cannot be loaded (packages libegl1 and libopengl0)");
+    if (name && name[0] == '/') {
+        /* a node is opened as it is named, hardware or not: the list may show it under another name */
+        gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
+        snprintf(node.node, sizeof node.node, "%.63s", name);
+        return device_create(&node, gles, 0, device);
+    }
+    if (name && strcmp(name, "llvmpipe") == 0) {
+        gls_candidate surfaceless = {.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
+        return device_create(&surfaceless, gles, 0, device);
+    }
+    gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
+    gls_candidate where[MAX_CANDIDATES];
+    if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
+    size_t n = list_devices(found, where, gles, NULL, NULL), pick = n;
+    for (size_t i = 0; i < n && pick == n; i++)
+        if (any || device_matches(&found[i], name)) pick = i;
+    gls_status status;
+    if (pick < n) status = device_create(&where[pick], gles, (int)pick, device);
+    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers %s compute shaders", gles ? "OpenGL ES 3.1" : "OpenGL 4.3");
+    else status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
+    free(found);
+    return status;
+}
+
+gls_status gls_device_check(gls_device *device, const char *what)
+{
+    if (device->lost) return gls_fail(GLS_ERR_DEVICE, "%s: the device was lost", what);
+    GLenum error = glGetError();
+    if (error == GL_NO_ERROR) return GLS_OK;
+    /* a lost context repeats its error for ever: look at a few only */
+    GLenum next = error;
+    for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
+        if (next == GL_CONTEXT_LOST) device->lost = true;
+    if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
+    return gls_fail(GLS_ERR_DEVICE, "%s: %s (0x%x)", what, device->lost ? "the device was lost" : "error of the graphics driver", error);
+}
+
+gls_status gls_device_synchronize(gls_device *device)
+{
+    GLS_REQUIRE(device);
+    gls_device_hold(device);
+    glFinish();
+    gls_status status = gls_device_check(device, "synchronisation");
+    gls_device_release(device);
+    return status;
+}
+
+gls_device_memory gls_device_get_memory(const gls_device *device)
+{
+    return device->memory;
+}
+
+void gls_device_account(gls_device *device, uint64_t added, uint64_t removed)
+{
+    device->memory.allocated_bytes += added - removed;
+    if (device->memory.allocated_bytes > device->memory.peak_bytes) device->memory.peak_bytes = device->memory.allocated_bytes;
+}

@@ -1,0 +1,227 @@
+/* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform. */
+#include "gpu/internal.h"
+
+#include <dlfcn.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gbm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+#ifndef EGL_DRM_RENDER_NODE_FILE_EXT
+#define EGL_DRM_RENDER_NODE_FILE_EXT 0x3377
+#endif
+
+static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
+static gls_display *displays;
+
+bool gls_egl_available(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int known; /* 0: not asked yet, 1: yes, -1: no */
+    pthread_mutex_lock(&lock);
+    if (!known) {
+        void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
+        void *gl = dlopen("libOpenGL.so.0", RTLD_LAZY);
+        if (!gl) gl = dlopen("libGL.so.1", RTLD_LAZY);
+        known = egl && gl ? 1 : -1;
+    }
+    pthread_mutex_unlock(&lock);
+    return known > 0;
+}
+
+static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a, const char *b)
+{
+    char line[256];
+    if (!finding) return;
+    snprintf(line, sizeof line, format, a, b);
+    finding(user, usable, line);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const gls_candidate *)a)->node, ((const gls_candidate *)b)->node);
+}
+
+static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
+{
+    size_t n = 0;
+    DIR *dir = opendir("/dev/dri");
+    if (!dir) {
+        report(finding, user, false, "%s: %s (no kernel graphics driver is loaded, or the container does not pass it on)", "/dev/dri", strerror(errno));
+        return 0;
+    }
+    bool seen = false;
+    for (struct dirent *entry; (entry = readdir(dir)) && n < capacity;) {
+        if (strncmp(entry->d_name, "renderD", 7) != 0) continue;
+        seen = true;
+        gls_candidate candidate = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
+        snprintf(candidate.node, sizeof candidate.node, "/dev/dri/%.48s", entry->d_name);
+        int fd = open(candidate.node, O_RDWR | O_CLOEXEC);
+        if (fd < 0) {
+            report(finding, user, false, "%s: %s (join the group that owns it, usually 'render' or 'video')", candidate.node, strerror(errno));
+            continue;
+        }
+        close(fd);
+        out[n++] = candidate;
+    }
+    closedir(dir);
+    if (!seen) report(finding, user, false, "%s: %s", "/dev/dri", "no render node");
+    qsort(out, n, sizeof *out, by_name);
+    return n;
+}
+
+static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
+{
+    EGLDeviceEXT devices[32];
+    EGLint found = 0;
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") && !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) {
+        report(finding, user, false, "%s: %s", "EGL device enumeration", "not offered by libEGL");
+        return 0;
+    }
+    if (!eglQueryDevicesEXT(32, devices, &found)) found = 0;
+    size_t n = 0;
+    for (EGLint i = 0; i < found && n < capacity; i++) {
+        const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
+        if (extensions && strstr(extensions, "EGL_MESA_device_software")) continue; /* found again as the surfaceless platform */
+        gls_candidate candidate = {.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
+        const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node") ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT) : NULL;
+        if (node) snprintf(candidate.node, sizeof candidate.node, "%.63s", node);
+        out[n++] = candidate;
+    }
+    if (n == 0) report(finding, user, false, "%s: %s", "EGL device enumeration", "no hardware device (is the GPU driver's EGL vendor library installed?)");
+    return n;
+}
+
+size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user)
+{
+    size_t n = 0;
+    if (!gls_egl_available()) {
+        report(finding, user, false, "%s: %s", "libEGL.so.1 or libOpenGL.so.0", "cannot be loaded (packages libegl1 and libopengl0)");
+        return 0;
+    }
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) {
+        report(finding, user, false, "%s: %s", "EGL_EXT_platform_base", "no EGL vendor library (package libegl-mesa0, or the GPU driver's)");
+        return 0;
+    }
+    n += add_render_nodes(candidates, capacity, finding, user);
+    n += add_egl_devices(candidates + n, capacity - n, finding, user);
+    if (n < capacity && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
+        candidates[n++] = (gls_candidate){.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
+    else
+        report(finding, user, false, "%s: %s", "surfaceless platform", "no Mesa (packages libegl-mesa0 and libgl1-mesa-dri)");
+    return n;
+}
+
+static gls_status display_connect(gls_display *display)
+{
+    switch (display->platform) {
+    case GLS_PLATFORM_GBM:
+        display->fd = open(display->node, O_RDWR | O_CLOEXEC);
+        if (display->fd < 0) return gls_fail(GLS_ERR_DEVICE, "%s: %s", display->node, strerror(errno));
+        display->gbm = gbm_create_device(display->fd);
+        if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: no GBM device", display->node);
+        display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_GBM_KHR, display->gbm, NULL);
+        break;
+    case GLS_PLATFORM_EGL_DEVICE: display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, display->egl_device, NULL); break;
+    case GLS_PLATFORM_SURFACELESS: display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL); break;
+    }
+    if (display->egl == EGL_NO_DISPLAY) return gls_fail(GLS_ERR_DEVICE, "EGL: no display (error 0x%x)", eglGetError());
+    if (!eglInitialize(display->egl, NULL, NULL)) {
+        display->egl = EGL_NO_DISPLAY;
+        return gls_fail(GLS_ERR_DEVICE, "EGL: cannot initialise (error 0x%x)", eglGetError());
+    }
+    if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context")) return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
+    return GLS_OK;
+}
+
+static void display_free(gls_display *display)
+{
+    if (display->egl != EGL_NO_DISPLAY) eglTerminate(display->egl);
+    if (display->gbm) gbm_device_destroy(display->gbm);
+    if (display->fd >= 0) close(display->fd);
+    free(display);
+}
+
+gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
+{
+    gls_status status = GLS_OK;
+    pthread_mutex_lock(&displays_lock);
+    for (gls_display *d = displays; d; d = d->next)
+        if (d->platform == candidate->platform && d->egl_device == candidate->egl_device && strcmp(d->node, candidate->node) == 0) {
+            d->references++;
+            *out = d;
+            goto done;
+        }
+    gls_display *display = calloc(1, sizeof *display);
+    if (!display) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for a display");
+        goto done;
+    }
+    *display = (gls_display){.platform = candidate->platform, .egl_device = candidate->egl_device, .fd = -1, .egl = EGL_NO_DISPLAY, .references = 1};
+    memcpy(display->node, candidate->node, sizeof display->node);
+    status = display_connect(display);
+    if (status != GLS_OK) {
+        display_free(display);
+        goto done;
+    }
+    display->next = displays;
+    displays = display;
+    *out = display;
+done:
+    pthread_mutex_unlock(&displays_lock);
+    return status;
+}
+
+void gls_display_close(gls_display *display)
+{
+    pthread_mutex_lock(&displays_lock);
+    if (--display->references == 0) {
+        gls_display **link = &displays;
+        while (*link != display) link = &(*link)->next;
+        *link = display->next;
+        display_free(display);
+    }
+    pthread_mutex_unlock(&displays_lock);
+}
+
+static EGLConfig any_config(gls_display *display, bool gles)
+{
+    if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;
+    const EGLint wanted[] = {EGL_RENDERABLE_TYPE, gles ? EGL_OPENGL_ES3_BIT_KHR : EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    EGLConfig config = NULL;
+    EGLint n = 0;
+    return eglChooseConfig(display->egl, wanted, &config, 1, &n) && n == 1 ? config : NULL;
+}
+
+gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
+{
+    if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API)) return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
+    EGLConfig config = any_config(display, gles);
+    /* first choice: tell us when the GPU was reset; drivers without that refuse the attribute */
+    for (int robust = 1; robust >= 0; robust--) {
+        EGLint attributes[16], n = 0;
+        attributes[n++] = EGL_CONTEXT_MAJOR_VERSION;
+        attributes[n++] = gles ? 3 : 4;
+        attributes[n++] = EGL_CONTEXT_MINOR_VERSION;
+        attributes[n++] = gles ? 1 : 3;
+        if (!gles) {
+            attributes[n++] = EGL_CONTEXT_OPENGL_PROFILE_MASK;
+            attributes[n++] = EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
+        }
+        if (robust) {
+            attributes[n++] = EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY;
+            attributes[n++] = EGL_LOSE_CONTEXT_ON_RESET;
+        }
+        attributes[n] = EGL_NONE;
+        *context = eglCreateContext(display->egl, config, EGL_NO_CONTEXT, attributes);
+        if (*context != EGL_NO_CONTEXT) return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3", eglGetError());
+}

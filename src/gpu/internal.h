@@ -1,0 +1,80 @@
+/* Shared by the files of src/gpu only: the one place where GL and EGL are visible. */
+#ifndef GLS_GPU_INTERNAL_H
+#define GLS_GPU_INTERNAL_H
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+#include <pthread.h>
+
+#include <glslines/device.h>
+
+struct gbm_device;
+
+/* An initialised EGL display; shared by all devices on it, closed with the last. */
+typedef struct gls_display {
+    gls_platform platform;
+    char node[64];
+    EGLDeviceEXT egl_device;
+    int fd;
+    struct gbm_device *gbm;
+    EGLDisplay egl;
+    unsigned references;
+    struct gls_display *next;
+} gls_display;
+
+/* A place where a device may be found. */
+typedef struct gls_candidate {
+    gls_platform platform;
+    char node[64];
+    EGLDeviceEXT egl_device;
+} gls_candidate;
+
+/* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process otherwise. */
+bool gls_egl_available(void);
+/* Places to look at, in order of preference; returns how many (at most capacity). */
+size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
+gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
+void gls_display_close(gls_display *display);
+gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
+
+struct gls_device {
+    gls_device_info info;
+    gls_display *display;
+    EGLContext context;
+    pthread_mutex_t lock; /* recursive */
+    unsigned depth;
+    gls_device_memory memory;
+    bool lost;
+    bool debug_output;
+};
+
+struct gls_buffer {
+    gls_device *device;
+    gls_buffer_kind kind;
+    size_t size;
+    GLuint name;
+};
+
+struct gls_texture {
+    gls_device *device;
+    gls_texture_format format;
+    uint32_t size[3];
+    uint64_t bytes;
+    GLuint name;
+};
+
+struct gls_kernel {
+    gls_device *device;
+    GLuint program;
+    char label[48];
+};
+
+/* Reads limits and names of the current context into info. */
+void gls_device_query(gls_device_info *info);
+
+/* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must be held. */
+gls_status gls_device_check(gls_device *device, const char *what);
+
+void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
+
+#endif

@@ -1,0 +1,157 @@
+/* Kernels: compilation, arguments, dispatch. */
+#include "gpu/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/source.h"
+#include "util/log.h"
+#include "util/status.h"
+
+static void log_source(const char *label, const char *text)
+{
+    if (!gls_log_enabled(GLS_LOG_DEBUG)) return;
+    gls_log(GLS_LOG_DEBUG, "source of shader '%s':", label);
+    for (int number = 1; *text; number++) {
+        size_t length = strcspn(text, "\n");
+        gls_log(GLS_LOG_DEBUG, "%5d  %.*s", number, (int)length, text);
+        text += length;
+        if (*text) text++;
+    }
+}
+
+/* GLSLINES_DUMP_SHADERS=DIRECTORY keeps every composed source there, for offline validation. */
+static void dump_source(const char *label, const char *text)
+{
+    const char *directory = getenv("GLSLINES_DUMP_SHADERS");
+    char path[4096];
+    if (!directory || snprintf(path, sizeof path, "%s/%s.comp", directory, label) >= (int)sizeof path) return;
+    FILE *file = fopen(path, "w");
+    if (!file) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
+{
+    char message[512] = "";
+    GLint ok = GL_FALSE;
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    GLuint linked = glCreateProgram();
+    if (ok) {
+        glAttachShader(linked, shader);
+        glLinkProgram(linked);
+        glGetProgramiv(linked, GL_LINK_STATUS, &ok);
+        if (!ok) glGetProgramInfoLog(linked, sizeof message, NULL, message);
+    } else {
+        glGetShaderInfoLog(shader, sizeof message, NULL, message);
+    }
+    glDeleteShader(shader);
+    gls_status status = gls_device_check(device, label);
+    if (status == GLS_OK && !ok) {
+        log_source(label, text);
+        status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
+    }
+    if (status != GLS_OK) glDeleteProgram(linked);
+    else *program = linked;
+    return status;
+}
+
+gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **out)
+{
+    GLS_REQUIRE(device && label && source && out);
+    gls_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel");
+    kernel->device = device;
+    snprintf(kernel->label, sizeof kernel->label, "%s", label);
+    const gls_device_info *info = &device->info;
+    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_size > 0};
+    char *text = NULL;
+    gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
+    if (status == GLS_OK) {
+        dump_source(label, text);
+        gls_device_hold(device);
+        status = compile(device, label, text, &kernel->program);
+        if (status == GLS_OK) device->memory.n_kernels++;
+        gls_device_release(device);
+    }
+    free(text);
+    if (status == GLS_OK) *out = kernel;
+    else free(kernel);
+    return status;
+}
+
+gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
+{
+    GLS_REQUIRE(device && file && kernel);
+    char *text = NULL;
+    gls_status status = gls_shader_text(file, &text);
+    if (status == GLS_OK) status = gls_kernel_create(device, file, text, defines, n_defines, kernel);
+    free(text);
+    return status;
+}
+
+void gls_kernel_destroy(gls_kernel *kernel)
+{
+    if (!kernel) return;
+    gls_device_hold(kernel->device);
+    glDeleteProgram(kernel->program);
+    kernel->device->memory.n_kernels--;
+    gls_device_release(kernel->device);
+    free(kernel);
+}
+
+static void bind_argument(const gls_arg *arg)
+{
+    switch (arg->kind) {
+    case GLS_ARG_BUFFER: glBindBufferBase(GL_SHADER_STORAGE_BUFFER, arg->slot, arg->value.buffer->name); break;
+    case GLS_ARG_UNIFORMS: glBindBufferBase(GL_UNIFORM_BUFFER, arg->slot, arg->value.buffer->name); break;
+    case GLS_ARG_TEXTURE:
+        glActiveTexture(GL_TEXTURE0 + arg->slot);
+        glBindTexture(GL_TEXTURE_3D, arg->value.texture->name);
+        break;
+    case GLS_ARG_INT: glUniform1i((GLint)arg->slot, arg->value.i); break;
+    case GLS_ARG_UINT: glUniform1ui((GLint)arg->slot, arg->value.u); break;
+    case GLS_ARG_FLOAT: glUniform1f((GLint)arg->slot, arg->value.f); break;
+    }
+}
+
+gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
+{
+    GLS_REQUIRE(kernel && groups && (args || n_args == 0));
+    gls_device *device = kernel->device;
+    for (size_t i = 0; i < n_args; i++) {
+        bool buffer = args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS;
+        if (buffer && (!args[i].value.buffer || args[i].value.buffer->device != device))
+            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, i);
+        if (args[i].kind == GLS_ARG_TEXTURE && (!args[i].value.texture || args[i].value.texture->device != device))
+            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, i);
+    }
+    gls_device_hold(device);
+    glUseProgram(kernel->program);
+    for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
+    GLuint query = 0;
+    bool timed = gpu_seconds && !device->info.gles;
+    if (timed) {
+        glGenQueries(1, &query);
+        glBeginQuery(GL_TIME_ELAPSED, query);
+    }
+    glDispatchCompute(groups[0], groups[1], groups[2]);
+    if (timed) glEndQuery(GL_TIME_ELAPSED);
+    glMemoryBarrier(GL_ALL_BARRIER_BITS);
+    if (timed) {
+        GLuint64 nanoseconds = 0;
+        glGetQueryObjectui64v(query, GL_QUERY_RESULT, &nanoseconds);
+        glDeleteQueries(1, &query);
+        *gpu_seconds = (double)nanoseconds * 1e-9;
+    } else if (gpu_seconds) {
+        *gpu_seconds = 0;
+    }
+    gls_status status = gls_device_check(device, kernel->label);
+    gls_device_release(device);
+    return status;
+}

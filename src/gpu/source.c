@@ -1,0 +1,111 @@
+#include "gpu/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+#include "util/text.h"
+
+/* Files already included, and the depth, so that a cycle is an error and a diamond is not. */
+typedef struct composer {
+    const gls_define *defines;
+    size_t n_defines;
+    const char *seen[64];
+    size_t n_seen;
+    gls_text out;
+} composer;
+
+static const char *built_in(const char *name)
+{
+    for (const gls_shader_file *file = gls_shader_files; file->name; file++)
+        if (strcmp(file->name, name) == 0) return file->text;
+    return NULL;
+}
+
+static char *read_override(const char *name)
+{
+    const char *directory = getenv("GLSLINES_SHADER_DIR");
+    char path[4096];
+    if (!directory || snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) return NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    gls_text text = {0};
+    char block[4096];
+    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) gls_text_append(&text, block, n);
+    fclose(file);
+    return gls_text_take(&text);
+}
+
+gls_status gls_shader_text(const char *name, char **text)
+{
+    char *found = read_override(name);
+    if (!found) {
+        const char *stored = built_in(name);
+        if (!stored) return gls_fail(GLS_ERR_INPUT, "shader file '%s' does not exist", name);
+        found = strdup(stored);
+        if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for shader '%s'", name);
+    }
+    *text = found;
+    return GLS_OK;
+}
+
+static gls_status compose_text(composer *self, const char *source);
+
+static gls_status compose_include(composer *self, const char *name)
+{
+    for (size_t i = 0; i < self->n_defines; i++)
+        if (self->defines[i].is_include && strcmp(self->defines[i].name, name) == 0) return compose_text(self, self->defines[i].value);
+    for (size_t i = 0; i < self->n_seen; i++)
+        if (strcmp(self->seen[i], name) == 0) return GLS_OK;
+    if (self->n_seen == sizeof self->seen / sizeof self->seen[0]) return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
+    char *text = NULL;
+    gls_status status = gls_shader_text(name, &text);
+    if (status != GLS_OK) return status;
+    char *kept = strdup(name);
+    if (!kept) {
+        free(text);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for shader '%s'", name);
+    }
+    self->seen[self->n_seen++] = kept;
+    status = compose_text(self, text);
+    free(text);
+    return status;
+}
+
+static gls_status compose_text(composer *self, const char *source)
+{
+    while (*source) {
+        const char *end = strchr(source, '\n');
+        size_t length = end ? (size_t)(end - source) + 1 : strlen(source);
+        char name[128];
+        if (strncmp(source, "#include \"", 10) == 0 && sscanf(source, "#include \"%127[^\"\n]\"", name) == 1) {
+            gls_status status = compose_include(self, name);
+            if (status != GLS_OK) return status;
+        } else {
+            gls_text_append(&self->out, source, length);
+        }
+        source += length;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n_defines, char **text)
+{
+    composer self = {.defines = defines, .n_defines = n_defines};
+    gls_text_printf(&self.out, "#version %d %s\n", prelude->version, prelude->gles ? "es" : "core");
+    if (prelude->subgroup) {
+        static const char *const parts[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
+    }
+    if (prelude->gles) gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
+    for (size_t i = 0; i < n_defines; i++)
+        if (!defines[i].is_include) gls_text_printf(&self.out, "#define %s %s\n", defines[i].name, defines[i].value ? defines[i].value : "");
+    gls_status status = compose_text(&self, source);
+    for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
+    char *composed = gls_text_take(&self.out);
+    if (status == GLS_OK && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");
+    if (status == GLS_OK) *text = composed;
+    else free(composed);
+    return status;
+}

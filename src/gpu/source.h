@@ -1,0 +1,29 @@
+/* Composition of shader sources: the built-in files, definitions and includes become one text. Knows nothing of GL. */
+#ifndef GLS_GPU_SOURCE_H
+#define GLS_GPU_SOURCE_H
+
+#include <glslines/device.h>
+
+typedef struct gls_shader_file {
+    const char *name; /* NULL ends the table */
+    const char *text;
+} gls_shader_file;
+
+/* Generated from glsl/ at build time. */
+extern const gls_shader_file gls_shader_files[];
+
+/* The lines before everything else: version, extensions, precision. */
+typedef struct gls_prelude {
+    bool gles;
+    int version; /* 310, 430 ... */
+    bool subgroup;
+} gls_prelude;
+
+/* Text of a shader file: from the directory named by GLSLINES_SHADER_DIR if that has it, else built in. *text is from malloc. */
+gls_status gls_shader_text(const char *name, char **text);
+
+/* Composes prelude, definitions and source, with every `#include "name"` replaced by the definition of that name marked is_include or by the shader file, each
+ * file once. *text is from malloc. GLS_ERR_INPUT names a missing file. */
+gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n_defines, char **text);
+
+#endif

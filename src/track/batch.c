@@ -1,0 +1,197 @@
+/* One batch: initial directions, then as many rounds of tracking as its streamlines need; each round ends with whole seeds in order. */
+#include "track/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/affine.h"
+#include "util/status.h"
+
+#define NONE UINT32_MAX
+
+/* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
+static uint32_t list_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
+{
+    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    uint32_t seed = from, lines = 0;
+    for (; seed < n; seed++) {
+        const uint32_t *direction = &c->direction[seed * stride];
+        uint32_t count = direction[0];
+        if (lines > 0 && lines + count > capacity) break;
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t *word = &c->line[(size_t)GLS_LINE_WORDS * lines++];
+            memcpy(word, c->seed[seed], 12);
+            word[3] = direction[1 + k];
+            word[4] = (uint32_t)(first + seed);
+            word[5] = gls_draw_stream(first + seed, k);
+            word[6] = word[7] = 0;
+        }
+    }
+    *n_lines = lines;
+    return seed;
+}
+
+/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
+static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
+{
+    if (*backward + *forward <= max_steps) return false;
+    uint32_t half = max_steps / 2;
+    if (*backward <= half) *forward = max_steps - *backward;
+    else if (*forward <= max_steps - half) *backward = max_steps - *forward;
+    else {
+        *backward = half;
+        *forward = max_steps - half;
+    }
+    return true;
+}
+
+/* Decides on one finished streamline: its kept steps, or rejection. */
+static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_forward, uint32_t *backward, uint32_t *forward)
+{
+    const gls_tracker *t = c->tracker;
+    gls_track_result *r = &c->stats->result;
+    uint32_t ends[2] = {state_backward >> 28, state_forward >> 28};
+    *backward = state_backward & 0x0fffffffu;
+    *forward = state_forward & 0x0fffffffu;
+    for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
+    bool truncated = cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
+    uint32_t steps = *backward + *forward;
+    if (steps == 0 && !t->params.keep_single_points) {
+        r->rejected_single_point++;
+        return false;
+    }
+    if (steps * t->params.step_size < t->params.min_length * (1 - 1e-9)) {
+        r->rejected_too_short++;
+        return false;
+    }
+    r->truncated += truncated;
+    gls_track_stats_add(c->stats, steps);
+    return true;
+}
+
+/* The prefix sum between tracking and gathering. Goes through lines in order, gives each its place in the output, and stops before the first seed with an unfinished half.
+ * Returns the number of lines placed; *seed is the first seed not done. */
+static uint32_t place_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel, uint32_t *next_seed)
+{
+    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    uint32_t s = 0, seed = from;
+    uint64_t points = 0;
+    for (; seed < until; seed++) {
+        uint32_t count = c->direction[seed * stride];
+        for (uint32_t k = 0; k < count; k++)
+            if (c->state[2 * (s + k)] >= GLS_HALF_LOST || c->state[2 * (s + k) + 1] >= GLS_HALF_LOST) goto done;
+        for (uint32_t k = 0; k < count; k++, s++) {
+            uint32_t *word = &c->line[(size_t)GLS_LINE_WORDS * s], backward, forward;
+            bool keep = judge(c, c->state[2 * s], c->state[2 * s + 1], &backward, &forward);
+            word[3] = forward;
+            word[6] = keep ? (uint32_t)points : NONE;
+            word[7] = backward;
+            if (!keep) continue;
+            if (parcel) {
+                double p[3] = {c->seed[seed][0], c->seed[seed][1], c->seed[seed][2]}, mapped[3];
+                gls_affine_apply(c->space, p, mapped);
+                parcel->offset[parcel->n] = points;
+                parcel->seed_index[parcel->n] = (uint32_t)(first + seed);
+                for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
+                parcel->n++;
+            }
+            points += (uint64_t)backward + forward + 1;
+        }
+        c->stats->result.seeds++;
+        c->stats->result.seeds_without_direction += count == 0;
+        c->stats->result.directions += count;
+    }
+done:
+    if (parcel) parcel->offset[parcel->n] = points;
+    *next_seed = seed;
+    return s;
+}
+
+static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
+{
+    gls_tracker *t = c->tracker;
+    uint32_t header[GLS_STATE_HEADER];
+    double start = gls_seconds();
+    gls_status status = gls_buffer_read(t->state, 0, sizeof header, header);
+    if (status != GLS_OK) return status;
+    gls_gather_uniforms u = {
+        (float)c->space[0][0], (float)c->space[0][1], (float)c->space[0][2], (float)c->space[0][3], (float)c->space[1][0], (float)c->space[1][1],
+        (float)c->space[1][2], (float)c->space[1][3], (float)c->space[2][0], (float)c->space[2][1], (float)c->space[2][2], (float)c->space[2][3],
+        header[1] < t->plan.pool_blocks ? header[1] : t->plan.pool_blocks, n_placed, n_items, 0,
+    };
+    status = gls_buffer_write(t->gather_uniforms, 0, sizeof u, &u);
+    if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_placed, c->line);
+    if (status != GLS_OK) return status;
+    gls_arg args[] = {gls_arg_uniforms(0, t->gather_uniforms), gls_arg_buffer(0, t->lines), gls_arg_buffer(1, t->pool), gls_arg_buffer(2, t->state),
+                      gls_arg_buffer(3, t->output)};
+    uint64_t work = (uint64_t)u.n_blocks * GLS_POOL_BLOCK + n_placed, groups = (work + t->plan.group_size - 1) / t->plan.group_size;
+    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    status = gls_kernel_run(t->gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args, sizeof args / sizeof args[0], NULL);
+    if (status == GLS_OK) status = gls_device_synchronize(t->device);
+    double read_start = gls_seconds();
+    c->stats->result.seconds_gather += read_start - start;
+    if (status == GLS_OK) status = gls_buffer_read(t->output, 0, n_points * 12, parcel->point);
+    c->stats->result.seconds_readback += gls_seconds() - read_start;
+    return status;
+}
+
+/* Lines per round such that the pool is unlikely to run full. */
+static uint32_t round_capacity(const gls_batch_context *c)
+{
+    const gls_track_plan *plan = &c->tracker->plan;
+    double blocks_per_line = 2 * (c->points_per_line / 2 / GLS_POOL_BLOCK + 1);
+    double lines = 0.8 * plan->pool_blocks / blocks_per_line;
+    return lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
+}
+
+/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over. */
+static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+{
+    gls_track_result *r = &c->stats->result;
+    uint32_t n_lines, done = from, capacity = round_capacity(c), limit = c->tracker->plan.batch_lines;
+    gls_parcel *parcel = NULL;
+    gls_status status;
+    do {
+        double start = gls_seconds();
+        uint32_t until = list_lines(c, first, from, n, capacity < limit ? capacity : limit, &n_lines), placed = 0;
+        r->seconds_scan += gls_seconds() - start;
+        start = gls_seconds();
+        status = n_lines > 0 ? gls_pass_track(c, n_lines) : GLS_OK;
+        r->seconds_track += gls_seconds() - start;
+        start = gls_seconds();
+        if (status == GLS_OK && c->courier && !parcel) {
+            parcel = gls_courier_take(c->courier);
+            r->seconds_sink += gls_seconds() - start;
+            if (!parcel) return GLS_ERR_OUTPUT;
+        }
+        if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, n_lines, 0);
+        if (status != GLS_OK) return status;
+        start = gls_seconds();
+        uint64_t before = r->points, directions = r->directions;
+        placed = place_lines(c, first, from, until, parcel, &done);
+        uint64_t points = r->points - before;
+        r->seconds_scan += gls_seconds() - start;
+        if (r->directions > directions) c->points_per_line = fmax(c->points_per_line * 0.9, (double)points / (double)(r->directions - directions) * 1.1);
+        if (parcel && points > 0) {
+            status = gls_parcel_reserve(parcel, n_lines, points);
+            if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, points, parcel);
+            if (status != GLS_OK) return status;
+        }
+        capacity = (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
+    } while (done == from);
+    if (parcel) gls_courier_send(c->courier);
+    *next = done;
+    return GLS_OK;
+}
+
+gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n)
+{
+    double start = gls_seconds();
+    gls_seeds_get(c->seeds, first, n, c->seed);
+    gls_status status = gls_pass_initial(c, first, n);
+    c->stats->result.seconds_initial += gls_seconds() - start;
+    for (uint32_t seed = 0; status == GLS_OK && seed < n;) status = run_round(c, first, seed, n, &seed);
+    c->stats->result.batches++;
+    return status;
+}

@@ -1,0 +1,73 @@
+/* Defaults and validation of tracking parameters: the only place. */
+#include "track/internal.h"
+
+#include <math.h>
+
+#include "util/status.h"
+
+gls_track_params gls_track_params_default(void)
+{
+    return (gls_track_params){
+        .dg = GLS_DG_BOOT,
+        .step_size = 0,
+        .max_angle = 60,
+        .stop_threshold = 0.1,
+        .pmf_threshold = 0.05,
+        .relative_peak_threshold = 0.25,
+        .min_separation_angle = 45,
+        .min_length = 0,
+        .max_length = 500,
+        .max_directions_per_seed = 10,
+        .boot_retry = GLS_BOOT_RETRY_CONE,
+        .boot_start = GLS_BOOT_START_SAMPLE,
+        .mapping = GLS_MAPPING_AUTO,
+    };
+}
+
+static gls_status require_range(const char *name, double value, double low, bool low_open, double high, const char *unit)
+{
+    if (isfinite(value) && (low_open ? value > low : value >= low) && value <= high) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s %g and at most %g%s%s", name, value, low_open ? "above" : "at least", low, high, *unit ? " " : "", unit);
+}
+
+gls_status gls_track_params_check(const gls_track_params *p)
+{
+    const struct {
+        const char *name;
+        double value, low;
+        bool low_open;
+        double high;
+        const char *unit;
+    } ranges[] = {
+        {"step size", p->step_size, 0, true, 100, "mm"},
+        {"maximum angle", p->max_angle, 0, true, 90, "degrees"},
+        {"stop threshold", p->stop_threshold, -1e30, false, 1e30, ""},
+        {"PMF threshold", p->pmf_threshold, 0, false, 1, ""},
+        {"relative peak threshold", p->relative_peak_threshold, 0, false, 1, ""},
+        {"minimum separation angle", p->min_separation_angle, 0, false, 90, "degrees"},
+        {"minimum length", p->min_length, 0, false, 1e6, "mm"},
+        {"maximum length", p->max_length, 0, true, 1e6, "mm"},
+        {"maximum number of directions per seed", p->max_directions_per_seed, 1, false, GLS_MAX_DIRECTIONS, ""},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        gls_status status = require_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].low_open, ranges[i].high, ranges[i].unit);
+        if (status != GLS_OK) return status;
+    }
+    if (p->min_length > p->max_length) return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length, p->max_length);
+    if (p->max_length / p->step_size > GLS_MAX_STEPS)
+        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length, GLS_MAX_STEPS, p->step_size);
+    if (p->dg != GLS_DG_BOOT) return gls_fail(GLS_ERR_UNSUPPORTED, "only the bootstrap direction getter is available in this version");
+    return GLS_OK;
+}
+
+const char *gls_end_name(gls_end end)
+{
+    switch (end) {
+    case GLS_END_STOP_MAP: return "stop_map";
+    case GLS_END_OUTSIDE: return "outside";
+    case GLS_END_NO_DIRECTION: return "no_direction";
+    case GLS_END_MAX_LENGTH: return "max_length";
+    case GLS_END_COUNT: break;
+    }
+    return "unknown";
+}

@@ -1,0 +1,210 @@
+/* The two passes on the device: as one persistent kernel each, or staged. */
+#include "track/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define NONE UINT32_MAX
+
+static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_active, bool initial)
+{
+    const gls_track_params *p = &t->params;
+    const double radians = acos(-1.0) / 180;
+    gls_track_uniforms u = {
+        .key_lo = (uint32_t)p->rng_seed,
+        .key_hi = (uint32_t)(p->rng_seed >> 32),
+        .n_items = n_items,
+        .pool_blocks = t->plan.pool_blocks,
+        .max_steps = t->plan.max_steps,
+        .step_x = (float)(p->step_size / t->grid.voxel_size[0]),
+        .step_y = (float)(p->step_size / t->grid.voxel_size[1]),
+        .step_z = (float)(p->step_size / t->grid.voxel_size[2]),
+        .cos_max_angle = (float)cos(p->max_angle * radians),
+        .cos_separation = (float)cos(p->min_separation_angle * radians),
+        .stop_threshold = (float)p->stop_threshold,
+        .pmf_threshold = (float)p->pmf_threshold,
+        .peak_threshold = (float)p->relative_peak_threshold,
+        .min_signal = (float)t->model.min_signal,
+        .max_directions = (uint32_t)p->max_directions_per_seed,
+        .n_active = n_active,
+        .is_initial = initial,
+    };
+    return gls_buffer_write(t->uniforms, 0, sizeof u, &u);
+}
+
+/* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
+static size_t common_arguments(gls_tracker *t, gls_arg *args)
+{
+    size_t n = 0;
+    args[n++] = gls_arg_uniforms(0, t->uniforms);
+    args[n++] = gls_arg_buffer(3, t->model.buffer);
+    args[n++] = gls_arg_texture(0, t->stop_map);
+    for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
+    return n;
+}
+
+static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args, size_t n_args)
+{
+    uint32_t groups = (items + per_group - 1) / per_group;
+    return gls_kernel_run(kernel, (uint32_t[3]){groups < max_groups ? groups : max_groups, 1, 1}, args, n_args, NULL);
+}
+
+static gls_status reset_state(gls_batch_context *c, uint32_t n_items)
+{
+    uint32_t header[GLS_STATE_HEADER] = {0};
+    memset(c->state, 0xff, 4ull * n_items);
+    gls_status status = gls_buffer_write(c->tracker->state, 0, sizeof header, header);
+    if (status == GLS_OK) status = gls_buffer_write(c->tracker->state, sizeof header, 4ull * n_items, c->state);
+    return status;
+}
+
+static gls_status read_state(gls_batch_context *c, uint32_t n_items)
+{
+    return gls_buffer_read(c->tracker->state, 4 * GLS_STATE_HEADER, 4ull * n_items, c->state);
+}
+
+/* --- one kernel a pass ---------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t slots_per_group(const gls_track_plan *plan)
+{
+    return plan->group_size / plan->lanes;
+}
+
+static gls_status initial_fused(gls_batch_context *c, uint64_t first, uint32_t n)
+{
+    gls_tracker *t = c->tracker;
+    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
+    uint32_t *words = c->line; /* not in use yet, and no smaller */
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&words[GLS_SEED_WORDS * i], c->seed[i], 12);
+        words[GLS_SEED_WORDS * i + 3] = (uint32_t)(first + i);
+    }
+    gls_status status = upload_uniforms(t, n, n, true);
+    if (status == GLS_OK) status = gls_buffer_write(t->seeds, 0, 4ull * GLS_SEED_WORDS * n, words);
+    if (status != GLS_OK) return status;
+    size_t n_args = common_arguments(t, args);
+    args[n_args++] = gls_arg_buffer(0, t->seeds);
+    args[n_args++] = gls_arg_buffer(1, t->directions);
+    args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
+    return run(t->initial, n, slots_per_group(&t->plan), gls_device_get_info(t->device)->max_work_groups, args, n_args);
+}
+
+static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
+{
+    gls_tracker *t = c->tracker;
+    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
+    gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, false);
+    if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_lines, c->line);
+    if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
+    if (status != GLS_OK) return status;
+    size_t n_args = common_arguments(t, args);
+    args[n_args++] = gls_arg_buffer(0, t->lines);
+    args[n_args++] = gls_arg_buffer(1, t->pool);
+    args[n_args++] = gls_arg_buffer(2, t->state);
+    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan), t->plan.track_groups, args, n_args);
+    if (status == GLS_OK) status = read_state(c, 2 * n_lines);
+    return status;
+}
+
+/* --- staged: the host keeps the list of running halves --------------------------------------------------------------------------------- */
+
+/* Fields of the work buffer that differ from 0 at the start; see glsl/work.glsl. */
+enum { WORK_LIST = 0, WORK_POSITION = 1, WORK_DIRECTION = 4, WORK_SEED = 7, WORK_STREAM = 8, WORK_STEP = 9, WORK_FLAGS = 10, WORK_ARRAYS = 1 + GLS_WORK_FIELDS };
+#define FLAG_JOINT 0x100u
+
+static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slot, const float v[3])
+{
+    for (uint32_t a = 0; a < 3; a++) memcpy(&work[((uint32_t)array + a) * (size_t)n_items + slot], &v[a], sizeof v[a]);
+}
+
+static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
+{
+    for (uint32_t i = 0; i < n_items; i++) c->work[i] = i;
+    return gls_buffer_write(c->tracker->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
+}
+
+/* One draw for every active slot. */
+static gls_status run_turn(gls_tracker *t, uint32_t n_active, bool initial)
+{
+    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
+    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    size_t n_args = common_arguments(t, args);
+    args[n_args++] = gls_arg_buffer(0, t->work);
+    args[n_args++] = gls_arg_buffer(1, initial ? t->directions : t->pool);
+    args[n_args++] = gls_arg_buffer(2, t->state);
+    gls_status status = run(initial && t->first_sample ? t->first_sample : t->sample, n_active, t->plan.group_size, limit, args, n_args);
+    if (status == GLS_OK) status = run(t->turn, n_active, t->plan.group_size, limit, args, n_args);
+    return status;
+}
+
+static gls_status initial_staged(gls_batch_context *c, uint64_t first, uint32_t n)
+{
+    memset(c->work, 0, 4ull * WORK_ARRAYS * n);
+    for (uint32_t i = 0; i < n; i++) {
+        put_vector(c->work, n, WORK_POSITION, i, c->seed[i]);
+        c->work[WORK_SEED * (size_t)n + i] = (uint32_t)(first + i);
+        c->work[WORK_STREAM * (size_t)n + i] = gls_draw_stream(first + i, 0);
+    }
+    gls_status status = upload_uniforms(c->tracker, n, n, true);
+    if (status == GLS_OK) status = upload_work(c, n);
+    if (status == GLS_OK) status = run_turn(c->tracker, n, true);
+    return status;
+}
+
+static void fill_halves(gls_batch_context *c, uint32_t n_items)
+{
+    uint32_t *work = c->work;
+    size_t n = n_items;
+    memset(work, 0, 4 * WORK_ARRAYS * n);
+    for (uint32_t i = 0; i < n_items; i++) {
+        const uint32_t *line = &c->line[(size_t)GLS_LINE_WORDS * (i / 2)];
+        float seed[3];
+        memcpy(seed, line, sizeof seed);
+        put_vector(work, n_items, WORK_POSITION, i, seed);
+        put_vector(work, n_items, WORK_DIRECTION, i, c->tracker->vertex[line[3]]);
+        work[WORK_SEED * n + i] = line[4];
+        work[WORK_STREAM * n + i] = line[5];
+        work[WORK_STEP * n + i] = 1;
+        work[WORK_FLAGS * n + i] = i % 2 == 0 ? FLAG_JOINT : 0;
+    }
+}
+
+static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
+{
+    gls_tracker *t = c->tracker;
+    uint32_t n_items = 2 * n_lines, n_active = n_items;
+    /* where the host is the device, the list is put right after every turn; elsewhere asking costs more than some idle lanes */
+    uint32_t turns = gls_device_get_info(t->device)->software ? 1 : 8;
+    fill_halves(c, n_items);
+    gls_status status = upload_work(c, n_items);
+    if (status == GLS_OK) status = reset_state(c, n_items);
+    while (status == GLS_OK && n_active > 0) {
+        status = upload_uniforms(t, n_items, n_active, false);
+        for (uint32_t i = 0; i < turns && status == GLS_OK; i++) status = run_turn(t, n_active, false);
+        if (status == GLS_OK) status = read_state(c, n_items);
+        if (status != GLS_OK) break;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < n_active; i++)
+            if (c->state[c->work[i]] == NONE) c->work[kept++] = c->work[i];
+        if (kept < n_active && kept > 0) status = gls_buffer_write(t->work, 0, 4ull * kept, c->work);
+        n_active = kept;
+    }
+    return status;
+}
+
+gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
+{
+    gls_tracker *t = c->tracker;
+    gls_status status = t->plan.staged ? initial_staged(c, first, n) : initial_fused(c, first, n);
+    if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4ull * n * (uint64_t)(t->params.max_directions_per_seed + 1), c->direction);
+    return status;
+}
+
+gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)
+{
+    gls_tracker *t = c->tracker;
+    gls_status status = t->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
+    return status;
+}

@@ -1,0 +1,79 @@
+#include "track/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define DEFAULT_BATCH_SOFTWARE 25000u
+#define DEFAULT_BATCH_HARDWARE 100000u
+#define MAX_POOL_BYTES ((uint64_t)512 << 20)
+/* seeds of a brain give 1.5 directions and 60 points each on average; a fuller batch is cut */
+#define TYPICAL_POINTS_PER_SEED 256u
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static gls_status plan_mapping(const gls_track_params *params, const gls_device_info *limits, gls_track_plan *plan)
+{
+    bool subgroup = params->mapping == GLS_MAPPING_SUBGROUP || (params->mapping == GLS_MAPPING_AUTO && limits->subgroup_size > 0 && !limits->software);
+    if (subgroup && limits->subgroup_size == 0)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer", limits->renderer);
+    plan->lanes = subgroup ? limits->subgroup_size : 1;
+    plan->group_size = subgroup ? 4 * plan->lanes : limits->software ? 8 : 64;
+    while (plan->group_size > limits->max_work_group_size && plan->group_size > plan->lanes) plan->group_size /= 2;
+    if (plan->group_size > limits->max_work_group_size)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group_size, limits->max_work_group_size);
+    /* Intel's compiler picks the subgroup's width, 8 at least: there may be more of them in a group than the reported size says */
+    uint32_t narrowest = subgroup && strstr(limits->vendor, "Intel") ? 8 : plan->lanes;
+    plan->group_slots = plan->group_size / narrowest; /* = invocations of the single mapping */
+    plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
+    return GLS_OK;
+}
+
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t staged_coefficients, gls_track_plan *plan)
+{
+    gls_track_plan p = {0};
+    gls_status status = plan_mapping(params, limits, &p);
+    if (status != GLS_OK) return status;
+    p.staged = p.lanes == 1 && staged_coefficients > 0;
+    p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + staged_coefficients : 0;
+    p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
+    if (p.max_steps < 1) p.max_steps = 1;
+
+    uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
+    uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
+    /* the gathered points need a seed for each line besides the pool's */
+    uint64_t blocks = pool_bytes * 3 / 4 / (GLS_POOL_BLOCK * 12);
+    uint64_t needed = 2 * directions * ((p.max_steps + GLS_POOL_BLOCK - 1) / GLS_POOL_BLOCK);
+    uint64_t batch = params->batch_seeds ? params->batch_seeds : limits->software ? DEFAULT_BATCH_SOFTWARE : DEFAULT_BATCH_HARDWARE;
+    batch = min_u64(batch, storage / ((directions + 1) * 4));
+    batch = min_u64(batch, storage / (GLS_SEED_WORDS * 4));
+    batch = min_u64(batch, 1u << 22);
+    batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group_slots);
+    uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / (GLS_LINE_WORDS * 4));
+    if (p.staged) {
+        lines = min_u64(lines, storage / (8 * (uint64_t)p.work_words));
+        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group_size / 2);
+        batch = min_u64(batch, 2 * lines);
+    }
+    if (batch < 1 || lines < directions || blocks < needed)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower the maximum length",
+                        (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
+    uint64_t wanted = batch * TYPICAL_POINTS_PER_SEED / GLS_POOL_BLOCK;
+    if (wanted < needed) wanted = needed;
+    blocks = min_u64(blocks, wanted);
+    uint64_t state_words = GLS_STATE_HEADER + 2 * lines + 2 * blocks;
+    if (state_words * 4 > storage) blocks = (storage / 4 - GLS_STATE_HEADER - 2 * lines) / 2;
+    if (blocks < needed) return gls_fail(GLS_ERR_UNSUPPORTED, "the device's buffers of %llu bytes are too small for one streamline", (unsigned long long)storage);
+    p.batch_seeds = (uint32_t)batch;
+    p.batch_lines = (uint32_t)lines;
+    p.pool_blocks = (uint32_t)blocks;
+    p.output_points = (uint32_t)min_u64(blocks * GLS_POOL_BLOCK + lines, storage / 12);
+    p.buffer_bytes = 4 * (batch * (GLS_SEED_WORDS + directions + 1) + lines * (GLS_LINE_WORDS + 2 * (uint64_t)p.work_words) + GLS_STATE_HEADER + 2 * lines + 2 * blocks) +
+                     12 * (blocks * GLS_POOL_BLOCK + (uint64_t)p.output_points);
+    *plan = p;
+    return GLS_OK;
+}

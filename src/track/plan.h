@@ -1,0 +1,34 @@
+/* Sizes of batches and buffers: a pure function of the device's limits and the parameters. Never changes the result. */
+#ifndef GLS_TRACK_PLAN_H
+#define GLS_TRACK_PLAN_H
+
+#include <glslines/device.h>
+#include <glslines/track.h>
+
+#define GLS_POOL_BLOCK 16  /* points in a block of the pool */
+#define GLS_SEED_WORDS 4
+#define GLS_LINE_WORDS 8
+#define GLS_STATE_HEADER 2 /* queue, pool_head */
+
+typedef struct gls_track_plan {
+    uint32_t batch_seeds;  /* seeds of pass 1 */
+    uint32_t batch_lines;  /* streamlines of pass 2 */
+    uint32_t pool_blocks;
+    uint32_t output_points;
+    uint32_t max_steps;    /* of a half-streamline */
+    uint32_t lanes;        /* invocations per streamline */
+    uint32_t group_size;   /* invocations of a work group */
+    uint32_t group_slots;  /* streamlines of a work group at most */
+    uint32_t track_groups; /* work groups that stay for pass 2 */
+    bool staged;           /* a turn is two kernels, with the halves in the work buffer between them */
+    uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
+    uint64_t buffer_bytes; /* of all buffers */
+} gls_track_plan;
+
+/* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */
+#define GLS_WORK_FIELDS 12
+
+/* staged_coefficients: coefficients that the stages hand over where the single mapping is staged for this direction getter, else 0. */
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t staged_coefficients, gls_track_plan *plan);
+
+#endif

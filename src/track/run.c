@@ -1,0 +1,79 @@
+/* The run: batches of seeds in order. */
+#include "track/internal.h"
+
+#include <stdlib.h>
+
+#include "util/status.h"
+
+static gls_status context_init(gls_batch_context *c, gls_tracker *t)
+{
+    const gls_track_plan *p = &t->plan;
+    size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
+    c->direction = malloc(4ull * p->batch_seeds * (size_t)(t->params.max_directions_per_seed + 1));
+    c->line = malloc(4 * (line_words > seed_words ? line_words : seed_words));
+    c->state = malloc(8ull * p->batch_lines);
+    c->seed = malloc(sizeof *c->seed * p->batch_seeds);
+    c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
+    c->points_per_line = 200;
+    if (p->staged && !c->work) return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
+    if (c->direction && c->line && c->state && c->seed) return GLS_OK;
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
+}
+
+static void context_finish(gls_batch_context *c)
+{
+    free(c->direction);
+    free(c->line);
+    free(c->state);
+    free(c->seed);
+    free(c->work);
+}
+
+static gls_status run_batches(gls_batch_context *c, gls_track_progress progress, void *user)
+{
+    const gls_track_result *r = &c->stats->result;
+    uint64_t total = gls_seeds_count(c->seeds);
+    gls_status status = GLS_OK;
+    for (uint64_t first = 0; first < total && status == GLS_OK;) {
+        /* the upper half of a seed's index is one number for the whole batch */
+        uint64_t left = total - first, word_end = ((first >> 32) + 1) << 32;
+        uint64_t n = left < c->tracker->plan.batch_seeds ? left : c->tracker->plan.batch_seeds;
+        if (first + n > word_end) n = word_end - first;
+        status = gls_batch_run(c, first, (uint32_t)n);
+        first += n;
+        if (status == GLS_OK && progress && !progress(user, first, total, r->streamlines, r->points)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    }
+    return status;
+}
+
+gls_status gls_tracker_run(gls_tracker *t, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
+                           void *progress_user, gls_track_result *result)
+{
+    GLS_REQUIRE(t && seeds && voxel_to_space && result);
+    gls_track_stats stats;
+    gls_status status = gls_track_stats_init(&stats, t->plan.max_steps);
+    if (status != GLS_OK) return status;
+    gls_batch_context c = {.tracker = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats};
+    status = context_init(&c, t);
+    if (status == GLS_OK && sink) status = gls_courier_create(sink, sink_user, &c.courier);
+    if (status == GLS_OK) {
+        gls_device_hold(t->device);
+        status = run_batches(&c, progress, progress_user);
+        gls_device_release(t->device);
+        double start = gls_seconds();
+        gls_status delivered = gls_courier_destroy(c.courier);
+        stats.result.seconds_sink += gls_seconds() - start;
+        if (delivered != GLS_OK) status = delivered;
+    }
+    if (status == GLS_OK) {
+        gls_track_stats_complete(&stats, t->params.step_size);
+        stats.result.batch_seeds = t->plan.batch_seeds;
+        stats.result.lanes = t->plan.lanes;
+        stats.result.seconds_upload = t->seconds_upload;
+        stats.result.seconds_compile = t->seconds_compile;
+        *result = stats.result;
+    }
+    context_finish(&c);
+    gls_track_stats_finish(&stats);
+    return status;
+}

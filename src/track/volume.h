@@ -1,0 +1,34 @@
+/* A grid of voxels with many channels as tiled 3D textures. */
+#ifndef GLS_TRACK_VOLUME_H
+#define GLS_TRACK_VOLUME_H
+
+#include <glslines/device.h>
+#include <glslines/image.h>
+
+#define GLS_VOLUME_MAX_TEXTURES 15
+
+/* Where the tiles of four channels each lie; a pure function of the grid, the number of tiles and the device's limits. Tile t of a texture starts at texel
+ * (t / per_column * dim[0], 0, t % per_column * dim[2]). */
+typedef struct gls_volume_plan {
+    uint32_t n_tiles;
+    uint32_t n_textures;
+    uint32_t tiles_per_texture; /* the last texture may hold fewer */
+    uint32_t per_column;
+    uint32_t texture_size[3];
+    gls_texture_format format;
+    uint64_t bytes;
+} gls_volume_plan;
+
+typedef struct gls_volume {
+    gls_volume_plan plan;
+    gls_texture *texture[GLS_VOLUME_MAX_TEXTURES];
+} gls_volume;
+
+/* GLS_ERR_UNSUPPORTED with the numbers where even all textures cannot hold the volume. */
+gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan);
+gls_status gls_volume_create(gls_device *device, const gls_grid *grid, const gls_volume_plan *plan, const char *label, gls_volume *volume);
+void gls_volume_finish(gls_volume *volume);
+/* Writes slices z .. z + n_z - 1 of one tile: four values a voxel, x fastest. */
+gls_status gls_volume_write(gls_volume *volume, const gls_grid *grid, uint32_t tile, uint32_t z, uint32_t n_z, const float *values);
+
+#endif
