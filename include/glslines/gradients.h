@@ -31,7 +31,7 @@ typedef struct gls_gradients_options {
     double b0_threshold;  /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
     gls_bvec_frame frame; /* default GLS_BVEC_FSL */
 } gls_gradients_options;
-GLS_API gls_gradients_options gls_gradients_options_default(void);
+GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z in rows; tabs, commas and '#'
  * comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file, and the volume counted from 0, for: a different count;

@@ -42,7 +42,7 @@ typedef struct gls_phantom {
     gls_image *dwi;           /* Rician magnitude signal; b0 of white matter about 1000; noise alone outside the head */
     gls_gradients *gradients; /* voxel-frame vectors; evenly spread, and so is every prefix of a shell */
     gls_image *mask;          /* 1 in the brain: white and grey matter and CSF fill half of the voxel or more */
-    gls_image *roi;           /* 1 in white matter: half of the voxel or more */
+    gls_image *roi;           /* 1 in white matter that holds fibres: half of the voxel or more is white, three tenths or more are fibres */
     gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */
     gls_image *peaks;         /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the volume fraction; NULL without ground truth */
     size_t n_bundles;         /* at least 8, in an order that does not change; 0 without ground truth */

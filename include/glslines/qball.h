@@ -17,7 +17,7 @@ typedef struct gls_qball_options {
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
     double min_signal;     /* raw signal units, > 0; smaller values are raised to it; default 1 */
 } gls_qball_options;
-GLS_API gls_qball_options gls_qball_options_default(void);
+GLS_API gls_qball_options gls_qball_options_default(void); /* also what NULL options mean */
 
 /* All matrices in double, row-major. With d the n diffusion-weighted values of a voxel and S0 the mean of its b0 values (each value >= min_signal):
  *   hat     H d = basis (basis_inverse d),         residual  q_i = leverage_scale_i (d_i - (H d)_i),  R d = q - mean(q)

@@ -12,7 +12,7 @@ extern "C" {
 typedef struct gls_tensor_options {
     double min_signal; /* > 0; smaller values and those that are not a number are raised to it before the logarithm; default 1e-4 */
 } gls_tensor_options;
-GLS_API gls_tensor_options gls_tensor_options_default(void);
+GLS_API gls_tensor_options gls_tensor_options_default(void); /* also what NULL options mean */
 
 /* Fits every voxel where mask (NULL: all) is > 0, on all cores. Outputs, each may be NULL, are new images on the series' grid:
  * fa (1 volume, 0..1, 0 outside the mask); tensor (6 volumes Dxx Dxy Dyy Dxz Dyz Dzz as fitted, mm2/s, voxel axes); evals (3 volumes, descending, mm2/s,

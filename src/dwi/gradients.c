@@ -162,7 +162,9 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
 gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
                                 gls_gradients **gradients)
 {
-    GLS_REQUIRE(bval && bvec && options && gradients && n > 0);
+    GLS_REQUIRE(bval && bvec && gradients && n > 0);
+    const gls_gradients_options defaults = gls_gradients_options_default();
+    if (!options) options = &defaults;
     gls_status status = check_options(options, grid);
     if (status != GLS_OK) return status;
     return create_named(bval, bvec, n, options, grid, "b-values", "b-vectors", gradients);
@@ -218,7 +220,9 @@ done:
 gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                               gls_gradients **gradients)
 {
-    GLS_REQUIRE(bval_path && bvec_path && options && gradients && n_volumes > 0);
+    GLS_REQUIRE(bval_path && bvec_path && gradients && n_volumes > 0);
+    const gls_gradients_options defaults = gls_gradients_options_default();
+    if (!options) options = &defaults;
     double *bval = NULL, (*bvec)[3] = NULL;
     gls_status status = check_options(options, grid);
     if (status == GLS_OK) status = read_bvals(bval_path, n_volumes, &bval);

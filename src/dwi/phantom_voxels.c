@@ -212,6 +212,6 @@ void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_be
         phantom->tissue->data[voxels + voxel] = row->grey[x];
         phantom->tissue->data[2 * voxels + voxel] = row->csf[x];
         phantom->mask->data[voxel] = 2 * count[PHANTOM_OUTSIDE] <= SAMPLES;
-        phantom->roi->data[voxel] = white >= 0.5;
+        phantom->roi->data[voxel] = white >= 0.5 && fibres >= 0.3;
     }
 }

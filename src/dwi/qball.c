@@ -146,7 +146,9 @@ fail:
 
 gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, gls_qball **qball)
 {
-    GLS_REQUIRE(gradients && options && qball);
+    GLS_REQUIRE(gradients && qball);
+    const gls_qball_options defaults = gls_qball_options_default();
+    if (!options) options = &defaults;
     GLS_REQUIRE(options->model == GLS_QBALL_OPDT || options->model == GLS_QBALL_CSA);
     GLS_REQUIRE(options->sh_order >= 2 && options->sh_order <= MAX_ORDER && options->sh_order % 2 == 0);
     GLS_REQUIRE(isfinite(options->smooth) && options->smooth >= 0);

@@ -157,7 +157,9 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
 gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, const gls_tensor_options *options, gls_image **fa,
                           gls_image **tensor, gls_image **evals)
 {
-    GLS_REQUIRE(dwi && gradients && options);
+    GLS_REQUIRE(dwi && gradients);
+    const gls_tensor_options defaults = gls_tensor_options_default();
+    if (!options) options = &defaults;
     GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
     gls_status status = check_input(dwi, gradients, mask);
     if (status != GLS_OK) return status;

@@ -64,7 +64,7 @@ static void force_limits(gls_device_info *info)
         if (!strcmp(key, "shared_bytes") && value < info->max_shared_bytes) info->max_shared_bytes = (uint32_t)value;
         if (!strcmp(key, "work_group_size") && value < info->max_work_group_size) info->max_work_group_size = (uint32_t)value;
         if (!strcmp(key, "work_groups") && value < info->max_work_groups) info->max_work_groups = (uint32_t)value;
-        if (!strcmp(key, "subgroup") && value == 0) info->subgroup_size = 0;
+        if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
         text = strchr(text, ',');
         if (!text) break;
         text++;
@@ -182,8 +182,10 @@ const gls_device_info *gls_device_get_info(const gls_device *device)
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
     if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
-    /* without nodes two paths to the software renderer are one device; equal GPUs on distinct EGL devices are not */
-    return a->software && b->software && !a->node[0] && !b->node[0];
+    if (a->node[0] || b->node[0]) return false;
+    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform; equal GPUs on distinct EGL devices are not */
+    bool surfaceless = a->platform == GLS_PLATFORM_SURFACELESS || b->platform == GLS_PLATFORM_SURFACELESS;
+    return (a->software && b->software) || (surfaceless && strcmp(a->renderer, b->renderer) == 0);
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */

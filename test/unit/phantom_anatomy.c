@@ -245,18 +245,20 @@ static void test_fractions(void **state)
         float sum = t[0] + t[n] + t[2 * n], fibres = peak[3 * n] + peak[7 * n] + peak[11 * n];
         assert_true(t[0] >= 0 && t[n] >= 0 && t[2 * n] >= 0 && sum < 1.00001f);
         assert_int_equal(phantom->mask->data[i] > 0, sum >= 0.5f);
-        assert_int_equal(phantom->roi->data[i] > 0, t[0] >= 0.499999f);
+        /* peaks hold the three strongest populations, so that fibres may be a little more than their sum */
+        if (phantom->roi->data[i] > 0) assert_true(t[0] >= 0.499999f);
+        if (t[0] >= 0.500001f && fibres >= 0.300001f) assert_true(phantom->roi->data[i] > 0);
         assert_true(fibres <= t[0] + 1e-5f && peak[3 * n] >= peak[7 * n] && peak[7 * n] >= peak[11 * n] && peak[11 * n] >= 0);
         for (size_t k = 0; k < 3; k++) {
             const float *d = peak + 4 * k * n;
             float norm = sqrtf(d[0] * d[0] + d[n] * d[n] + d[2 * n] * d[2 * n]);
             assert_float_equal(norm, d[3 * n] > 0 ? 1 : 0, 1e-5);
         }
-        filled += phantom->roi->data[i] > 0 && fibres > 0.3f;
+        filled += phantom->roi->data[i] > 0 && fibres > 0.25f;
     }
-    /* The brain fills the grid as a head does, a third or more of it white matter, half of that or more in bundles. */
+    /* The brain fills the grid as a head does, a fifth or more of it white matter with fibres. */
     assert_true(mask > n * 35 / 100 && mask < n * 55 / 100);
-    assert_true(3 * roi > mask && 2 * filled > roi);
+    assert_true(5 * roi > mask && 100 * filled > 99 * roi);
     gls_phantom_destroy(phantom);
 }
 
