@@ -18,7 +18,11 @@ typedef struct devices_options {
 } devices_options;
 
 static const cmd_option table[] = {
-    {.group = "Output", .name = "doctor", .type = CMD_FLAG, .offset = offsetof(devices_options, doctor), .help = "Say what was looked for, what is missing and how to mend it."},
+    {.group = "Output",
+     .name = "doctor",
+     .type = CMD_FLAG,
+     .offset = offsetof(devices_options, doctor),
+     .help = "Say what was looked for, what is missing and how to mend it."},
     {.group = "Output", .name = "json", .type = CMD_FLAG, .offset = offsetof(devices_options, json), .help = "Print the list as JSON, sizes in bytes."},
     {.name = NULL},
 };

@@ -24,17 +24,73 @@ typedef struct phantom_options {
 #define FIELD(f) .offset = offsetof(phantom_options, f)
 
 static const cmd_option table[] = {
-    {.group = "Grid", .name = "shape", .type = CMD_NUMBERS, .metavar = "X Y Z", .unit = "voxels", .min = 16, .max = 512, .integral = true, .min_values = 3, .max_values = 3,
-     FIELD(shape), .help = "Size of the grid."},
-    {.group = "Grid", .name = "voxel-size", .type = CMD_NUMBERS, .metavar = "X [Y Z]", .unit = "mm", .min = 0.1, .max = 20, .min_values = 1, .max_values = 3, FIELD(voxel_size), .help = "Sides of a voxel; one number for all three."},
-    {.group = "Grid", .name = "orientation", .type = CMD_STRING, .metavar = "CODES", FIELD(orientation),
+    {.group = "Grid",
+     .name = "shape",
+     .type = CMD_NUMBERS,
+     .metavar = "X Y Z",
+     .unit = "voxels",
+     .min = 16,
+     .max = 512,
+     .integral = true,
+     .min_values = 3,
+     .max_values = 3,
+     FIELD(shape),
+     .help = "Size of the grid."},
+    {.group = "Grid",
+     .name = "voxel-size",
+     .type = CMD_NUMBERS,
+     .metavar = "X [Y Z]",
+     .unit = "mm",
+     .min = 0.1,
+     .max = 20,
+     .min_values = 1,
+     .max_values = 3,
+     FIELD(voxel_size),
+     .help = "Sides of a voxel; one number for all three."},
+    {.group = "Grid",
+     .name = "orientation",
+     .type = CMD_STRING,
+     .metavar = "CODES",
+     FIELD(orientation),
      .help = "Direction towards which each voxel axis grows: one of L/R, P/A and I/S each, in any order."},
-    {.group = "Grid", .name = "oblique", .type = CMD_NUMBERS, .metavar = "X Y Z", .unit = "degrees", .min = -180, .max = 180, .min_values = 3, .max_values = 3, FIELD(oblique),
+    {.group = "Grid",
+     .name = "oblique",
+     .type = CMD_NUMBERS,
+     .metavar = "X Y Z",
+     .unit = "degrees",
+     .min = -180,
+     .max = 180,
+     .min_values = 3,
+     .max_values = 3,
+     FIELD(oblique),
      .help = "Rotation of the grid about the axes of world space."},
-    {.group = "Measurement", .name = "bvals", .type = CMD_NUMBERS, .metavar = "B ...", .unit = "s/mm2", .min = 100, .max = 20000, .min_values = 1, .max_values = GLS_PHANTOM_MAX_SHELLS, FIELD(bvals), .help = "b-value of each shell."},
-    {.group = "Measurement", .name = "directions", .type = CMD_INT, .metavar = "N", .min = 6, .max = 1024, FIELD(directions), .help = "Gradient directions of each shell."},
+    {.group = "Measurement",
+     .name = "bvals",
+     .type = CMD_NUMBERS,
+     .metavar = "B ...",
+     .unit = "s/mm2",
+     .min = 100,
+     .max = 20000,
+     .min_values = 1,
+     .max_values = GLS_PHANTOM_MAX_SHELLS,
+     FIELD(bvals),
+     .help = "b-value of each shell."},
+    {.group = "Measurement",
+     .name = "directions",
+     .type = CMD_INT,
+     .metavar = "N",
+     .min = 6,
+     .max = 1024,
+     FIELD(directions),
+     .help = "Gradient directions of each shell."},
     {.group = "Measurement", .name = "b0s", .type = CMD_INT, .metavar = "N", .min = 1, .max = 64, FIELD(b0s), .help = "Volumes without diffusion weighting."},
-    {.group = "Measurement", .name = "snr", .type = CMD_DOUBLE, .metavar = "S", .min = 0, .max = 1e6, FIELD(snr),
+    {.group = "Measurement",
+     .name = "snr",
+     .type = CMD_DOUBLE,
+     .metavar = "S",
+     .min = 0,
+     .max = 1e6,
+     FIELD(snr),
      .help = "Signal of white matter at b = 0 over the standard deviation of the (Rician) noise; 0: no noise."},
     {.group = "Measurement", .name = "seed", .type = CMD_UINT64, .metavar = "K", .min = 0, .max = INFINITY, FIELD(seed), .help = "Random seed of the noise."},
     {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing files."},
@@ -102,17 +158,19 @@ static void print_written(const gls_phantom *phantom, const char *directory)
     const gls_grid *grid = &phantom->dwi->grid;
     char axes[4], text[32];
     gls_grid_axis_codes(grid, axes);
-    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n", directory, grid->dim[0], grid->dim[1], grid->dim[2],
-           grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
+    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n", directory, grid->dim[0], grid->dim[1],
+           grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
     printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
     printf("%s/mask.nii.gz    brain, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->mask), text, sizeof text));
     printf("%s/roi.nii.gz     white matter, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->roi), text, sizeof text));
     printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
     printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n", directory);
-    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines NAME.txt (world mm)\n", directory, phantom->n_bundles);
+    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines NAME.txt (world mm)\n", directory,
+           phantom->n_bundles);
     for (size_t i = 0; i < phantom->n_bundles; i++)
         printf("    %-28s %8s voxels\n", phantom->bundle[i].name, cmd_text_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
-    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n", directory, directory, directory, directory, directory);
+    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n", directory, directory, directory, directory,
+           directory);
 }
 
 static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -120,7 +178,8 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     const phantom_options *o = values;
     gls_phantom_params params;
     gls_phantom *phantom = NULL;
-    if (arguments->n_positionals != 1) return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name, command->name, command->synopsis);
+    if (arguments->n_positionals != 1)
+        return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name, command->name, command->synopsis);
     int code = make_params(o, &params);
     if (code) return code;
     cmd_message_library(false);
@@ -157,7 +216,8 @@ const cmd_command cmd_phantom = {
     .name = "phantom",
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
-    .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey matter, CSF and Rician noise, and the ground truth of every bundle.",
+    .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey matter, CSF and Rician noise, and the "
+                   "ground truth of every bundle.",
     .positionals = positionals,
     .max_positionals = 1,
     .options = table,

@@ -63,7 +63,8 @@ static int set_output(track_run *run)
     if (o->output) {
         if (gls_tractogram_format_parse(o->output, &run->format)) return cmd_error_status(GLS_ERR_ARGUMENT);
         run->output = strdup(o->output);
-    } else if (asprintf(&run->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks", cmd_choice_word("trx|trk|tck", o->write_method, word, sizeof word)) < 0) {
+    } else if (asprintf(&run->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
+                        cmd_choice_word("trx|trk|tck", o->write_method, word, sizeof word)) < 0) {
         run->output = NULL;
     }
     if (!run->output) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
@@ -225,7 +226,8 @@ static int track_all(track_run *run)
     code = status ? cmd_error_status(status) : write_results(run, tracker);
     if (code) goto done;
     track_print_summary(run);
-    if (run->result.streamlines == 0 && run->options->fail_if_empty) code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", run->output);
+    if (run->result.streamlines == 0 && run->options->fail_if_empty)
+        code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", run->output);
 done:
     gls_tracker_destroy(tracker);
     gls_device_close(device);
@@ -273,8 +275,9 @@ const cmd_command cmd_track = {
     .name = "track",
     .synopsis = "[DWI BVAL BVEC MASK ROI] [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
-    .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. Without files the built-in phantom is tracked. "
-                   "The same inputs and options give the same file on the same device, whatever the batch size.",
+    .description =
+        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. Without files the built-in phantom is tracked. "
+        "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,

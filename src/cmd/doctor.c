@@ -14,9 +14,9 @@
 /* What was seen, for advice that needs more than one fact. */
 typedef struct facts {
     int render_nodes, usable_nodes;
-    int gpus, nvidia_gpus;   /* display controllers on the PCI bus */
+    int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that load */
-    bool nvidia_nodes;       /* /dev/nvidia0 */
+    bool nvidia_nodes;                         /* /dev/nvidia0 */
     bool container;
 } facts;
 
@@ -89,9 +89,11 @@ static void look_at_render_nodes(facts *f, int *n)
         const struct group *group = getgrgid(info.st_gid);
         snprintf(problem, sizeof problem, "%s exists, but you have no permission to use it.", path);
         if (group)
-            snprintf(remedy, sizeof remedy, "Join its group and log in again: sudo usermod -aG %s $USER (in a container: --group-add %u).", group->gr_name, (unsigned)info.st_gid);
+            snprintf(remedy, sizeof remedy, "Join its group and log in again: sudo usermod -aG %s $USER (in a container: --group-add %u).", group->gr_name,
+                     (unsigned)info.st_gid);
         else
-            snprintf(remedy, sizeof remedy, "It belongs to group %u, which has no name here: start the container with --group-add %u.", (unsigned)info.st_gid, (unsigned)info.st_gid);
+            snprintf(remedy, sizeof remedy, "It belongs to group %u, which has no name here: start the container with --group-add %u.", (unsigned)info.st_gid,
+                     (unsigned)info.st_gid);
         advise(n, problem, remedy);
     }
     if (directory) closedir(directory);
@@ -152,8 +154,8 @@ static void look_at_vendors(facts *f)
 
 static bool in_container(void)
 {
-    return exists("/.dockerenv") || exists("/run/.containerenv") || exists("/.singularity.d") || getenv("APPTAINER_NAME") || getenv("SINGULARITY_NAME") || getenv("container") ||
-           getenv("KUBERNETES_SERVICE_HOST");
+    return exists("/.dockerenv") || exists("/run/.containerenv") || exists("/.singularity.d") || getenv("APPTAINER_NAME") || getenv("SINGULARITY_NAME") ||
+           getenv("container") || getenv("KUBERNETES_SERVICE_HOST");
 }
 
 static void advise_libraries(const facts *f, int *n)
@@ -161,7 +163,8 @@ static void advise_libraries(const facts *f, int *n)
     void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!egl) advise(n, "libEGL.so.1 cannot be loaded.", "Install it: apt-get install libegl1");
     if (f->vendors == 0)
-        advise(n, "No EGL vendor library can be loaded, so EGL has nothing to offer.", "For Mesa (AMD, Intel, software): apt-get install libegl-mesa0 libgl1-mesa-dri. For NVIDIA: the driver's libEGL_nvidia.so.0.");
+        advise(n, "No EGL vendor library can be loaded, so EGL has nothing to offer.",
+               "For Mesa (AMD, Intel, software): apt-get install libegl-mesa0 libgl1-mesa-dri. For NVIDIA: the driver's libEGL_nvidia.so.0.");
     else if (f->mesa_vendors == 0)
         advise(n, "Mesa's EGL library is not installed, so there is no software renderer to fall back on.", "apt-get install libegl-mesa0 libgl1-mesa-dri");
     if (egl) dlclose(egl);
@@ -175,7 +178,8 @@ static void advise_nvidia(const facts *f, int *n)
                "Docker, Podman: --gpus all -e NVIDIA_DRIVER_CAPABILITIES=graphics,compute,utility. Apptainer: --nv. If 10_nvidia.json alone is missing, write "
                "{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":\"libEGL_nvidia.so.0\"}} to /usr/share/glvnd/egl_vendor.d/10_nvidia.json.");
     else
-        advise(n, "An NVIDIA GPU is here, but its EGL library is not installed.", "Debian: apt-get install nvidia-driver libnvidia-egl-gbm1; Ubuntu: the libnvidia-gl package of your driver's version.");
+        advise(n, "An NVIDIA GPU is here, but its EGL library is not installed.",
+               "Debian: apt-get install nvidia-driver libnvidia-egl-gbm1; Ubuntu: the libnvidia-gl package of your driver's version.");
 }
 
 void cmd_doctor(const gls_device_info *list, size_t n_devices)
@@ -191,11 +195,13 @@ void cmd_doctor(const gls_device_info *list, size_t n_devices)
     look_at_render_nodes(&f, &n);
     if (f.render_nodes == 0 && f.gpus > f.nvidia_gpus)
         advise(&n, "A GPU is on the bus, but there is no render node /dev/dri/renderD*.",
-               f.container ? "Pass it into the container: --device /dev/dri." : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get install firmware-linux.");
+               f.container ? "Pass it into the container: --device /dev/dri."
+                           : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get install firmware-linux.");
     advise_nvidia(&f, &n);
     advise_libraries(&f, &n);
     if (n_devices > 0 && !hardware)
         advise(&n, "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",
-               f.gpus || f.nvidia_nodes ? "The points above may bring the GPU back." : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
+               f.gpus || f.nvidia_nodes ? "The points above may bring the GPU back."
+                                        : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
     if (n == 0) puts("\nNothing to mend.");
 }

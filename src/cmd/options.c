@@ -10,7 +10,11 @@
 
 const cmd_option cmd_common_options[] = {
     {.group = "General", .name = "quiet", .letter = 'q', .type = CMD_FLAG, .offset = offsetof(cmd_common, quiet), .help = "Print errors only."},
-    {.group = "General", .name = "verbose", .letter = 'v', .type = CMD_COUNT, .offset = offsetof(cmd_common, verbose),
+    {.group = "General",
+     .name = "verbose",
+     .letter = 'v',
+     .type = CMD_COUNT,
+     .offset = offsetof(cmd_common, verbose),
      .help = "Print more; twice: messages for developers, the driver's among them."},
     {.group = "General", .name = "help", .letter = 'h', .type = CMD_FLAG, .offset = offsetof(cmd_common, help), .help = "Print this help and exit."},
     {.name = NULL},
@@ -93,7 +97,8 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
 {
     char low[32], high[32];
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
-    bool numeric = option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE || option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
+    bool numeric =
+        option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE || option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
     bool has_min = numeric && isfinite(option->min) && !(option->type == CMD_UINT64 && option->min == 0 && !option->min_open);
     bool has_max = numeric && isfinite(option->max);
     if (option->type == CMD_LENGTH) unit = space = "";
@@ -102,7 +107,8 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
     if (has_min && has_max && !option->min_open && !option->max_open)
         snprintf(buffer, size, "%s to %s%s%s", low, high, space, unit);
     else if (has_min && has_max)
-        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low, option->max_open ? "less than" : "at most", high, space, unit);
+        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low, option->max_open ? "less than" : "at most", high, space,
+                 unit);
     else if (has_min)
         snprintf(buffer, size, "%s %s%s%s", option->min_open ? "more than" : "at least", low, space, unit);
     else if (has_max)

@@ -44,10 +44,10 @@ typedef struct cmd_option {
     char letter;       /* short form, 0: none */
     cmd_type type;
     const char *metavar;
-    const char *unit; /* shown with range and default; NULL: none */
-    double min, max;  /* numeric types; INFINITY: no bound */
-    bool min_open, max_open; /* the bound itself is not allowed */
-    bool integral;           /* CMD_NUMBERS: whole numbers only */
+    const char *unit;           /* shown with range and default; NULL: none */
+    double min, max;            /* numeric types; INFINITY: no bound */
+    bool min_open, max_open;    /* the bound itself is not allowed */
+    bool integral;              /* CMD_NUMBERS: whole numbers only */
     int min_values, max_values; /* CMD_NUMBERS */
     const char *choices;        /* CMD_CHOICE: "a|b|c" */
     size_t offset;              /* of the field in the command's struct */
@@ -77,14 +77,14 @@ typedef struct cmd_arguments {
 typedef struct cmd_command cmd_command;
 struct cmd_command {
     const char *name;
-    const char *synopsis; /* after "glslines NAME", e.g. "DIR [options]" */
-    const char *summary;  /* one line */
-    const char *description; /* paragraphs, '\n' between them */
+    const char *synopsis;           /* after "glslines NAME", e.g. "DIR [options]" */
+    const char *summary;            /* one line */
+    const char *description;        /* paragraphs, '\n' between them */
     const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
     int max_positionals;
-    const cmd_option *options; /* an entry without a name ends it */
-    const char *const *examples; /* pairs of what and command line, NULL-terminated */
-    size_t values_size;          /* of the struct that starts with cmd_common; at most CMD_MAX_VALUES */
+    const cmd_option *options;          /* an entry without a name ends it */
+    const char *const *examples;        /* pairs of what and command line, NULL-terminated */
+    size_t values_size;                 /* of the struct that starts with cmd_common; at most CMD_MAX_VALUES */
     void (*set_defaults)(void *values); /* on a zeroed struct */
     int (*run)(const cmd_command *command, void *values, const cmd_arguments *arguments); /* returns an exit code */
 };

@@ -36,8 +36,7 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     double now = cmd_clock(), elapsed = now - progress->start, since = now - progress->last_time;
     double fraction = seeds_total ? (double)seeds_done / (double)seeds_total : 1.0;
     bool last = seeds_done >= seeds_total;
-    bool due = progress->terminal ? since >= 0.1 || last
-                                  : since >= 5 || (since >= 1 && seeds_done - progress->last_seeds >= seeds_total / 10);
+    bool due = progress->terminal ? since >= 0.1 || last : since >= 5 || (since >= 1 && seeds_done - progress->last_seeds >= seeds_total / 10);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
         char done[32], total[32], lines[32], rate[32], left[32], text[200];

@@ -52,7 +52,8 @@ static int make_phantom(track_input *input)
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     const gls_grid *grid = &input->dwi->grid;
-    cmd_info("no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", grid->dim[0], grid->dim[1], grid->dim[2], input->dwi->n_volumes);
+    cmd_info("no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", grid->dim[0], grid->dim[1], grid->dim[2],
+             input->dwi->n_volumes);
     return CMD_EXIT_OK;
 }
 
@@ -76,8 +77,8 @@ static int read_files(track_input *input, const track_options *options)
         const gls_grid *grid = &input->dwi->grid;
         char axes[4];
         gls_grid_axis_codes(grid, axes);
-        cmd_info("%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", input->file[TRACK_DWI].path, grid->dim[0], grid->dim[1], grid->dim[2],
-                 grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, input->dwi->n_volumes);
+        cmd_info("%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", input->file[TRACK_DWI].path, grid->dim[0], grid->dim[1],
+                 grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, input->dwi->n_volumes);
         status = gls_gradients_read(input->file[TRACK_BVAL].path, input->file[TRACK_BVEC].path, &gradients, grid, input->dwi->n_volumes, &input->gradients);
     }
     if (!status) status = read_on_grid(input, TRACK_MASK, &input->mask);

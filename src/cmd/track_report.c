@@ -23,8 +23,8 @@ void track_print_plan(const track_run *run)
     uint32_t lanes;
     const char *mapping = cmd_device_mapping(run->device, (gls_mapping)o->mapping, &lanes);
     gls_grid_axis_codes(grid, axes);
-    printf("grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n", grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0],
-           grid->voxel_size[1], grid->voxel_size[2], axes, gls_grid_determinant(grid));
+    printf("grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n", grid->dim[0], grid->dim[1], grid->dim[2],
+           grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, gls_grid_determinant(grid));
     printf("volumes     %zu, %zu of them b0\n", in->dwi->n_volumes, in->gradients->n_b0);
     for (size_t i = 0; i < in->n_shells; i++) printf("shell       b = %.6g s/mm2: %zu volumes\n", in->shell[i].bval, in->shell[i].n);
     printf("mask        %s voxels\n", cmd_text_count(in->mask_voxels, voxels, sizeof voxels));
@@ -44,7 +44,7 @@ void track_print_plan(const track_run *run)
            cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
     double texel = o->float_textures ? 4 : 2;
     uint64_t bytes = (uint64_t)((double)gls_grid_voxels(grid) * texel * (double)in->dwi->n_volumes);
-    printf("memory      %s of image data on the device\n", cmd_text_bytes(bytes, memory, sizeof memory));
+    printf("memory      about %s of image data on the device\n", cmd_text_bytes(bytes, memory, sizeof memory));
     printf("output      %s\n", run->output);
     if (run->sidecar) printf("sidecar     %s\n", run->sidecar);
 }
@@ -70,18 +70,26 @@ static void summary_counts(const gls_track_result *r)
 void track_print_summary(const track_run *run)
 {
     const gls_track_result *r = &run->result;
-    char a[32], b[32], c[32], d[32], e[32], f[32];
+    char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
     summary_counts(r);
     if (r->streamlines > 0)
-        cmd_info("length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64, r->mean_length, r->median_length, r->max_length,
-                 r->mean_points, r->median_points, r->max_points);
+        cmd_info("length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64, r->mean_length, r->median_length,
+                 r->max_length, r->mean_points, r->median_points, r->max_points);
     cmd_info("time         read %s, fit %s, upload %s, track %s, write %s, total %s", cmd_text_duration(run->input.seconds_read, a, sizeof a),
              cmd_text_duration(run->input.seconds_fit, b, sizeof b), cmd_text_duration(run->seconds_upload, c, sizeof c),
-             cmd_text_duration(run->seconds_track, d, sizeof d), cmd_text_duration(run->seconds_write, e, sizeof e), cmd_text_duration(run->seconds_total, f, sizeof f));
+             cmd_text_duration(run->seconds_track, d, sizeof d), cmd_text_duration(run->seconds_write, e, sizeof e),
+             cmd_text_duration(run->seconds_total, f, sizeof f));
+    cmd_detail("phases       compile %s, directions %s, prefix sum %s, streamlines %s, gather %s, read back %s, wait for the writer %s",
+               cmd_text_duration(r->seconds_compile, a, sizeof a), cmd_text_duration(r->seconds_initial, b, sizeof b),
+               cmd_text_duration(r->seconds_scan, c, sizeof c), cmd_text_duration(r->seconds_track, d, sizeof d),
+               cmd_text_duration(r->seconds_gather, e, sizeof e), cmd_text_duration(r->seconds_readback, f, sizeof f),
+               cmd_text_duration(r->seconds_sink, g, sizeof g));
+    cmd_detail("batches      %" PRIu64 " of at most %" PRIu64 " seeds", r->batches, r->batch_seeds);
     cmd_info("speed        %spoints/s, %sstreamlines/s", cmd_text_rate(run->seconds_track > 0 ? (double)r->points / run->seconds_track : 0, a, sizeof a),
              cmd_text_rate(run->seconds_track > 0 ? (double)r->streamlines / run->seconds_track : 0, b, sizeof b));
     cmd_info("device       %s, %s; %u %s per streamline", run->device->renderer, run->device->version, r->lanes, r->lanes == 1 ? "invocation" : "invocations");
-    cmd_info("output       %s, %s%s%s", run->output, cmd_text_bytes(run->output_bytes, a, sizeof a), run->sidecar ? "; sidecar " : "", run->sidecar ? run->sidecar : "");
+    cmd_info("output       %s, %s%s%s", run->output, cmd_text_bytes(run->output_bytes, a, sizeof a), run->sidecar ? "; sidecar " : "",
+             run->sidecar ? run->sidecar : "");
     if (r->streamlines == 0)
         cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and empty",
                  cmd_text_count(r->seeds - r->seeds_without_direction, a, sizeof a), cmd_text_count(r->seeds, b, sizeof b),

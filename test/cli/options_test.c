@@ -32,10 +32,30 @@ static const cmd_option table[] = {
     {.group = "A", .name = "flag", .letter = 'f', .type = CMD_FLAG, FIELD(flag), .help = "Flag."},
     {.group = "A", .name = "int", .letter = 'i', .type = CMD_INT, .metavar = "N", .min = -5, .max = 5, FIELD(i), .help = "Int."},
     {.group = "A", .name = "count", .type = CMD_UINT64, .metavar = "N", .min = 0, .max = INFINITY, FIELD(u), .help = "Count."},
-    {.group = "B", .name = "angle", .letter = 'a', .type = CMD_DOUBLE, .metavar = "A", .unit = "degrees", .min = 0, .max = 90, .min_open = true, FIELD(d), .help = "Angle."},
+    {.group = "B",
+     .name = "angle",
+     .letter = 'a',
+     .type = CMD_DOUBLE,
+     .metavar = "A",
+     .unit = "degrees",
+     .min = 0,
+     .max = 90,
+     .min_open = true,
+     FIELD(d),
+     .help = "Angle."},
     {.group = "B", .name = "step", .type = CMD_LENGTH, .metavar = "X", .min = 0, .max = INFINITY, .min_open = true, FIELD(length), .help = "Step."},
     {.group = "B", .name = "seed", .type = CMD_SEED, .metavar = "K", FIELD(seed), .help = "Seed."},
-    {.group = "B", .name = "shape", .type = CMD_NUMBERS, .metavar = "X Y Z", .min = 1, .max = 512, .integral = true, .min_values = 3, .max_values = 3, FIELD(numbers), .help = "Shape."},
+    {.group = "B",
+     .name = "shape",
+     .type = CMD_NUMBERS,
+     .metavar = "X Y Z",
+     .min = 1,
+     .max = 512,
+     .integral = true,
+     .min_values = 3,
+     .max_values = 3,
+     FIELD(numbers),
+     .help = "Shape."},
     {.group = "B", .name = "text", .letter = 't', .type = CMD_STRING, .metavar = "S", FIELD(s), .help = "Text."},
     {.group = "B", .name = "kind", .type = CMD_CHOICE, .choices = "one|two|twofold", FIELD(choice), .help = "Kind."},
     {.name = NULL},
@@ -46,8 +66,14 @@ static void set_defaults(void *out)
     *(values *)out = (values){.i = 1, .d = 60, .length = {0.5, false}, .choice = 1};
 }
 
-static const cmd_command command = {
-    .name = "test", .synopsis = "[A B]", .summary = "s", .description = "d", .max_positionals = 2, .options = table, .values_size = sizeof(values), .set_defaults = set_defaults};
+static const cmd_command command = {.name = "test",
+                                    .synopsis = "[A B]",
+                                    .summary = "s",
+                                    .description = "d",
+                                    .max_positionals = 2,
+                                    .options = table,
+                                    .values_size = sizeof(values),
+                                    .set_defaults = set_defaults};
 
 static values got;
 static cmd_arguments arguments;
@@ -266,14 +292,9 @@ static void every_status_has_an_exit_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_every_form),
-        cmocka_unit_test(positionals_stand_anywhere),
-        cmocka_unit_test(rejects_bad_values),
-        cmocka_unit_test(suggests_the_nearest),
-        cmocka_unit_test(reads_lengths_seeds_and_lists),
-        cmocka_unit_test(defaults_and_ranges_read_well),
-        cmocka_unit_test(tables_are_sound),
-        cmocka_unit_test(every_status_has_an_exit_code),
+        cmocka_unit_test(accepts_every_form),   cmocka_unit_test(positionals_stand_anywhere),    cmocka_unit_test(rejects_bad_values),
+        cmocka_unit_test(suggests_the_nearest), cmocka_unit_test(reads_lengths_seeds_and_lists), cmocka_unit_test(defaults_and_ranges_read_well),
+        cmocka_unit_test(tables_are_sound),     cmocka_unit_test(every_status_has_an_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
