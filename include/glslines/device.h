@@ -60,7 +60,8 @@ GLS_API void gls_device_close(gls_device *device);
 /* Valid until close. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
-/* Makes the device current on this thread until the matching release; nests. */
+/* Makes the device current on this thread until the matching release; nests, also with other devices (16 deep). What was current before, an application's own EGL
+ * context too, is current again afterwards. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 

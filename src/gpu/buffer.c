@@ -122,6 +122,7 @@ static const struct {
 gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
 {
     GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
+    GLS_REQUIRE(format == GLS_TEXTURE_R32F || format == GLS_TEXTURE_RGBA16F || format == GLS_TEXTURE_RGBA32F);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);

@@ -157,23 +157,6 @@ void gls_device_close(gls_device *device)
     free(device);
 }
 
-void gls_device_hold(gls_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    if (device->depth++ > 0) return;
-    eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
-    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context)) device->lost = true;
-}
-
-void gls_device_release(gls_device *device)
-{
-    if (--device->depth == 0) {
-        eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
-        eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    }
-    pthread_mutex_unlock(&device->lock);
-}
-
 const gls_device_info *gls_device_get_info(const gls_device *device)
 {
     return &device->info;
@@ -238,7 +221,25 @@ static bool device_matches(const gls_device_info *info, const char *name)
     long index = strtol(name, &end, 10);
     if (end != name && *end == '\0') return index == info->index;
     if (name[0] == '/') return strcmp(name, info->node) == 0;
-    return strcasestr(info->renderer, name) != NULL;
+    return *name && strcasestr(info->renderer, name) != NULL;
+}
+
+/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices is the renderer on the CPU. */
+static gls_status open_software(bool gles, gls_device **out)
+{
+    gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
+    size_t n = 1 + gls_egl_software_device(&candidates[1]);
+    for (size_t i = 0; i < n; i++) {
+        gls_device *device = NULL;
+        gls_status status = device_create(&candidates[i], gles, 0, &device);
+        if (status == GLS_OK && device->info.software) {
+            *out = device;
+            return GLS_OK;
+        }
+        if (status == GLS_OK) gls_device_close(device);
+        else if (i + 1 == n) return status;
+    }
+    return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
 }
 
 gls_status gls_device_open(const char *name, const char *api, gls_device **device)
@@ -251,13 +252,11 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
-        snprintf(node.node, sizeof node.node, "%.63s", name);
+        if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
+        strcpy(node.node, name);
         return device_create(&node, gles, 0, device);
     }
-    if (name && strcmp(name, "llvmpipe") == 0) {
-        gls_candidate surfaceless = {.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
-        return device_create(&surfaceless, gles, 0, device);
-    }
+    if (name && strcmp(name, "llvmpipe") == 0) return open_software(gles, device);
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "util/log.h"
@@ -17,6 +19,8 @@
 #ifndef EGL_DRM_RENDER_NODE_FILE_EXT
 #define EGL_DRM_RENDER_NODE_FILE_EXT 0x3377
 #endif
+
+#define DRM_MAJOR 226 /* of the kernel's graphics devices */
 
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
@@ -99,6 +103,21 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     return n;
 }
 
+size_t gls_egl_software_device(gls_candidate *candidate)
+{
+    EGLDeviceEXT devices[32];
+    EGLint found = 0;
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") && !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) return 0;
+    if (!eglQueryDevicesEXT(32, devices, &found)) found = 0;
+    for (EGLint i = 0; i < found; i++) {
+        const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
+        if (!extensions || !strstr(extensions, "EGL_MESA_device_software")) continue;
+        *candidate = (gls_candidate){.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
+        return 1;
+    }
+    return 0;
+}
+
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;
@@ -121,10 +140,14 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
 
 static gls_status display_connect(gls_display *display)
 {
+    struct stat file;
     switch (display->platform) {
     case GLS_PLATFORM_GBM:
         display->fd = open(display->node, O_RDWR | O_CLOEXEC);
         if (display->fd < 0) return gls_fail(GLS_ERR_DEVICE, "%s: %s", display->node, strerror(errno));
+        /* Mesa would render on the CPU for any other file */
+        if (fstat(display->fd, &file) != 0 || !S_ISCHR(file.st_mode) || major(file.st_rdev) != DRM_MAJOR)
+            return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", display->node);
         display->gbm = gbm_create_device(display->fd);
         if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: no GBM device", display->node);
         display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_GBM_KHR, display->gbm, NULL);

@@ -33,6 +33,8 @@ typedef struct gls_candidate {
 bool gls_egl_available(void);
 /* Places to look at, in order of preference; returns how many (at most capacity). */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
+/* Mesa's software renderer as an EGL device; 1 if there is one, else 0. */
+size_t gls_egl_software_device(gls_candidate *candidate);
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
 void gls_display_close(gls_display *display);
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
@@ -42,7 +44,6 @@ struct gls_device {
     gls_display *display;
     EGLContext context;
     pthread_mutex_t lock; /* recursive */
-    unsigned depth;
     gls_device_memory memory;
     bool lost;
     bool debug_output;
