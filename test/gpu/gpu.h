@@ -1,0 +1,80 @@
+/* A device for a test program, or the reason why there is none. Include after cmocka.h. */
+#ifndef GLS_TEST_GPU_H
+#define GLS_TEST_GPU_H
+
+#include <glslines/device.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define assert_ok(expression) assert_ok_(expression, #expression, __FILE__, __LINE__)
+static inline void assert_ok_(gls_status status, const char *what, const char *file, int line)
+{
+    if (status == GLS_OK) return;
+    print_error("%s: %s: %s\n", what, gls_status_name(status), gls_last_error());
+    _fail(file, line);
+}
+
+/* One line of text that is neither empty nor broken. */
+static inline void assert_message(const char *part)
+{
+    const char *text = gls_last_error();
+    if (!*text || strchr(text, '\n') || strchr(text, '\r') || !strstr(text, part)) {
+        print_error("message '%s' should be one line with '%s'\n", text, part);
+        fail();
+    }
+}
+
+/* Opens the best device. Without one: false and the exit status of the program, 77 (skipped) unless GLS_TEST_REQUIRE_GPU is set. */
+static inline bool gpu_open(const char *api, gls_device **device, int *exit_status)
+{
+    if (gls_device_open(NULL, api, device) == GLS_OK) return true;
+    const char *required = getenv("GLS_TEST_REQUIRE_GPU");
+    *exit_status = required && strcmp(required, "0") != 0 ? 1 : 77;
+    fprintf(stderr, "no device: %s\n", gls_last_error());
+    return false;
+}
+
+/* Another device with lower limits, e.g. "storage_bytes=65536"; NULL: those it has. */
+static inline gls_device *open_limited(const char *limits)
+{
+    gls_device *device = NULL;
+    if (limits) setenv("GLSLINES_FORCE_LIMITS", limits, 1);
+    gls_status status = gls_device_open(NULL, NULL, &device);
+    unsetenv("GLSLINES_FORCE_LIMITS");
+    assert_ok(status);
+    return device;
+}
+
+/* Bound of what a trilinear fetch may be off, as a part of the range of the values around it. CPU renderers weight in float32: the coordinate is a float in 0 .. 1, off by
+ * half a unit in the last place of 1 at each of three operations, which the size of the texture multiplies. GPUs keep 8 bits of each of three weights, and may filter half
+ * floats in half floats. */
+static inline double fetch_tolerance(const gls_device *device, const uint32_t size[3])
+{
+    double texels = (double)size[0] + size[1] + size[2];
+    return gls_device_get_info(device)->software ? 3 * texels * 0x1p-24 + 4e-7 : 3 * 0x1p-8 + 3 * 0x1p-10;
+}
+
+/* Random numbers of the tests: splitmix64. */
+static inline uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline double random_uniform(uint64_t *state, double low, double high)
+{
+    return low + (high - low) * (double)(random_bits(state) >> 11) * 0x1p-53;
+}
+
+/* Box-Muller. */
+static inline double random_normal(uint64_t *state)
+{
+    return sqrt(-2 * log(random_uniform(state, 1e-300, 1))) * cos(2 * acos(-1.0) * random_uniform(state, 0, 1));
+}
+
+#endif
