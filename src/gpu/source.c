@@ -7,12 +7,15 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Files already included, and the depth, so that a cycle is an error and a diamond is not. */
+/* Texts within texts; only those that a caller gives can go on for ever, since a file counts once. */
+#define MAX_DEPTH 32
+
 typedef struct composer {
     const gls_define *defines;
     size_t n_defines;
-    const char *seen[64];
+    const char *seen[64]; /* files included */
     size_t n_seen;
+    unsigned depth;
     gls_text out;
 } composer;
 
@@ -55,7 +58,10 @@ static gls_status compose_text(composer *self, const char *source);
 static gls_status compose_include(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_defines; i++)
-        if (self->defines[i].is_include && strcmp(self->defines[i].name, name) == 0) return compose_text(self, self->defines[i].value);
+        if (self->defines[i].is_include && strcmp(self->defines[i].name, name) == 0) {
+            if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader text '%s' includes itself", name);
+            return compose_text(self, self->defines[i].value);
+        }
     for (size_t i = 0; i < self->n_seen; i++)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
     if (self->n_seen == sizeof self->seen / sizeof self->seen[0]) return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
@@ -75,19 +81,32 @@ static gls_status compose_include(composer *self, const char *name)
 
 static gls_status compose_text(composer *self, const char *source)
 {
-    while (*source) {
+    gls_status status = GLS_OK;
+    self->depth++;
+    while (*source && status == GLS_OK) {
         const char *end = strchr(source, '\n');
         size_t length = end ? (size_t)(end - source) + 1 : strlen(source);
         char name[128];
         if (strncmp(source, "#include \"", 10) == 0 && sscanf(source, "#include \"%127[^\"\n]\"", name) == 1) {
-            gls_status status = compose_include(self, name);
-            if (status != GLS_OK) return status;
+            status = compose_include(self, name);
         } else {
             gls_text_append(&self->out, source, length);
+            /* what follows an included text starts a line of its own */
+            if (!end && self->depth > 1) gls_text_puts(&self->out, "\n");
         }
         source += length;
     }
-    return GLS_OK;
+    self->depth--;
+    return status;
+}
+
+static void append_definition(gls_text *out, const gls_define *define)
+{
+    gls_text_puts(out, "#define ");
+    gls_text_puts(out, define->name);
+    gls_text_puts(out, " ");
+    if (define->value) gls_text_puts(out, define->value);
+    gls_text_puts(out, "\n");
 }
 
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n_defines, char **text)
@@ -100,7 +119,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
     }
     if (prelude->gles) gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
-        if (!defines[i].is_include) gls_text_printf(&self.out, "#define %s %s\n", defines[i].name, defines[i].value ? defines[i].value : "");
+        if (!defines[i].is_include) append_definition(&self.out, &defines[i]);
     gls_status status = compose_text(&self, source);
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
