@@ -1,0 +1,197 @@
+/* The composer of shader sources, without a device: includes, definitions, and files that stand in for the built-in ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "files.h"
+#include "gpu.h"
+#include "gpu/source.h"
+
+static const gls_prelude plain = {false, 430, false};
+
+static char *compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n)
+{
+    char *text = NULL;
+    assert_ok(gls_shader_compose(prelude, source, defines, n, &text));
+    return text;
+}
+
+static size_t occurrences(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) n++;
+    return n;
+}
+
+/* Ends with expected, after the prelude. */
+static void assert_tail(const char *text, const char *expected)
+{
+    size_t n = strlen(text), m = strlen(expected);
+    if (n < m || strcmp(text + n - m, expected) != 0) {
+        print_error("got:\n%s\nexpected at its end:\n%s\n", text, expected);
+        fail();
+    }
+}
+
+static void shader_file(const char *name, const char *text)
+{
+    put_file(scratch(name), text, strlen(text));
+}
+
+static void prelude_and_definitions(void **state)
+{
+    (void)state;
+    const gls_define defines[] = {{"COUNT", "3", false}, {"EMPTY", NULL, false}, {"body", "void main() {}\n", true}};
+    char *text = compose(&plain, "#include \"body\"\n", defines, 3);
+    assert_string_equal(text, "#version 430 core\n#define COUNT 3\n#define EMPTY \nvoid main() {}\n");
+    free(text);
+    text = compose(&(gls_prelude){true, 310, false}, "x\n", NULL, 0);
+    assert_true(strncmp(text, "#version 310 es\n", 16) == 0);
+    assert_non_null(strstr(text, "precision highp float;\n"));
+    assert_non_null(strstr(text, "precision highp sampler3D;\n"));
+    assert_tail(text, "\nx\n");
+    free(text);
+    text = compose(&(gls_prelude){false, 430, true}, "x\n", NULL, 0);
+    static const char *const extensions[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
+    for (size_t i = 0; i < 5; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "\n#extension GL_KHR_shader_subgroup_%s : require\n", extensions[i]);
+        assert_int_equal(occurrences(text, line), 1);
+    }
+    free(text);
+}
+
+/* What a definition is worth does not end at some buffer's size. */
+static void long_texts(void **state)
+{
+    (void)state;
+    size_t n = 100000;
+    char *value = malloc(n + 1);
+    memset(value, '7', n);
+    value[n] = '\0';
+    const gls_define defines[] = {{"LONG", value, false}, {"rows", value, true}};
+    char *text = compose(&plain, "#include \"rows\"\nend\n", defines, 2);
+    assert_int_equal(strlen(text), strlen("#version 430 core\n#define LONG \n\nend\n") + 2 * n);
+    free(text);
+    free(value);
+}
+
+static void every_file_composes(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (const gls_shader_file *file = gls_shader_files; file->name; file++, n++) {
+        char *text = NULL;
+        assert_ok(gls_shader_text(file->name, &text));
+        assert_string_equal(text, file->text);
+        size_t length = strlen(text);
+        assert_true(length > 0 && text[length - 1] == '\n');
+        free(text);
+    }
+    assert_true(n >= 10);
+}
+
+static void lines_stay_lines(void **state)
+{
+    (void)state;
+    const gls_define defines[] = {{"inner", "one", true}, {"outer", "before\n#include \"inner\"\nafter", true}};
+    char *text = compose(&plain, "#include \"outer\"\n#define NEXT\nlast", defines, 2);
+    assert_tail(text, "\nbefore\none\nafter\n#define NEXT\nlast");
+    free(text);
+    text = compose(&plain, "", NULL, 0);
+    assert_string_equal(text, "#version 430 core\n");
+    free(text);
+}
+
+/* A text given by the caller is put in as often as it is asked for; a file once. */
+static void diamonds(void **state)
+{
+    (void)state;
+    shader_file("left.glsl", "#include \"base.glsl\"\nleft\n");
+    shader_file("right.glsl", "#include \"base.glsl\"\nright\n");
+    shader_file("base.glsl", "base\n");
+    setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
+    const gls_define rows = {"rows", "row\n", true};
+    char *text = compose(&plain, "#include \"left.glsl\"\n#include \"right.glsl\"\n#include \"rows\"\n#include \"rows\"\n", &rows, 1);
+    assert_string_equal(text, "#version 430 core\nbase\nleft\nright\nrow\nrow\n");
+    free(text);
+    unsetenv("GLSLINES_SHADER_DIR");
+}
+
+static void cycles(void **state)
+{
+    (void)state;
+    shader_file("a.glsl", "#include \"b.glsl\"\na\n");
+    shader_file("b.glsl", "#include \"a.glsl\"\nb\n");
+    shader_file("self.glsl", "#include \"self.glsl\"\nself\n");
+    setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
+    char *text = compose(&plain, "#include \"a.glsl\"\n#include \"self.glsl\"\n", NULL, 0);
+    assert_string_equal(text, "#version 430 core\nb\na\nself\n"); /* each file once */
+    free(text);
+    unsetenv("GLSLINES_SHADER_DIR");
+    const gls_define loop[] = {{"ping", "#include \"pong\"\n", true}, {"pong", "#include \"ping\"\n", true}};
+    text = NULL;
+    assert_int_equal(gls_shader_compose(&plain, "#include \"ping\"\n", loop, 2, &text), GLS_ERR_INPUT);
+    assert_message("includes itself");
+    assert_null(text);
+}
+
+static void missing_files(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    assert_int_equal(gls_shader_compose(&plain, "#include \"nowhere.glsl\"\n", NULL, 0, &text), GLS_ERR_INPUT);
+    assert_message("nowhere.glsl");
+    assert_int_equal(gls_shader_text("nowhere.glsl", &text), GLS_ERR_INPUT);
+    assert_message("nowhere.glsl");
+    assert_int_equal(gls_shader_text("", &text), GLS_ERR_INPUT);
+    char source[400];
+    snprintf(source, sizeof source, "#include \"%0300d.glsl\"\n", 0);
+    assert_int_equal(gls_shader_compose(&plain, source, NULL, 0, &text), GLS_ERR_INPUT);
+    assert_null(text);
+    /* a definition that is no include does not replace one */
+    const gls_define define = {"nowhere.glsl", "1", false};
+    assert_int_equal(gls_shader_compose(&plain, "#include \"nowhere.glsl\"\n", &define, 1, &text), GLS_ERR_INPUT);
+    assert_null(text);
+}
+
+static void override_folder(void **state)
+{
+    (void)state;
+    setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
+    char *text = NULL;
+    assert_ok(gls_shader_text("philox.glsl", &text)); /* not there: built in */
+    assert_non_null(strstr(text, "philox"));
+    free(text);
+    shader_file("philox.glsl", "mine");
+    shader_file("new.glsl", "new\n");
+    shader_file("empty.glsl", "");
+    text = compose(&plain, "#include \"philox.glsl\"\n#include \"new.glsl\"\n#include \"empty.glsl\"\nend\n", NULL, 0);
+    assert_string_equal(text, "#version 430 core\nmine\nnew\nend\n");
+    free(text);
+    shader_file("math.glsl", ""); /* an empty file is a file */
+    assert_ok(gls_shader_text("math.glsl", &text));
+    assert_string_equal(text, "");
+    free(text);
+    unsetenv("GLSLINES_SHADER_DIR");
+    assert_ok(gls_shader_text("philox.glsl", &text));
+    assert_non_null(strstr(text, "umulExtended"));
+    free(text);
+    /* a definition comes before the file of that name */
+    const gls_define define = {"philox.glsl", "given\n", true};
+    text = compose(&plain, "#include \"philox.glsl\"\n", &define, 1);
+    assert_string_equal(text, "#version 430 core\ngiven\n");
+    free(text);
+}
+
+int main(void)
+{
+    unsetenv("GLSLINES_SHADER_DIR");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prelude_and_definitions), cmocka_unit_test(long_texts), cmocka_unit_test(every_file_composes), cmocka_unit_test(lines_stay_lines),
+        cmocka_unit_test(diamonds),                cmocka_unit_test(cycles),     cmocka_unit_test(missing_files),       cmocka_unit_test(override_folder),
+    };
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}
