@@ -20,6 +20,11 @@ float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
 float lane_min(float x) { return subgroupMin(x); }
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
+uint lane_total(uint x) { return subgroupAdd(x); }
+uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
+int lane_lowest(int x) { return subgroupMin(x); }
+// The value of the one lane that chose itself.
+vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
 #else
 #define LANE 0
 #define LANES 1
@@ -29,6 +34,10 @@ float lane_sum(float x) { return x; }
 float lane_max(float x) { return x; }
 float lane_min(float x) { return x; }
 void lane_sync() {}
+uint lane_total(uint x) { return x; }
+uint lane_upto(uint x) { return x; }
+int lane_lowest(int x) { return x; }
+vec3 lane_chosen(vec3 x, bool chosen) { return x; }
 #endif
 
 // Where in the random sequence a draw lies: nothing of the batch, the device or the launch enters.
@@ -57,3 +66,10 @@ float separation_cosine(float cosine)
     return cosine;
 #endif
 }
+
+#if ANGULAR_WEIGHT
+float angular_weight(float cosine) { return 1.0 - params.angular_weight + params.angular_weight * abs(cosine); }
+#endif
+
+// What a direction getter answers.
+const uint DIRECTION_FOUND = 0u, DIRECTION_RETRY = 1u, DIRECTION_NONE = 2u;

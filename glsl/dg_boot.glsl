@@ -8,13 +8,14 @@
 #include "dg_boot_mapping.glsl"
 #include "dg_boot_choose.glsl"
 
-uint next_direction(vec3 p, vec3 d, Draw draw, inout vec3 next)
+uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     sample_coefficients(p, draw, false);
+    odf_axis = d;
     evaluate_odf(fitted);
     uint n = find_peaks();
     list_candidates(n);
-    return choose_direction(d, n, next);
+    return choose_direction(d, n, aux, next);
 }
 
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])

@@ -1,12 +1,10 @@
-// The bootstrap's choice among the peaks of a sample.
-const uint DIRECTION_FOUND = 0u, DIRECTION_RETRY = 1u, DIRECTION_NONE = 2u;
-
-uint choose_direction(vec3 d, uint n, inout vec3 next)
+// The bootstrap's choice among the n peaks of a sample.
+uint choose_direction(vec3 d, uint n, inout uvec3 aux, inout vec3 next)
 {
     int vertex = closest_peak(d);
     if (vertex >= 0) {
-        next = vertex_direction(uint(vertex));
-        if (dot(next, d) < 0.0) next = -next;
+        next = vertex_along(uint(vertex), d);
+        aux.x = uint(vertex);
         return DIRECTION_FOUND;
     }
 #if RETRY_ON_CONE

@@ -16,6 +16,7 @@ const uint RUNNING = 0xffu;
 struct Half {
     uint item;
     vec3 p, d;
+    uvec3 aux;     // the direction getter's own: the vertex of d, or a frame's normal
     Draw draw;
     uint attempt;
     bool joint;    // the next direction only fixes d at the seed
@@ -24,9 +25,13 @@ struct Half {
 };
 
 // Backward halves (even items) first make the forward half's first step again: the joint at the seed must not bend more than any step.
-Half half_start(uint item, vec3 p, vec3 d, uint seed_lo, uint stream)
+Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
-    return Half(item, p, d, Draw(0u, 1u, seed_lo, stream), 0u, (item & 1u) == 0u, 0u, 0u);
+#if FRAMED
+    // both halves find the same frame at the seed; the backward one turns it round
+    return Half(item, p, vertex_direction(vertex), uvec3(0u), Draw(0u, 1u | ((item & 1u) == 0u ? 0x80000000u : 0u), seed_lo, stream), 0u, false, 0u, 0u);
+#endif
+    return Half(item, p, vertex_direction(vertex), uvec3(vertex, 0u, 0u), Draw(0u, 1u, seed_lo, stream), 0u, (item & 1u) == 0u, 0u, 0u);
 }
 
 uint next_block()
@@ -78,11 +83,18 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
             end = RUNNING;
         } else {
             if (end == RUNNING) {
-                bool stored = half_store(h, q);
                 h.p = q;
+#if FRAMED
+                // a point is stored after every SUBSTEPS turns; the getter has moved the frame
+                bool due = (h.draw.step & 0x7fffffffu) % uint(SUBSTEPS) == 0u;
+                bool stored = !due || half_store(h, q);
+                h.n_points += due ? 1u : 0u;
+#else
+                bool stored = half_store(h, q);
                 h.d = next;
-                h.draw.step++;
                 h.n_points++;
+#endif
+                h.draw.step++;
                 end = !stored ? LOST : h.n_points >= params.max_steps ? uint(GLS_END_MAX_LENGTH) : RUNNING;
             }
             if (end != RUNNING && LANE == 0) state[h.item] = end == LOST ? LOST : h.n_points | (end << 28);

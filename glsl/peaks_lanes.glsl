@@ -1,30 +1,10 @@
-// A subgroup together: vertices are dealt out to the lanes, the ODF and the candidates lie in shared memory.
+// Peaks of the ODF, a subgroup together: vertices are dealt out to the lanes, the ODF and the candidates lie in shared memory.
 const int MAX_CANDIDATES = 32;
-shared float shared_odf[SLOTS * N_VERTICES];
 shared uint candidate_vertex[SLOTS * MAX_CANDIDATES];
 shared float candidate_value[SLOTS * MAX_CANDIDATES];
 
-#define ODF(v) shared_odf[int(SLOT) * N_VERTICES + (v)]
 #define CANDIDATE(i) candidate_vertex[int(SLOT) * MAX_CANDIDATES + (i)]
 #define VALUE(i) candidate_value[int(SLOT) * MAX_CANDIDATES + (i)]
-
-float odf_max = 0.0, odf_min = 0.0;
-
-void evaluate_odf(float c[N_COEFFICIENTS])
-{
-    odf_max = -1e30;
-    odf_min = 1e30;
-    for (int v = LANE; v < N_VERTICES; v += LANES) {
-        float value = 0.0;
-        for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * c[j];
-        ODF(v) = value;
-        odf_max = max(odf_max, value);
-        odf_min = min(odf_min, value);
-    }
-    odf_max = lane_max(odf_max);
-    odf_min = lane_min(odf_min);
-    lane_sync();
-}
 
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
 uint find_peaks()

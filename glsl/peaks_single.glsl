@@ -1,35 +1,5 @@
-// One invocation: the ODF is evaluated by generated rows of literals, orbit by orbit. The basis functions fall into four classes by their signs under x -> -x and y -> -y,
-// so that the four members of a reflection orbit cost little more than one.
-float odf[N_VERTICES];
-float odf_coefficient[N_COEFFICIENTS];
-float odf_max = 0.0, odf_min = 0.0;
+// Peaks of the ODF, one invocation. odf, odf_max, odf_min and odf_value() come from the source of the ODF.
 uint is_peak[(N_VERTICES + 31) / 32];
-
-void note(float x)
-{
-    odf_max = max(odf_max, x);
-    odf_min = min(odf_min, x);
-}
-
-#define PP(j, w) pp += w * c[j];
-#define MM(j, w) mm += w * c[j];
-#define MP(j, w) mp += w * c[j];
-#define PM(j, w) pm += w * c[j];
-#define ORBIT { float pp = 0.0, mm = 0.0, mp = 0.0, pm = 0.0;
-#define PUT(v, x) { float value = x; odf[v] = value; note(value); }
-#define ORBIT_END4(v)                            \
-        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm; \
-        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) }
-#define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) }
-#define ORBIT_END1(v) PUT(v, pp) }
-
-void evaluate_odf(float c[N_COEFFICIENTS])
-{
-    for (int j = 0; j < N_COEFFICIENTS; j++) odf_coefficient[j] = c[j];
-    odf_max = -1e30;
-    odf_min = 1e30;
-#include "odf_rows"
-}
 
 // Marks the local maxima that can be peaks at all; returns how many.
 #define WORD(w) bits = 0u;
@@ -63,7 +33,7 @@ vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once 
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;
 
-// Lists the marked vertices in ascending order. Their values are computed once more: reading odf at an index that is not a constant would turn the whole array into memory.
+// Lists the marked vertices in ascending order.
 void list_candidates(uint n)
 {
     n_candidates = 0;
@@ -78,9 +48,7 @@ void list_candidates(uint n)
         } else {
             int v = w * 32 + findLSB(bits);
             bits &= bits - 1u;
-            float value = 0.0;
-            for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];
-            candidate[n_candidates] = vec4(vertex_direction(uint(v)), value);
+            candidate[n_candidates] = vec4(vertex_direction(uint(v)), odf_value(v));
             candidate_vertex[n_candidates] = uint(v);
             n_candidates++;
             more = n_candidates < MAX_CANDIDATES;

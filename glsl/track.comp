@@ -21,7 +21,7 @@ uint next_item()
 
 void main()
 {
-    Half h = half_start(NONE, vec3(0.0), vec3(0.0), 0u, 0u);
+    Half h = half_start(NONE, vec3(0.0), 0u, 0u, 0u);
     bool done = false;
     while (!done) {
         if (h.item == NONE) {
@@ -29,11 +29,11 @@ void main()
             done = item >= params.n_items;
             uint w = min(item, params.n_items - 1u) / 2u * 8u;
             vec3 seed = vec3(uintBitsToFloat(line[w]), uintBitsToFloat(line[w + 1u]), uintBitsToFloat(line[w + 2u]));
-            h = half_start(item, seed, vertex_direction(line[w + 3u]), line[w + 4u], line[w + 5u]);
+            h = half_start(item, seed, line[w + 3u], line[w + 4u], line[w + 5u]);
         }
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
-        uint outcome = next_direction(h.p, h.d, h.draw, next);
+        uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
         if (!done && !half_advance(h, outcome, next)) {
             // a half that found the pool full is tracked again with the next round; so are all that wait
             done = h.block >= params.pool_blocks;

@@ -16,6 +16,11 @@ FIELD(float, min_signal)        // in units of the volume
 FIELD(uint, max_directions)     // of a seed
 FIELD(uint, n_active)           // staged: slots in the list
 FIELD(uint, is_initial)         // staged: 1 in pass 1
-FIELD(uint, reserved_0)
-FIELD(uint, reserved_1)
-FIELD(uint, reserved_2)
+FIELD(float, angular_weight)    // soft angular weighting of the ODF, 0 in pass 1
+FIELD(float, voxel_x)           // mm
+FIELD(float, voxel_y)
+FIELD(float, voxel_z)
+FIELD(float, short_step)        // PTT: mm
+FIELD(float, probe_step)        // PTT: mm
+FIELD(float, probe_radius)      // PTT: mm
+FIELD(float, max_curvature)     // PTT: 1/mm

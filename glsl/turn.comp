@@ -11,6 +11,7 @@ void main()
     uint slot = work_slot();
     float c[N_COEFFICIENTS];
     for (int j = 0; j < N_COEFFICIENTS; j++) c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));
+    odf_axis = work_vector(WORK_DIRECTION, slot);
     evaluate_odf(c);
     uint n = find_peaks();
     list_candidates(n);
@@ -25,10 +26,10 @@ void main()
     } else {
         uint flags = WORK(WORK_FLAGS, slot);
         Draw draw = Draw(0u, WORK(WORK_STEP, slot), 0u, 0u);
-        Half h = Half(slot, work_vector(WORK_POSITION, slot), work_vector(WORK_DIRECTION, slot), draw, flags & 0xffu, (flags & 0x100u) != 0u, WORK(WORK_POINTS, slot),
+        Half h = Half(slot, work_vector(WORK_POSITION, slot), work_vector(WORK_DIRECTION, slot), uvec3(0u), draw, flags & 0xffu, (flags & 0x100u) != 0u, WORK(WORK_POINTS, slot),
                       WORK(WORK_BLOCK, slot));
         vec3 next = h.d;
-        uint outcome = choose_direction(h.d, n, next);
+        uint outcome = choose_direction(h.d, n, h.aux, next);
         if (work_live() && state[slot] == NONE) {
             half_advance(h, outcome, next);
             set_work_vector(WORK_POSITION, slot, h.p);

@@ -43,7 +43,7 @@ typedef enum gls_boot_start {
 
 typedef struct gls_track_params {
     gls_direction_getter dg;        /* default GLS_DG_BOOT */
-    double step_size;               /* mm, > 0; default 0.5 voxel of the smallest voxel side: 0 is invalid, use gls_track_params_default() and set it from the grid */
+    double step_size;               /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;               /* degrees between successive steps, 0 < a <= 90; default 60 */
     double stop_threshold;          /* a streamline ends where the stop map is <= this; default 0.1 */
     double pmf_threshold;           /* ODF values below this fraction of the maximum count as 0; 0 .. 1; default 0.05 */
@@ -52,6 +52,13 @@ typedef struct gls_track_params {
     double min_length;              /* mm, shorter streamlines are rejected; default 0 */
     double max_length;              /* mm along the whole streamline; longer ones are cut and counted; default 500 */
     int max_directions_per_seed;    /* 1 .. 32, strongest first; default 10 */
+    double angular_weight;          /* boot, prob, det: W in 0 .. 1; the ODF is multiplied by (1 - W) + W |cos| of the angle to the last step before thresholding; default 0 */
+    double probe_length;            /* PTT: mm of the curve that must be supported by data, > 0; default 2, meant for voxels of 1 mm */
+    int probe_quality;              /* PTT: samples along the probe besides its start, 1 .. 64; default 8 */
+    int probe_count;                /* PTT: threads of the probe, 1 (its axis) or 2 .. 32 on a circle round it; default 1 */
+    double probe_radius;            /* PTT: mm, radius of that circle, >= 0; default 0 */
+    double ptt_substep;             /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for voxels of 1 mm */
+    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: as max_angle gives, which is the largest bend over probe_length / probe_quality; default 0 */
     bool keep_single_points;        /* keep streamlines of one point; default false */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
@@ -61,6 +68,10 @@ typedef struct gls_track_params {
     uint64_t batch_seeds;           /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
+/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
+GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
+/* The largest curvature of a PTT curve, 1/mm. */
+GLS_API double gls_track_max_curvature(const gls_track_params *params);
 
 /* What is tracked; all on one grid, borrowed during gls_tracker_create(). */
 typedef struct gls_track_input {

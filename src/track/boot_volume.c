@@ -109,13 +109,7 @@ gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input
     if (status != GLS_OK) return status;
     for (uint32_t z = 0; z < (uint32_t)input->dwi->grid.dim[2] && status == GLS_OK; z++) {
         fill_slice(&w, input, z, (float)scale);
-        for (uint32_t tile = 0; tile < volume->plan.n_tiles && status == GLS_OK; tile++) {
-            for (size_t c = 0; c < 4; c++) {
-                const float *row = w.channels + (4 * tile + c) * w.n_voxels;
-                for (size_t v = 0; v < w.n_voxels; v++) w.texels[4 * v + c] = row[v];
-            }
-            status = gls_volume_write(volume, &input->dwi->grid, tile, z, 1, w.texels);
-        }
+        status = gls_volume_write_slice(volume, &input->dwi->grid, z, w.channels, w.texels);
     }
     work_finish(&w);
     return status;

@@ -38,6 +38,13 @@ void gls_define_include(gls_define_list *list, const char *name, char *text)
     add(list, name, text, true);
 }
 
+void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes)
+{
+    char text[96];
+    snprintf(text, sizeof text, "#include \"%s_%s.glsl\"\n", base, lanes ? "lanes" : "single");
+    add(list, name, strdup(text), true);
+}
+
 void gls_define_finish(gls_define_list *list)
 {
     for (size_t i = 0; i < list->n; i++) free(list->owned[i]);

@@ -25,8 +25,8 @@ typedef struct gls_gather_uniforms {
 
 /* Definitions of a kernel, with the texts that they own. */
 typedef struct gls_define_list {
-    gls_define define[64];
-    char *owned[64];
+    gls_define define[96];
+    char *owned[96];
     size_t n;
     bool failed;
 } gls_define_list;
@@ -34,6 +34,8 @@ void gls_define_int(gls_define_list *list, const char *name, int64_t value);
 void gls_define_float(gls_define_list *list, const char *name, double value);
 /* Takes text (from malloc; NULL counts as memory that ran out) as the replacement of an include. */
 void gls_define_include(gls_define_list *list, const char *name, char *text);
+/* The include name is the file base_single.glsl or base_lanes.glsl. */
+void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes);
 void gls_define_finish(gls_define_list *list);
 
 /* What a direction getter needs on the device. */

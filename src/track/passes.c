@@ -11,16 +11,16 @@
 static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_active, bool initial)
 {
     const gls_track_params *p = &t->params;
-    const double radians = acos(-1.0) / 180;
+    const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
     gls_track_uniforms u = {
         .key_lo = (uint32_t)p->rng_seed,
         .key_hi = (uint32_t)(p->rng_seed >> 32),
         .n_items = n_items,
         .pool_blocks = t->plan.pool_blocks,
         .max_steps = t->plan.max_steps,
-        .step_x = (float)(p->step_size / t->grid.voxel_size[0]),
-        .step_y = (float)(p->step_size / t->grid.voxel_size[1]),
-        .step_z = (float)(p->step_size / t->grid.voxel_size[2]),
+        .step_x = (float)(step / t->grid.voxel_size[0]),
+        .step_y = (float)(step / t->grid.voxel_size[1]),
+        .step_z = (float)(step / t->grid.voxel_size[2]),
         .cos_max_angle = (float)cos(p->max_angle * radians),
         .cos_separation = (float)cos(p->min_separation_angle * radians),
         .stop_threshold = (float)p->stop_threshold,
@@ -30,6 +30,14 @@ static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_a
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
+        .angular_weight = initial ? 0.0f : (float)p->angular_weight,
+        .voxel_x = (float)t->grid.voxel_size[0],
+        .voxel_y = (float)t->grid.voxel_size[1],
+        .voxel_z = (float)t->grid.voxel_size[2],
+        .short_step = (float)(step),
+        .probe_step = (float)(p->probe_length / p->probe_quality),
+        .probe_radius = (float)p->probe_radius,
+        .max_curvature = (float)gls_track_max_curvature(p),
     };
     return gls_buffer_write(t->uniforms, 0, sizeof u, &u);
 }

@@ -40,6 +40,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     if (status != GLS_OK) return status;
     p.staged = p.lanes == 1 && staged_coefficients > 0;
     p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + staged_coefficients : 0;
+    p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
 

@@ -16,6 +16,7 @@ typedef struct gls_track_plan {
     uint32_t pool_blocks;
     uint32_t output_points;
     uint32_t max_steps;    /* of a half-streamline */
+    uint32_t substeps;     /* turns of the loop for each stored point */
     uint32_t lanes;        /* invocations per streamline */
     uint32_t group_size;   /* invocations of a work group */
     uint32_t group_slots;  /* streamlines of a work group at most */

@@ -158,3 +158,11 @@ void gls_table_peak_rows(gls_text *out, const gls_sphere *sphere)
         if (v % 32 == 31 || v + 1 == sphere->n) gls_text_printf(out, "WORD_END(%zu)\n", v / 32);
     }
 }
+
+void gls_table_vertex_rows(gls_text *out, const gls_sphere *sphere)
+{
+    for (size_t v = 0; v < sphere->n; v++) {
+        if (v % 32 == 0) gls_text_printf(out, "CONE(%zu)\n", v / 32);
+        gls_text_printf(out, "VERTEX(%zu, 0x%xu)\n", v, 1u << (v % 32));
+    }
+}

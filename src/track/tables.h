@@ -21,6 +21,8 @@ void gls_table_scale_rows(gls_text *out, const gls_qball *qball);
 gls_status gls_table_odf_rows(gls_text *out, const gls_sphere *sphere, int sh_order);
 /* Local maxima: words of 32 vertices. */
 void gls_table_peak_rows(gls_text *out, const gls_sphere *sphere);
+/* CONE(word) and VERTEX(v, bit) for all vertices in order. */
+void gls_table_vertex_rows(gls_text *out, const gls_sphere *sphere);
 
 /* Weights of MEAN and MEASURED rows: mean = -sum_i r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean) measured_weight[i]. */
 void gls_table_measured_weights(const gls_qball *qball, double *mean_weight, double *measured_weight);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/tables.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -13,10 +14,11 @@ static gls_status check_input(const gls_track_params *params, const gls_track_in
     GLS_REQUIRE(input->stop_map && input->sphere);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
     if (params->dg == GLS_DG_BOOT) {
-        GLS_REQUIRE(input->dwi);
-        gls_status status = gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
-        if (status != GLS_OK) return status;
+        GLS_REQUIRE(input->dwi && input->gradients && input->qball);
         if (!input->sphere->antipodal) return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
+        if (input->gradients->n != input->dwi->n_volumes)
+            return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", input->gradients->n, input->dwi->n_volumes);
+        return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
     }
     return GLS_OK;
 }
@@ -35,19 +37,18 @@ static gls_status upload_stop_map(gls_tracker *t, const gls_image *map)
     return status;
 }
 
-static void define_common(gls_define_list *d, const gls_tracker *t, const gls_track_input *input)
+/* Geometry of the volume, the search for peaks, and what the loop of a half needs: the same for all direction getters. */
+static void define_common(gls_define_list *d, const gls_tracker *t, const gls_sphere *sphere)
 {
-    const gls_track_plan *plan = &t->plan;
     const gls_volume_plan *volume = &t->model.volume.plan;
-    bool subgroup = plan->lanes > 1;
-    gls_define_int(d, "SUBGROUP", subgroup);
-    if (subgroup && plan->group_slots == plan->group_size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
-    gls_define_int(d, "SLOTS", plan->group_slots);
-    gls_define_int(d, "GROUP_SIZE", plan->group_size);
     gls_define_int(d, "POOL_BLOCK", GLS_POOL_BLOCK);
     gls_define_int(d, "MAX_DIRECTIONS", t->params.max_directions_per_seed);
-    gls_define_int(d, "N_VERTICES", (int64_t)input->sphere->n);
-    gls_define_int(d, "ANTIPODAL", input->sphere->antipodal);
+    gls_define_int(d, "ANGULAR_WEIGHT", t->params.angular_weight > 0);
+    gls_define_int(d, "FRAMED", t->params.dg == GLS_DG_PTT);
+    gls_define_int(d, "SUBSTEPS", t->plan.substeps);
+    gls_define_int(d, "N_VERTICES", (int64_t)sphere->n);
+    gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4);
+    gls_define_int(d, "ANTIPODAL", sphere->antipodal);
     gls_define_int(d, "GLS_END_STOP_MAP", GLS_END_STOP_MAP);
     gls_define_int(d, "GLS_END_OUTSIDE", GLS_END_OUTSIDE);
     gls_define_int(d, "GLS_END_NO_DIRECTION", GLS_END_NO_DIRECTION);
@@ -62,6 +63,23 @@ static void define_common(gls_define_list *d, const gls_tracker *t, const gls_tr
     gls_define_float(d, "VOLUME_SCALE_Z", 1.0 / volume->texture_size[2]);
     gls_define_float(d, "VOLUME_TILE_X", (double)t->grid.dim[0] / volume->texture_size[0]);
     gls_define_float(d, "VOLUME_TILE_Z", (double)t->grid.dim[2] / volume->texture_size[2]);
+    gls_define_mapped(d, "peaks_mapping.glsl", "peaks", t->plan.lanes > 1);
+    gls_text text = {0};
+    gls_table_tile_loops(&text, volume);
+    gls_define_include(d, "tile_loops", gls_text_take(&text));
+    gls_table_peak_rows(&text, sphere);
+    gls_define_include(d, "peak_rows", gls_text_take(&text));
+    gls_table_vertex_rows(&text, sphere);
+    gls_define_include(d, "vertex_rows", gls_text_take(&text));
+}
+
+static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
+{
+    bool subgroup = plan->lanes > 1;
+    gls_define_int(d, "SUBGROUP", subgroup);
+    if (subgroup && plan->group_slots == plan->group_size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
+    gls_define_int(d, "SLOTS", plan->group_slots);
+    gls_define_int(d, "GROUP_SIZE", plan->group_size);
 }
 
 static gls_status load(gls_tracker *t, const char *file, gls_define_list *common, bool measured, gls_kernel **kernel)
@@ -148,8 +166,8 @@ gls_status gls_tracker_create(gls_device *device, const gls_track_params *params
     t->seconds_upload = gls_seconds() - start;
     start = gls_seconds();
     if (status == GLS_OK) {
-        define_common(&defines, t, input);
-        gls_define_include(&defines, "direction_getter.glsl", strdup("#include \"dg_boot.glsl\"\n"));
+        define_mapping(&defines, &t->plan);
+        define_common(&defines, t, input->sphere);
         status = load_kernels(t, &defines);
     }
     t->seconds_compile = gls_seconds() - start;

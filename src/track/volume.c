@@ -10,6 +10,13 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Columns of at most `rows` tiles, as even as can be: they may have room for a few tiles more than n. */
+static void lay_out(uint64_t n, uint64_t rows, uint64_t *n_columns, uint64_t *per_column)
+{
+    *n_columns = (n + rows - 1) / rows;
+    *per_column = (n + *n_columns - 1) / *n_columns;
+}
+
 gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan)
 {
     uint32_t limit = limits->max_texture_3d;
@@ -19,16 +26,17 @@ gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_text
     uint64_t texel = format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_RGBA32F ? 16 : 4;
     uint64_t tile_bytes = gls_grid_voxels(grid) * texel;
     uint64_t rows = limit / (uint32_t)grid->dim[2], columns = limit / (uint32_t)grid->dim[0];
-    uint64_t capacity = min_u64(rows * columns, MAX_TEXTURE_BYTES / tile_bytes > 0 ? MAX_TEXTURE_BYTES / tile_bytes : 1);
+    uint64_t most = MAX_TEXTURE_BYTES / tile_bytes > 0 ? MAX_TEXTURE_BYTES / tile_bytes : 1, capacity = min_u64(rows * columns, most), n_columns, per_column;
+    lay_out(capacity, rows, &n_columns, &per_column);
+    while (n_columns * per_column > most) lay_out(--capacity, rows, &n_columns, &per_column);
     uint64_t per_texture = min_u64(capacity, n_tiles), n_textures = (n_tiles + per_texture - 1) / per_texture;
     /* one unit belongs to the stop map */
-    uint64_t units = min_u64(GLS_VOLUME_MAX_TEXTURES, limits->max_texture_units > 1 ? limits->max_texture_units - 1 : 1);
+    uint64_t units = min_u64(GLS_VOLUME_MAX_TEXTURES, limits->max_texture_units > 0 ? limits->max_texture_units - 1 : 0);
     if (n_textures > units)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a volume of %u channels on %d x %d x %d voxels needs %llu textures, the device offers %llu", 4 * n_tiles, grid->dim[0], grid->dim[1],
                         grid->dim[2], (unsigned long long)n_textures, (unsigned long long)units);
     per_texture = (n_tiles + n_textures - 1) / n_textures; /* even shares */
-    uint64_t per_column = min_u64(rows, per_texture), n_columns = (per_texture + per_column - 1) / per_column;
-    per_column = (per_texture + n_columns - 1) / n_columns;
+    lay_out(per_texture, rows, &n_columns, &per_column);
     *plan = (gls_volume_plan){
         .n_tiles = n_tiles,
         .n_textures = (uint32_t)n_textures,
@@ -41,9 +49,8 @@ gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_text
     return GLS_OK;
 }
 
-gls_status gls_volume_create(gls_device *device, const gls_grid *grid, const gls_volume_plan *plan, const char *label, gls_volume *volume)
+gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
 {
-    (void)grid;
     *volume = (gls_volume){.plan = *plan};
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         gls_status status = gls_texture_create(device, plan->format, plan->texture_size, label, &volume->texture[i]);
@@ -61,11 +68,19 @@ void gls_volume_finish(gls_volume *volume)
     *volume = (gls_volume){0};
 }
 
-gls_status gls_volume_write(gls_volume *volume, const gls_grid *grid, uint32_t tile, uint32_t z, uint32_t n_z, const float *values)
+gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels)
 {
     const gls_volume_plan *plan = &volume->plan;
-    uint32_t local = tile % plan->tiles_per_texture;
-    uint32_t origin[3] = {local / plan->per_column * (uint32_t)grid->dim[0], 0, local % plan->per_column * (uint32_t)grid->dim[2] + z};
-    uint32_t size[3] = {(uint32_t)grid->dim[0], (uint32_t)grid->dim[1], n_z};
-    return gls_texture_write(volume->texture[tile / plan->tiles_per_texture], origin, size, values);
+    size_t n = (size_t)grid->dim[0] * (size_t)grid->dim[1];
+    uint32_t size[3] = {(uint32_t)grid->dim[0], (uint32_t)grid->dim[1], 1};
+    gls_status status = GLS_OK;
+    for (uint32_t tile = 0; tile < plan->n_tiles && status == GLS_OK; tile++) {
+        const float *row = rows + 4 * tile * n;
+        for (size_t v = 0; v < n; v++)
+            for (size_t c = 0; c < 4; c++) texels[4 * v + c] = row[c * n + v];
+        uint32_t local = tile % plan->tiles_per_texture;
+        uint32_t origin[3] = {local / plan->per_column * (uint32_t)grid->dim[0], 0, local % plan->per_column * (uint32_t)grid->dim[2] + z};
+        status = gls_texture_write(volume->texture[tile / plan->tiles_per_texture], origin, size, texels);
+    }
+    return status;
 }

@@ -26,9 +26,9 @@ typedef struct gls_volume {
 
 /* GLS_ERR_UNSUPPORTED with the numbers where even all textures cannot hold the volume. */
 gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan);
-gls_status gls_volume_create(gls_device *device, const gls_grid *grid, const gls_volume_plan *plan, const char *label, gls_volume *volume);
+gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume);
 void gls_volume_finish(gls_volume *volume);
-/* Writes slices z .. z + n_z - 1 of one tile: four values a voxel, x fastest. */
-gls_status gls_volume_write(gls_volume *volume, const gls_grid *grid, uint32_t tile, uint32_t z, uint32_t n_z, const float *values);
+/* Writes slice z of all tiles from one row of voxels (x fastest) for each of the 4 n_tiles channels. texels: room for four values a voxel. */
+gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels);
 
 #endif

@@ -53,3 +53,8 @@ void gls_text_finish(gls_text *text)
     free(text->data);
     *text = (gls_text){0};
 }
+
+char *gls_text_copy(const char *string)
+{
+    return strdup(string);
+}

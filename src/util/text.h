@@ -17,5 +17,7 @@ void gls_text_printf(gls_text *text, const char *format, ...) __attribute__((for
 /* The text, to be freed by the caller, or NULL if memory ran out; the object is empty afterwards. */
 char *gls_text_take(gls_text *text);
 void gls_text_finish(gls_text *text);
+/* A copy of string from malloc, NULL if memory ran out. */
+char *gls_text_copy(const char *string);
 
 #endif

@@ -1,0 +1,27 @@
+// Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to the ODF) and deterministic (the largest value).
+// The last direction is itself a vertex, aux.x, so that the cone is a table of bits.
+//
+// Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in both mappings, and no vertex of weight 0 can be drawn.
+#include "peaks.glsl"
+#include "pick_mapping.glsl"
+
+uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    odf_at(p);
+#if ANGULAR_WEIGHT
+    odf_max = weighted_max(d);
+#endif
+    int vertex = odf_max > 0.0 ? pick_vertex(aux.x, d, draw) : -1;
+    if (vertex < 0) return DIRECTION_NONE;
+    next = vertex_along(uint(vertex), d);
+    aux.x = uint(vertex);
+    return DIRECTION_FOUND;
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    odf_at(p);
+    list_candidates(find_peaks());
+    return list_peaks(vertex);
+}

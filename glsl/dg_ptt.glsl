@@ -1,0 +1,245 @@
+// Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
+// curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
+//
+// Each volume channel is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
+#include "sphere.glsl"
+#include "odf_mapping.glsl"
+#include "peaks_mapping.glsl"
+
+const int PTT_TRIES = 1024;      // candidates of a turn
+const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
+const int PTT_FIRST_ROUNDS = 32;
+const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
+
+#if SUBGROUP
+shared float disc_support[SLOTS * N_DISC_VERTICES];
+shared uint face_upto[SLOTS * N_DISC_FACES];
+#define SUPPORT(v) disc_support[int(SLOT) * N_DISC_VERTICES + (v)]
+#define UPTO(f) face_upto[int(SLOT) * N_DISC_FACES + (f)]
+#else
+float disc_support[N_DISC_VERTICES];
+uint face_upto[N_DISC_FACES];
+#define SUPPORT(v) disc_support[v]
+#define UPTO(f) face_upto[f]
+#endif
+
+// Nearest vertex to t: an octahedral map of the sphere.
+int nearest_vertex(vec3 t)
+{
+    vec3 a = t / (abs(t.x) + abs(t.y) + abs(t.z));
+    vec2 uv = a.z >= 0.0 ? a.xy : (1.0 - abs(a.yx)) * vec2(a.x >= 0.0 ? 1.0 : -1.0, a.y >= 0.0 ? 1.0 : -1.0);
+    ivec2 cell = clamp(ivec2((uv * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
+    return MODEL_INT(MODEL_NEAREST + cell.y * NEAREST_SIZE + cell.x);
+}
+
+// ODF along t at p, 0 outside the grid.
+float amplitude(vec3 p, vec3 t)
+{
+    int vertex = nearest_vertex(t);
+    vec3 base = volume_base(p);
+    vec4 value = vec4(0.0);
+#define TILES(texture_index, n_tiles, first)                                                     \
+    if (vertex >= first && vertex < first + 4 * n_tiles) value = VOLUME_TILE(texture_index, (vertex - first) / 4, base);
+#include "tile_loops"
+#undef TILES
+    int c = vertex % 4;
+    float x = c < 2 ? (c == 0 ? value.x : value.y) : (c == 2 ? value.z : value.w);
+    return inside(p) ? x : 0.0;
+}
+
+// An arc of curvature k = |(k1, k2)| that starts along t bends towards m: after a length a it has gone t sin(ka)/k + m (1 - cos(ka))/k and points along t cos(ka) + m sin(ka).
+struct Arc {
+    vec3 t, m;
+    float k;
+};
+
+Arc arc_make(vec3 t, vec3 n, vec3 b, vec2 curvature)
+{
+    float k = length(curvature);
+    return Arc(t, k > 0.0 ? (curvature.x * n + curvature.y * b) / k : n, k);
+}
+
+vec3 arc_tangent(Arc arc, float a) { return cos(arc.k * a) * arc.t + sin(arc.k * a) * arc.m; }
+
+vec3 arc_displacement(Arc arc, float a)
+{
+    float angle = arc.k * a;
+    // series where the closed form loses digits
+    float along = angle > 1e-3 ? sin(angle) / arc.k : a * (1.0 - angle * angle / 6.0);
+    float across = angle > 1e-2 ? (1.0 - cos(angle)) / arc.k : a * angle * (0.5 - angle * angle / 24.0);
+    return along * arc.t + across * arc.m;
+}
+
+// A vector carried along the arc without twist.
+vec3 arc_transport(Arc arc, float a, vec3 v)
+{
+    float s = dot(v, arc.m);
+    return v + s * ((cos(arc.k * a) - 1.0) * arc.m - sin(arc.k * a) * arc.t);
+}
+
+vec3 to_voxels(vec3 mm) { return mm / vec3(params.voxel_x, params.voxel_y, params.voxel_z); }
+
+// Data along the probe: the sum of PROBE_STEPS + 1 amplitudes; with several threads, of their means on a circle round the probe.
+float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature)
+{
+    vec3 b = cross(t, n);
+    Arc arc = arc_make(t, n, b, curvature);
+    float total = 0.0;
+    for (int q = 0; q <= PROBE_STEPS; q++) {
+        float a = float(q) * params.probe_step;
+        vec3 at = arc_displacement(arc, a), tangent = arc_tangent(arc, a);
+#if PROBE_COUNT > 1
+        vec3 n_a = arc_transport(arc, a, n), b_a = arc_transport(arc, a, b);
+        float ring = 0.0;
+        for (int c = 0; c < PROBE_COUNT; c++) {
+            float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
+            ring += amplitude(p + to_voxels(at + params.probe_radius * (cos(angle) * n_a + sin(angle) * b_a)), tangent);
+        }
+        total += ring / float(PROBE_COUNT);
+#else
+        total += amplitude(p + to_voxels(at), tangent);
+#endif
+    }
+    return total;
+}
+
+vec2 disc_vertex(int v) { return vec2(MODEL_FLOAT(MODEL_DISC + 2 * v), MODEL_FLOAT(MODEL_DISC + 2 * v + 1)); }
+float least_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
+
+// A unit vector at a right angle to t, turned by angle.
+vec3 normal_at(vec3 t, float angle)
+{
+    vec3 axis = abs(t.x) < 0.6 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
+    vec3 e = normalize(cross(t, axis));
+    return cos(angle) * e + sin(angle) * cross(t, e);
+}
+
+float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
+
+// Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
+// random normal of its own.
+uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first)
+{
+    float least = least_support();
+    lane_sync();
+    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
+        vec3 normal = first ? normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x)) : n;
+        float s = probe_support(p, t, normal, params.max_curvature * disc_vertex(v));
+        SUPPORT(v) = s >= least ? s : 0.0;
+    }
+    lane_sync();
+    uint total = 0u;
+    for (int start = 0; start < N_DISC_FACES; start += LANES) {
+        int f = start + LANE;
+        uint weight = 0u;
+        if (f < N_DISC_FACES) {
+            int at = MODEL_FACES + 4 * f;
+            float x = SUPPORT(MODEL_INT(at)), y = SUPPORT(MODEL_INT(at + 1)), z = SUPPORT(MODEL_INT(at + 2));
+            // areas sum to 2^26 / (3 (PROBE_STEPS + 1)), so that the sum of all weights stays below 2^32
+            weight = min(min(x, y), z) > 0.0 ? uint(MODEL_FLOAT(at + 3) * (x + y + z)) : 0u;
+        }
+        uint upto = total + lane_upto(weight);
+        if (f < N_DISC_FACES) UPTO(f) = upto;
+        total += lane_total(weight);
+    }
+    lane_sync();
+    return total;
+}
+
+vec2 draw_curvature(uvec4 words, uint total)
+{
+    uint target, low;
+    umulExtended(words.z, total, target, low);
+    int f = 0;
+    while (f < N_DISC_FACES - 1 && UPTO(f) <= target) f++;
+    float r1 = float(words.x >> 8) * (1.0 / 16777216.0), r2 = float(words.y >> 8) * (1.0 / 16777216.0);
+    if (r1 + r2 > 1.0) {
+        r1 = 1.0 - r1;
+        r2 = 1.0 - r2;
+    }
+    int at = MODEL_FACES + 4 * f;
+    vec2 v0 = disc_vertex(MODEL_INT(at)), v1 = disc_vertex(MODEL_INT(at + 1)), v2 = disc_vertex(MODEL_INT(at + 2));
+    return params.max_curvature * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
+}
+
+// The normal of the best supported of many random frames and curves, or 0 if none has enough support.
+vec3 first_normal(vec3 p, vec3 t, Draw draw)
+{
+    uint total = weigh_disc(p, t, vec3(0.0), draw, true);
+    float least = least_support();
+    for (int round = 0; round < PTT_FIRST_ROUNDS && total > 0u; round++) {
+        float best = -1.0;
+        int best_candidate = PTT_TRIES;
+        vec3 best_normal = vec3(0.0);
+        for (int c = LANE; c < PTT_FIRST_ROUND; c += LANES) {
+            int candidate = round * PTT_FIRST_ROUND + c;
+            uvec4 words = draw_block(draw, uint(candidate));
+            vec3 normal = normal_at(t, random_angle(words.w));
+            float s = probe_support(p, t, normal, draw_curvature(words, total));
+            if (s > best) {
+                best = s;
+                best_candidate = candidate;
+                best_normal = normal;
+            }
+        }
+        float winner = lane_max(best);
+        int candidate = lane_lowest(best == winner ? best_candidate : PTT_TRIES);
+        if (winner >= least) return lane_chosen(best_normal, best_candidate == candidate);
+    }
+    return vec3(0.0);
+}
+
+// The frame at the seed, the same for both halves; the sense of d is turned for the backward one and where only -d has support. False: no frame.
+bool first_frame(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw)
+{
+    bool backward = (draw.step & 0x80000000u) != 0u;
+    draw.step = 0u;
+    draw.block = 0u;
+    vec3 n = first_normal(p, d, draw);
+    if (n == vec3(0.0)) {
+        draw.block = 0x10000u;
+        n = first_normal(p, -d, draw);
+        backward = !backward;
+        d = -d;
+    }
+    // forward (d, n, b); backward (-d, -n, b)
+    if (backward) {
+        d = -d;
+        n = -n;
+    }
+    aux = floatBitsToUint(n);
+    return n != vec3(0.0);
+}
+
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    if (aux == uvec3(0u) && !first_frame(p, d, aux, draw)) return DIRECTION_NONE;
+    vec3 n = uintBitsToFloat(aux);
+    uint total = weigh_disc(p, d, n, draw, false);
+    float least = least_support();
+    bool found = false;
+    vec2 curvature = vec2(0.0);
+    for (int start = 0; start < PTT_TRIES && total > 0u && !found; start += LANES) {
+        vec2 drawn = draw_curvature(draw_block(draw, uint(start + LANE)), total);
+        bool passes = probe_support(p, d, n, drawn) >= least;
+        int first = lane_lowest(passes ? start + LANE : PTT_TRIES);
+        found = first < PTT_TRIES;
+        if (found) curvature = lane_chosen(vec3(drawn, 0.0), first == start + LANE).xy;
+    }
+    if (!found) return DIRECTION_NONE;
+    Arc arc = arc_make(d, n, cross(d, n), curvature);
+    next = normalize(arc_displacement(arc, params.short_step));
+    n = arc_transport(arc, params.short_step, n);
+    d = normalize(arc_tangent(arc, params.short_step));
+    n = normalize(n - dot(n, d) * d);
+    aux = floatBitsToUint(n);
+    return DIRECTION_FOUND;
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    odf_at(p);
+    list_candidates(find_peaks());
+    return list_peaks(vertex);
+}

@@ -1,0 +1,195 @@
+#include "track/sections.h"
+
+#include <glslines/sh.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+uint32_t *gls_section(gls_sections *s, gls_define_list *defines, const char *name, size_t n)
+{
+    if (s->n + n > s->capacity) {
+        size_t capacity = (s->n + n) * 2;
+        uint32_t *grown = realloc(s->word, capacity * sizeof *grown);
+        if (!grown) {
+            s->failed = true;
+            return NULL;
+        }
+        s->word = grown;
+        s->capacity = capacity;
+    }
+    uint32_t *start = s->word + s->n;
+    memset(start, 0, n * sizeof *start);
+    gls_define_int(defines, name, (int64_t)s->n);
+    s->n += n;
+    return start;
+}
+
+static void put_float(uint32_t *word, double value)
+{
+    float f = (float)value;
+    memcpy(word, &f, sizeof f);
+}
+
+void gls_section_floats(gls_sections *s, gls_define_list *defines, const char *name, const double *value, size_t n)
+{
+    uint32_t *word = gls_section(s, defines, name, n);
+    for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
+}
+
+void gls_section_sphere(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, bool lanes)
+{
+    uint32_t *word = gls_section(s, defines, "MODEL_VERTICES", 3 * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t a = 0; a < 3; a++) put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
+    if (!lanes) return;
+    size_t most = 0;
+    for (size_t v = 0; v < sphere->n; v++)
+        if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];
+    gls_define_int(defines, "MAX_NEIGHBOURS", (int64_t)most);
+    word = gls_section(s, defines, "MODEL_NEIGHBOURS", most * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t m = 0; m < most; m++) {
+            /* vertices with fewer neighbours count themselves: that never decides */
+            size_t at = sphere->first[v] + m;
+            word[m * sphere->n + v] = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
+        }
+}
+
+gls_status gls_section_odf(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+{
+    size_t k = gls_sh_count(sh_order);
+    uint32_t *word = gls_section(s, defines, "MODEL_ODF", k * sphere->n);
+    double *y = malloc(k * sphere->n * sizeof *y);
+    gls_status status = word && y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+                                  : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    for (size_t j = 0; status == GLS_OK && j < k; j++)
+        for (size_t v = 0; v < sphere->n; v++) put_float(&word[j * sphere->n + v], y[v * k + j]);
+    free(y);
+    return status;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+void gls_section_cone(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
+{
+    size_t words = (sphere->n + 31) / 32;
+    double least = cos(max_angle * acos(-1.0) / 180) - 1e-12;
+    gls_define_int(defines, "CONE_WORDS", (int64_t)words);
+    uint32_t *word = gls_section(s, defines, "MODEL_CONE", words * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t u = 0; u < sphere->n; u++) {
+            double c = dot(sphere->vertex[v], sphere->vertex[u]);
+            if ((sphere->antipodal ? fabs(c) : c) >= least) word[v * words + u / 32] |= 1u << (u % 32);
+        }
+}
+
+/* Side of the octahedral map: cells of about a degree. */
+#define NEAREST_SIZE 128
+
+static void octahedral_direction(size_t x, size_t y, double d[3])
+{
+    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1, z = 1 - fabs(u) - fabs(v);
+    if (z < 0) {
+        double folded = (1 - fabs(v)) * (u >= 0 ? 1 : -1);
+        v = (1 - fabs(u)) * (v >= 0 ? 1 : -1);
+        u = folded;
+    }
+    double norm = sqrt(u * u + v * v + z * z);
+    d[0] = u / norm;
+    d[1] = v / norm;
+    d[2] = z / norm;
+}
+
+void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere)
+{
+    gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE);
+    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", NEAREST_SIZE * NEAREST_SIZE);
+    if (!word) return;
+#pragma omp parallel for schedule(static)
+    for (size_t y = 0; y < NEAREST_SIZE; y++)
+        for (size_t x = 0; x < NEAREST_SIZE; x++) {
+            double d[3], best = -2;
+            octahedral_direction(x, y, d);
+            for (size_t v = 0; v < sphere->n; v++) {
+                double c = dot(d, sphere->vertex[v]);
+                if (sphere->antipodal) c = fabs(c);
+                if (c > best) {
+                    best = c;
+                    word[y * NEAREST_SIZE + x] = (uint32_t)v;
+                }
+            }
+        }
+}
+
+/* The disc of curvatures: its centre, a ring of 8 and a ring of 15 on the rim, with the triangles between them. */
+enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER };
+#define INNER_RADIUS 0.543
+
+static void disc_faces(uint32_t face[DISC_FACES][3])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < INNER; i++) {
+        uint32_t corner[3] = {0, 1 + i, 1 + (i + 1) % INNER};
+        memcpy(face[n++], corner, sizeof corner);
+    }
+    /* between the rings: go round, each time on the ring whose next vertex comes first */
+    for (uint32_t i = 0, o = 0; i < INNER || o < OUTER;) {
+        uint32_t inner = 1 + i % INNER, outer = 1 + INNER + o % OUTER;
+        bool advance_outer = i == INNER || (o < OUTER && (2 * o + 1) * INNER <= (2 * i + 1) * OUTER);
+        uint32_t third = advance_outer ? 1 + INNER + (o + 1) % OUTER : 1 + (i + 1) % INNER;
+        uint32_t corner[3] = {inner, outer, third};
+        memcpy(face[n++], corner, sizeof corner);
+        if (advance_outer) o++;
+        else i++;
+    }
+}
+
+void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum)
+{
+    double vertex[DISC_VERTICES][2] = {{0, 0}}, area[DISC_FACES], total = 0;
+    const double turn = 2 * acos(-1.0);
+    uint32_t face[DISC_FACES][3];
+    for (size_t i = 0; i < INNER; i++) {
+        vertex[1 + i][0] = INNER_RADIUS * cos(turn * (double)i / INNER);
+        vertex[1 + i][1] = INNER_RADIUS * sin(turn * (double)i / INNER);
+    }
+    for (size_t i = 0; i < OUTER; i++) {
+        vertex[1 + INNER + i][0] = cos(turn * (double)i / OUTER);
+        vertex[1 + INNER + i][1] = sin(turn * (double)i / OUTER);
+    }
+    disc_faces(face);
+    for (size_t f = 0; f < DISC_FACES; f++) {
+        const double *a = vertex[face[f][0]], *b = vertex[face[f][1]], *c = vertex[face[f][2]];
+        area[f] = fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
+        total += area[f];
+    }
+    gls_define_int(defines, "N_DISC_VERTICES", DISC_VERTICES);
+    gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
+    gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
+    uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
+    for (size_t f = 0; word && f < DISC_FACES; f++) {
+        memcpy(&word[4 * f], face[f], sizeof face[f]);
+        put_float(&word[4 * f + 3], area[f] / total * area_sum);
+    }
+}
+
+gls_status gls_sections_upload(gls_sections *s, gls_device *device, gls_buffer **buffer)
+{
+    if (s->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
+    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, s->n * sizeof *s->word, "model", buffer);
+    if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, s->n * sizeof *s->word, s->word);
+    gls_sections_finish(s);
+    return status;
+}
+
+void gls_sections_finish(gls_sections *s)
+{
+    free(s->word);
+    *s = (gls_sections){0};
+}

@@ -1,0 +1,35 @@
+/* The model buffer of the kernels: tables one after the other, each with its offset as a definition. */
+#ifndef GLS_TRACK_SECTIONS_H
+#define GLS_TRACK_SECTIONS_H
+
+#include <glslines/sphere.h>
+
+#include "track/internal.h"
+
+typedef struct gls_sections {
+    uint32_t *word;
+    size_t n, capacity;
+    bool failed;
+} gls_sections;
+
+/* Room for n words, defined as name; NULL (and failed) if memory ran out. The pointer holds until the next call. */
+uint32_t *gls_section(gls_sections *sections, gls_define_list *defines, const char *name, size_t n);
+/* The same, filled with floats. */
+void gls_section_floats(gls_sections *sections, gls_define_list *defines, const char *name, const double *value, size_t n);
+
+/* MODEL_VERTICES, and for subgroups MODEL_NEIGHBOURS and MAX_NEIGHBOURS. */
+void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, bool lanes);
+/* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
+gls_status gls_section_odf(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
+/* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
+void gls_section_cone(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
+/* MODEL_NEAREST, NEAREST_SIZE: octahedral map to the nearest vertex. */
+void gls_section_nearest(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere);
+/* MODEL_DISC, MODEL_FACES, N_DISC_VERTICES, N_DISC_FACES: the unit disc of curvatures; areas sum to area_sum. */
+void gls_section_disc(gls_sections *sections, gls_define_list *defines, double area_sum);
+
+/* Uploads and frees the words. */
+gls_status gls_sections_upload(gls_sections *sections, gls_device *device, gls_buffer **buffer);
+void gls_sections_finish(gls_sections *sections);
+
+#endif
