@@ -24,3 +24,6 @@ FIELD(float, short_step)        // PTT: mm
 FIELD(float, probe_step)        // PTT: mm
 FIELD(float, probe_radius)      // PTT: mm
 FIELD(float, max_curvature)     // PTT: 1/mm
+FIELD(uint, reserved_0)         // whole 16 bytes
+FIELD(uint, reserved_1)
+FIELD(uint, reserved_2)
