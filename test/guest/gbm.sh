@@ -117,7 +117,7 @@ for device in /dev/dri/renderD128 llvmpipe; do
     glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device \$device --nseeds $seeds -o /tmp/\$name.trx 2>&1
     echo "GUEST status \$name \$?"
     echo "GUEST hash \$name \$(sha256sum < /tmp/\$name.trx)"
-    echo "GUEST count \$name \$(tr -d ' \n' < /tmp/\$name.json | sed 's/.*"streamlines":\([0-9]*\).*/\1/')"
+    echo "GUEST count \$name \$(tr -d '[:space:]' < /tmp/\$name.json | sed 's/.*"streamlines":\([0-9]*\).*/\1/')"
 done
 echo "GUEST uptime \$(cut -d' ' -f1 /proc/uptime)"
 poweroff -f
@@ -149,7 +149,7 @@ make_guest
 accel=${GLS_GUEST_ACCEL:-tcg}
 start=$(date +%s)
 run_guest "$accel" || fail "the guest did not finish"
-tr -d '\r' < "$work/console" | sed -n '/\/dev\/dri\/renderD128/p' | head -n 3
+tr -d '\r' < "$work/console" | grep -m 1 'platform.*/dev/dri/renderD128' || fail "glslines devices does not show the render node"
 for name in renderD128 llvmpipe; do
     [ "$(field status $name)" = 0 ] || fail "tracking on $name failed"
     [ "$(field count $name)" -gt 0 ] || fail "no streamlines on $name"

@@ -88,13 +88,13 @@ grep -i -E 'zink|subgroup' "$work/zink-devices.txt" || { cat "$work/zink-devices
 inside /glslines/bin/glslines phantom /glslines/phantom > /dev/null
 track() { # MAPPING
     start=$(date +%s)
-    inside sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink --mapping $1 --nseeds $seeds -o /glslines/out/$1.trx -q" ||
+    inside timeout 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink --mapping $1 --nseeds $seeds -o /glslines/out/$1.trx -q" ||
         fail "glslines track --mapping $1"
-    echo "zink, --mapping $1: $(tr -d ' \n' < "$chroot/glslines/out/$1.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
+    echo "zink, --mapping $1: $(tr -d '[:space:]' < "$chroot/glslines/out/$1.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
 }
 track single
 track subgroup
-lanes=$(tr -d ' \n' < "$chroot/glslines/out/subgroup.json" | sed 's/.*"lanes":\([0-9]*\).*/\1/')
+lanes=$(tr -d '[:space:]' < "$chroot/glslines/out/subgroup.json" | sed 's/.*"lanes":\([0-9]*\).*/\1/')
 [ "$lanes" -gt 1 ] || fail "the subgroup mapping used $lanes lane"
 "$python" "$root/test/peer/compare_tractograms.py" "$chroot/glslines/out/single.trx" "$chroot/glslines/out/subgroup.trx" --pairs \
     --mask "$chroot/glslines/phantom/mask.nii.gz" --tolerance 0.01 --min-identical 0.5
