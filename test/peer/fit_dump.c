@@ -1,5 +1,5 @@
 /* Writes what the library fits to NIfTI files, for the comparisons with other packages in this folder. */
-#include <glslines/glslines.h>
+#include "fit_dump.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +48,7 @@ static const struct {
     gls_status (*run)(int argc, char **argv);
 } commands[] = {
     {"tensor", 4, "DWI BVAL BVEC OUTPREFIX [image|fsl|world]", dump_tensor},
+    {"csd", 7, "DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]", dump_csd},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,66 @@
+/* Deconvolution kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+#include "dwi/csd_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast", "no-math-errno")
+#endif
+
+/* Smallest pivot relative to its diagonal entry that counts as positive. */
+#define MIN_PIVOT 1e-15
+
+#if defined(__x86_64__)
+#define LANES 8
+#define ROWS 8
+#define TILES 3
+#define COLUMNS 4
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define NAME(x) x##_avx512
+#include "dwi/csd_lanes.h"
+
+#define LANES 4
+#define ROWS 4
+#define TILES 1
+#define COLUMNS 2
+#define TARGET __attribute__((target("avx2,fma")))
+#define NAME(x) x##_avx2
+#include "dwi/csd_lanes.h"
+#endif
+
+#define LANES 2
+#define ROWS 2
+#define TILES 1
+#define COLUMNS 2
+#define TARGET
+#define NAME(x) x##_plain
+#include "dwi/csd_lanes.h"
+
+size_t gls_csd_scratch_bytes(const gls_csd_plan *plan)
+{
+    size_t lanes = 8, k = plan->k, vectors = (k + 1) * (k + 2) / 2 + 2 * k, tiles = gls_csd_tiles(plan->padded);
+    size_t doubles = (plan->n + 2 * plan->padded) * GLS_CSD_BLOCK + lanes * (vectors + 64 * tiles) + 8;
+    return doubles * sizeof(double) + plan->n_rows * (GLS_CSD_BLOCK + lanes + 2 * lanes * sizeof(uint32_t)) + 64;
+}
+
+size_t gls_csd_kernel_list(gls_csd_kernel kernels[3])
+{
+    size_t n = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+        kernels[n++] = fit_avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = fit_avx2;
+#endif
+    kernels[n++] = fit_plain;
+    return n;
+}
+
+gls_csd_kernel gls_csd_kernel_best(void)
+{
+    gls_csd_kernel kernels[3];
+    gls_csd_kernel_list(kernels);
+    return kernels[0];
+}

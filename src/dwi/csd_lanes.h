@@ -1,0 +1,387 @@
+/* The deconvolution of a block of voxels for one instruction set. Included once for each with
+ *   LANES   doubles in a vector register
+ *   ROWS    rows of a tile that are updated together: ROWS * 8 / LANES accumulators
+ *   TARGET  function attribute that allows the instructions
+ *   NAME(x) x with a suffix of its own
+ * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. What is the same for all voxels runs on vectors
+ * across the slots, the normal matrix of each is kept by vectors inside the voxel. So a voxel's numbers do not depend on its neighbours. */
+
+#define VD NAME(vd)
+#define VU NAME(vu)
+#define VF NAME(vf)
+#define VB NAME(vb)
+#define SLOTS NAME(slots)
+#define VECS (GLS_CSD_BLOCK / LANES)
+#define TILE_VECS (GLS_CSD_TILE / LANES)
+
+typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
+typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
+typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
+typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
+
+/* Scratch memory; all arrays of vectors run across slots or voxels. */
+typedef struct SLOTS {
+    VD *signal;            /* n x VECS: the block's signal */
+    VD *right;             /* padded x VECS: X's */
+    VD *first;             /* padded x VECS: the unconstrained solution */
+    int8_t *low;           /* n_rows x GLS_CSD_BLOCK: -1 where its amplitude is below the threshold */
+    double *normal[LANES]; /* in tiles */
+    int8_t *active;        /* n_rows x LANES: -1 for the rows that are in the normal matrix */
+    VD *factor;            /* (k + 1)(k + 2) / 2: rows of the Cholesky factor, the right side below them */
+    VD *inverse;           /* k: of the diagonal */
+    VD *f;                 /* k */
+    uint32_t *enter, *leave;
+    VD threshold;
+    size_t voxel[LANES];
+    int iterations[LANES];
+} SLOTS;
+
+/* c[j][v] = sum over i of a[i][j] b[i][v] for 4 rows j. */
+TARGET static inline void NAME(product)(const double *a, size_t step, const VD *b, size_t n, VD *c)
+{
+    for (size_t v = 0; v < VECS; v += 2) {
+        VD sum[4][2] = {{{0}}};
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < 4; j++)
+                for (size_t u = 0; u < 2; u++) sum[j][u] += a[i * step + j] * b[i * VECS + v + u];
+        for (size_t j = 0; j < 4; j++)
+            for (size_t u = 0; u < 2; u++) c[j * VECS + v + u] = sum[j][u];
+    }
+}
+
+/* Unconstrained solutions of the block and the rows that their low orders put below the threshold. */
+TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, size_t stride, SLOTS *s)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        for (size_t v = 0; v < VECS; v++) {
+            VF in;
+            memcpy(&in, signal + i * stride + v * LANES, sizeof in);
+            s->signal[i * VECS + v] = __builtin_convertvector(in, VD);
+        }
+    for (size_t j = 0; j < plan->padded; j += 4) {
+        NAME(product)(plan->start + j, 2 * plan->padded, s->signal, plan->n, s->right + j * VECS);
+        NAME(product)(plan->start + plan->padded + j, 2 * plan->padded, s->signal, plan->n, s->first + j * VECS);
+    }
+    for (size_t v = 0; v < VECS; v += 2) {
+        VD least[2] = {s->first[v] * plan->threshold, s->first[v + 1] * plan->threshold};
+        for (size_t r = 0; r < plan->n_rows; r += 4) {
+            VD sum[4][2] = {{{0}}};
+            for (size_t j = 0; j < plan->n_low; j++)
+                for (size_t q = 0; q < 4; q++)
+                    for (size_t u = 0; u < 2; u++) sum[q][u] += plan->rows[(r + q) * plan->padded + j] * s->first[j * VECS + v + u];
+            for (size_t q = 0; q < 4 && r + q < plan->n_rows; q++)
+                for (size_t u = 0; u < 2; u++)
+                    *(VB *)(s->low + (r + q) * GLS_CSD_BLOCK + (v + u) * LANES) = __builtin_convertvector((VU)(sum[q][u] < least[u]), VB);
+        }
+    }
+}
+
+/* Number of rows of voxel v; where the low orders are nowhere below the threshold, all orders decide. */
+TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
+{
+    const double *first = (const double *)s->first + v;
+    size_t count = 0;
+    for (size_t r = 0; r < plan->n_rows; r++) count += s->low[r * GLS_CSD_BLOCK + v] != 0;
+    if (count > 0) return count;
+    for (size_t r = 0; r < plan->n_rows; r++) {
+        double sum = 0;
+        for (size_t j = 0; j < plan->k; j++) sum += plan->rows[r * plan->padded + j] * first[j * GLS_CSD_BLOCK];
+        bool small = sum < first[0] * plan->threshold;
+        s->low[r * GLS_CSD_BLOCK + v] = small ? -1 : 0;
+        count += small;
+    }
+    return count;
+}
+
+/* A run of tiles of one row of tiles: to = from +- the products of the listed rows of B. */
+TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const double *b, size_t padded, const uint32_t *list, size_t n, bool add, size_t bi,
+                                                                     size_t bj, size_t count, const double *from, double *to)
+{
+    for (size_t i0 = 0; i0 < GLS_CSD_TILE; i0 += ROWS) {
+        VD sum[TILES][ROWS][TILE_VECS];
+        for (size_t t = 0; t < count; t++)
+            for (size_t i = 0; i < ROWS; i++)
+                for (size_t v = 0; v < TILE_VECS; v++) sum[t][i][v] = ((const VD *)(from + 64 * t + 8 * (i0 + i)))[v];
+        for (size_t r = 0; r < n; r++) {
+            const double *row = b + list[r] * padded, *left = row + 8 * bi + i0, *right = row + 8 * bj;
+            for (size_t t = 0; t < count; t++)
+                for (size_t v = 0; v < TILE_VECS; v++) {
+                    VD x = ((const VD *)(right + 8 * t))[v];
+                    for (size_t i = 0; i < ROWS; i++) sum[t][i][v] = add ? sum[t][i][v] + left[i] * x : sum[t][i][v] - left[i] * x;
+                }
+        }
+        for (size_t t = 0; t < count; t++)
+            for (size_t i = 0; i < ROWS; i++)
+                for (size_t v = 0; v < TILE_VECS; v++) ((VD *)(to + 64 * t + 8 * (i0 + i)))[v] = sum[t][i][v];
+    }
+}
+
+TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(const gls_csd_plan *plan, const uint32_t *list, size_t n, bool add,
+                                                                             const double *from, double *to)
+{
+    size_t at = 0;
+    for (size_t bi = 0; bi < plan->padded / GLS_CSD_TILE; bi++)
+        for (size_t bj = 0; bj <= bi;) {
+            if (bi + 1 - bj >= TILES) {
+                NAME(tiles)(plan->rows, plan->padded, list, n, add, bi, bj, TILES, from + at, to + at);
+                bj += TILES;
+                at += 64 * TILES;
+            } else {
+                NAME(tiles)(plan->rows, plan->padded, list, n, add, bi, bj, 1, from + at, to + at);
+                bj++;
+                at += 64;
+            }
+        }
+}
+
+TARGET static void NAME(add_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from, double *to)
+{
+    NAME(update_signed)(plan, list, n, true, from, to);
+}
+
+TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from, double *to)
+{
+    NAME(update_signed)(plan, list, n, false, from, to);
+}
+
+/* Puts voxel v with its first rows into a slot; false, with the voxel solved, if there are none. */
+TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, size_t v, double *coefficients)
+{
+    size_t count = NAME(first_rows)(plan, s, v), listed = 0;
+    if (count == 0) {
+        for (size_t j = 0; j < plan->k; j++) coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
+        return false;
+    }
+    bool few = 2 * count <= plan->n_rows;
+    for (size_t r = 0; r < plan->n_rows; r++) {
+        int8_t in = s->low[r * GLS_CSD_BLOCK + v];
+        s->active[r * LANES + slot] = in;
+        if ((in != 0) == few) s->enter[listed++] = (uint32_t)r;
+    }
+    if (few)
+        NAME(add_rows)(plan, s->enter, listed, plan->normal, s->normal[slot]);
+    else
+        NAME(remove_rows)(plan, s->enter, listed, plan->full, s->normal[slot]);
+    s->threshold[slot] = ((const double *)s->first)[v] * plan->threshold;
+    s->voxel[slot] = v;
+    s->iterations[slot] = 0;
+    return true;
+}
+
+/* The slots' matrices, and below them their right sides, as rows of vectors. */
+TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
+{
+    size_t k = plan->k;
+    VD *to = s->factor;
+    for (size_t r = 0; r < k; r++) {
+        size_t bi = r / GLS_CSD_TILE, at = 64 * (bi * (bi + 1) / 2) + 8 * (r % GLS_CSD_TILE);
+        for (size_t c = 0; c <= r; c++, to++) {
+            size_t from = at + 64 * (c / GLS_CSD_TILE) + c % GLS_CSD_TILE;
+            for (size_t lane = 0; lane < LANES; lane++) (*to)[lane] = s->normal[lane][from];
+        }
+    }
+    for (size_t c = 0; c < k; c++)
+        for (size_t lane = 0; lane < LANES; lane++) to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
+}
+
+/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r. */
+TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count, size_t c_end)
+{
+    VD *row[4];
+    for (size_t i = 0; i < count; i++) row[i] = a + (r + i) * (r + i + 1) / 2;
+    size_t c = 0;
+    for (; c + COLUMNS <= c_end; c += COLUMNS) {
+        VD sum[4][COLUMNS];
+        const VD *other[COLUMNS];
+        for (size_t j = 0; j < COLUMNS; j++) other[j] = a + (c + j) * (c + j + 1) / 2;
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < COLUMNS; j++) sum[i][j] = row[i][c + j];
+        for (size_t m = 0; m < c; m++)
+            for (size_t j = 0; j < COLUMNS; j++) {
+                VD x = other[j][m];
+                for (size_t i = 0; i < count; i++) sum[i][j] -= row[i][m] * x;
+            }
+        for (size_t j = 0; j < COLUMNS; j++)
+            for (size_t i = 0; i < count; i++) {
+                for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * other[j][c + m];
+                sum[i][j] *= inverse[c + j];
+            }
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < COLUMNS; j++) row[i][c + j] = sum[i][j];
+    }
+    for (; c < c_end; c++) {
+        const VD *other = a + c * (c + 1) / 2;
+        for (size_t i = 0; i < count; i++) {
+            VD sum = row[i][c];
+            for (size_t m = 0; m < c; m++) sum -= row[i][m] * other[m];
+            row[i][c] = sum * inverse[c];
+        }
+    }
+}
+
+/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive definite. */
+TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count, VU *sound)
+{
+    VD *row[4], sum[4][4];
+    for (size_t i = 0; i < count; i++) {
+        row[i] = a + (r + i) * (r + i + 1) / 2;
+        for (size_t j = 0; j <= i; j++) sum[i][j] = row[i][r + j];
+    }
+    for (size_t m = 0; m < r; m++)
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j <= i; j++) sum[i][j] -= row[i][m] * row[j][m];
+    for (size_t j = 0; j < count; j++) {
+        VD pivot = sum[j][j];
+        for (size_t m = 0; m < j; m++) pivot -= sum[j][m] * sum[j][m];
+        VU good = (VU)(pivot > row[j][r + j] * MIN_PIVOT);
+        *sound &= good;
+        pivot = (VD)((good & (VU)pivot) | (~good & (VU)((VD){0} + 1.0)));
+        double root[LANES] __attribute__((aligned(8 * LANES)));
+        *(VD *)root = pivot;
+        for (int lane = 0; lane < LANES; lane++) root[lane] = sqrt(root[lane]);
+        VD scale = inverse[r + j] = 1.0 / *(VD *)root;
+        for (size_t i = j + 1; i < count; i++) {
+            for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * sum[j][m];
+            sum[i][j] *= scale;
+            row[i][r + j] = sum[i][j];
+        }
+    }
+}
+
+/* Solves the gathered systems: f. */
+TARGET static VU NAME(solve)(size_t k, SLOTS *s)
+{
+    VU sound = ~(VU){0};
+    VD *a = s->factor, *right = a + k * (k + 1) / 2;
+    size_t r = 0;
+    for (; r + 4 <= k; r += 4) {
+        NAME(panel)(a, s->inverse, r, 4, r);
+        NAME(corner)(a, s->inverse, r, 4, &sound);
+    }
+    for (; r < k; r++) {
+        NAME(panel)(a, s->inverse, r, 1, r);
+        NAME(corner)(a, s->inverse, r, 1, &sound);
+    }
+    NAME(panel)(a, s->inverse, k, 1, k); /* the right side as one more row: it becomes L^-1 z */
+    while (r-- > 0) {
+        const VD *row = a + r * (r + 1) / 2;
+        VD f = s->f[r] = right[r] * s->inverse[r];
+        for (size_t m = 0; m < r; m++) right[m] -= row[m] * f;
+    }
+    return sound;
+}
+
+/* Brings the set of rows of each slot up to date: lists the first changed ones of each and returns where there is any. */
+TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_enter, uint32_t *n_leave)
+{
+    VU changed = {0};
+    for (size_t r0 = 0; r0 < plan->n_rows; r0 += 8) {
+        VD sum[8] = {{0}};
+        const double *row = plan->rows + r0 * plan->padded;
+        for (size_t j = 0; j < plan->k; j++)
+            for (size_t q = 0; q < 8; q++) sum[q] += row[q * plan->padded + j] * s->f[j];
+        for (size_t q = 0; q < 8 && r0 + q < plan->n_rows; q++) {
+            VB *active = (VB *)(s->active + (r0 + q) * LANES), now = __builtin_convertvector((VU)(sum[q] < s->threshold), VB), other = now ^ *active;
+            uint64_t bits = 0;
+            memcpy(&bits, &other, sizeof other);
+            if (bits == 0) continue;
+            changed |= __builtin_convertvector(other, VU);
+            for (int lane = 0; lane < LANES; lane++) {
+                if (!other[lane]) continue;
+                uint32_t row_number = (uint32_t)(r0 + q), *list = now[lane] ? s->enter : s->leave, *n = now[lane] ? n_enter : n_leave;
+                list[(size_t)lane * plan->n_rows + n[lane]++] = row_number;
+            }
+            *active = now;
+        }
+    }
+    return changed;
+}
+
+TARGET static void NAME(store)(const gls_csd_plan *plan, const SLOTS *s, size_t slot, double *coefficients)
+{
+    for (size_t j = 0; j < plan->k; j++) coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] = s->f[j][slot];
+}
+
+TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
+{
+    SLOTS s = {.signal = scratch};
+    size_t k = plan->k, tiles = gls_csd_tiles(plan->padded);
+    s.right = s.signal + plan->n * VECS;
+    s.first = s.right + plan->padded * VECS;
+    s.factor = s.first + plan->padded * VECS;
+    s.inverse = s.factor + (k + 1) * (k + 2) / 2;
+    s.f = s.inverse + k;
+    double *normal = (double *)(((uintptr_t)(s.f + k) + 63) / 64 * 64);
+    for (size_t slot = 0; slot < LANES; slot++) s.normal[slot] = normal + slot * tiles * 64;
+    s.low = (int8_t *)(normal + LANES * tiles * 64);
+    s.active = s.low + plan->n_rows * GLS_CSD_BLOCK;
+    s.enter = (uint32_t *)(s.active + (plan->n_rows * LANES + 3) / 4 * 4);
+    s.leave = s.enter + plan->n_rows * LANES;
+    memset(normal, 0, LANES * tiles * 64 * sizeof *normal); /* slots may stay empty */
+    memset(s.active, 0, plan->n_rows * LANES);
+    return s;
+}
+
+/* Ends or updates the slot after a solution; true if its voxel is done. */
+TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed, uint32_t n_enter, uint32_t n_leave,
+                                 double *coefficients, size_t *n_unsettled)
+{
+    s->iterations[slot]++;
+    if (!sound) {
+        if (s->iterations[slot] == 1)
+            for (size_t j = 0; j < plan->k; j++)
+                coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] = ((const double *)s->first)[j * GLS_CSD_BLOCK + s->voxel[slot]];
+        ++*n_unsettled;
+        return true;
+    }
+    NAME(store)(plan, s, slot, coefficients);
+    if (!changed) return true;
+    if (s->iterations[slot] == plan->max_iterations) {
+        ++*n_unsettled;
+        return true;
+    }
+    double *normal = s->normal[slot];
+    if (n_enter) NAME(add_rows)(plan, s->enter + slot * plan->n_rows, n_enter, normal, normal);
+    if (n_leave) NAME(remove_rows)(plan, s->leave + slot * plan->n_rows, n_leave, normal, normal);
+    return false;
+}
+
+TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count, void *scratch, double *coefficients)
+{
+    SLOTS s = NAME(layout)(plan, scratch);
+    bool busy[LANES] = {false};
+    size_t next = 0, n_busy = 0, n_unsettled = 0;
+    NAME(start)(plan, signal, stride, &s);
+    for (;;) {
+        for (size_t slot = 0; slot < LANES; slot++)
+            while (!busy[slot] && next < count) {
+                busy[slot] = NAME(load)(plan, &s, slot, next++, coefficients);
+                n_busy += busy[slot];
+            }
+        if (n_busy == 0) return n_unsettled;
+        uint32_t n_enter[LANES] = {0}, n_leave[LANES] = {0};
+        NAME(gather)(plan, &s);
+        VU sound = NAME(solve)(plan->k, &s);
+        VU changed = NAME(compare)(plan, &s, n_enter, n_leave);
+        for (size_t slot = 0; slot < LANES; slot++) {
+            if (!busy[slot]) continue;
+            if (!NAME(advance)(plan, &s, slot, sound[slot], changed[slot], n_enter[slot], n_leave[slot], coefficients, &n_unsettled)) continue;
+            busy[slot] = false;
+            n_busy--;
+        }
+    }
+}
+
+#undef VD
+#undef VU
+#undef VF
+#undef VB
+#undef SLOTS
+#undef VECS
+#undef TILE_VECS
+#undef LANES
+#undef ROWS
+#undef TILES
+#undef COLUMNS
+#undef TARGET
+#undef NAME

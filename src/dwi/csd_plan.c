@@ -1,0 +1,171 @@
+#include "dwi/csd_plan.h"
+
+#include <glslines/sh.h>
+
+#include "dwi/qball_algebra.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOW_ORDER 4
+#define REFERENCE_ROWS 362.0 /* the sphere for which lambda was chosen by the authors of the method */
+#define RIDGE 1e-5           /* added to a normal matrix that is not positive definite */
+#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON)
+
+void gls_csd_plan_finish(gls_csd_plan *plan)
+{
+    free(plan->start);
+    free(plan->rows);
+    free(plan->normal);
+    free(plan->full);
+    plan->start = plan->rows = plan->normal = plan->full = NULL;
+}
+
+static double *zeroed(size_t n)
+{
+    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
+    double *memory = aligned_alloc(64, bytes);
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
+/* The responses to the coefficients: the basis at the weighted vectors, columns scaled by the rotational harmonics. x is n x k. */
+static gls_status set_responses(const gls_gradients *gradients, int order, const double *harmonics, double *x)
+{
+    size_t k = gls_sh_count(order), n = 0;
+    for (size_t i = 0; i < gradients->n; i++) {
+        if (gradients->is_b0[i]) continue;
+        double *row = x + n++ * k;
+        gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])gradients->bvec[i], 1, row);
+        if (status != GLS_OK) return status;
+        for (size_t j = 0; j < k; j++) row[j] *= harmonics[gls_sh_degree(j) / 2];
+    }
+    return GLS_OK;
+}
+
+/* a += b'b, lower half, for b with rows of step values. */
+static void add_products(const double *b, size_t rows, size_t step, size_t k, double *a)
+{
+    for (size_t r = 0; r < rows; r++, b += step)
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j <= i; j++) a[i * k + j] += b[i] * b[j];
+}
+
+static void copy_tiles(const double *a, size_t k, double *tiles)
+{
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j <= i; j++) {
+            size_t bi = i / GLS_CSD_TILE, bj = j / GLS_CSD_TILE;
+            tiles[64 * (bi * (bi + 1) / 2 + bj) + GLS_CSD_TILE * (i % GLS_CSD_TILE) + j % GLS_CSD_TILE] = a[i * k + j];
+        }
+}
+
+/* Cholesky factor of a copy of a in l; false if it is not positive definite within the precision of numbers. */
+static bool factor(const double *a, size_t k, double *l)
+{
+    double norm = 0, condition = 0;
+    lapack_int n = (lapack_int)k;
+    memcpy(l, a, k * k * sizeof *l);
+    for (size_t i = 0; i < k; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < k; j++) sum += fabs(i >= j ? a[i * k + j] : a[j * k + i]);
+        norm = fmax(norm, sum);
+    }
+    if (LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', n, l, n) != 0) return false;
+    if (LAPACKE_dpocon(LAPACK_ROW_MAJOR, 'L', n, l, n, norm, &condition) != 0) return false;
+    return condition > MIN_RECIPROCAL_CONDITION;
+}
+
+/* inverse (k x n) = (X'X + mu)^-1 X', by QR where X determines all coefficients, else with the least sufficient mu added to p. */
+static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
+{
+    gls_status status = GLS_ERR_MEMORY;
+    double *l = malloc(k * k * sizeof *l), *no_penalty = calloc(k, sizeof *no_penalty), largest = 0;
+    if (!l || !no_penalty) {
+        gls_fail(status, "out of memory for %zu coefficients", k);
+        goto fail;
+    }
+    *regularised = n < k || !factor(p, k, l);
+    if (!*regularised) {
+        status = gls_ridge_inverse(x, n, k, no_penalty, inverse, NULL);
+        goto fail;
+    }
+    for (size_t i = 0; i < k; i++) largest = fmax(largest, p[i * k + i]);
+    double mu = RIDGE, added = 0;
+    for (; mu < largest; mu *= 10) {
+        for (size_t i = 0; i < k; i++) p[i * k + i] += mu - added;
+        added = mu;
+        if (factor(p, k, l)) break;
+    }
+    if (!(mu < largest)) {
+        status = gls_fail(GLS_ERR_INPUT, "the response is too small or flat to be inverted");
+        goto fail;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) inverse[j * n + i] = x[i * k + j];
+    status = LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse, (lapack_int)n) == 0
+                 ? GLS_OK
+                 : gls_fail(GLS_ERR_MEMORY, "solution for %zu coefficients failed", k);
+fail:
+    free(l);
+    free(no_penalty);
+    return status;
+}
+
+/* B: amplitudes on the sphere times lambda, scaled for the numbers of coefficients and directions. */
+static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double lambda, double first_harmonic)
+{
+    double scale = lambda * (double)plan->k * first_harmonic / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS));
+    for (size_t r = 0; r < sphere->n; r++) {
+        double *row = plan->rows + r * plan->padded;
+        gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])sphere->vertex[r], 1, row);
+        if (status != GLS_OK) return status;
+        for (size_t j = 0; j < plan->k; j++) row[j] *= scale;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics, const gls_csd_options *options,
+                             const gls_sphere *sphere)
+{
+    size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order), padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
+    size_t n_low = gls_sh_count(options->sh_order < LOW_ORDER ? options->sh_order : LOW_ORDER), n_tiled = 64 * gls_csd_tiles(padded);
+    *plan = (gls_csd_plan){.n = n, .k = k, .padded = padded, .n_rows = sphere->n, .n_low = n_low, .max_iterations = options->max_iterations};
+    gls_status status = GLS_ERR_MEMORY;
+    double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
+    plan->start = zeroed(n * 2 * padded);
+    plan->rows = zeroed((sphere->n + GLS_CSD_TILE - 1) * padded);
+    plan->normal = zeroed(n_tiled);
+    plan->full = zeroed(n_tiled);
+    if (!x || !inverse || !p || !plan->start || !plan->rows || !plan->normal || !plan->full) {
+        gls_fail(status, "out of memory for a deconvolution of %zu volumes with %zu coefficients", n, k);
+        goto fail;
+    }
+    status = set_responses(gradients, options->sh_order, harmonics, x);
+    if (status != GLS_OK) goto fail;
+    add_products(x, n, k, k, p);
+    status = set_inverse(x, n, k, p, inverse, &plan->regularised);
+    if (status != GLS_OK) goto fail;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) {
+            plan->start[i * 2 * padded + j] = x[i * k + j];
+            plan->start[i * 2 * padded + padded + j] = inverse[j * n + i];
+        }
+    copy_tiles(p, k, plan->normal);
+    status = set_rows(plan, sphere, options->sh_order, options->lambda, harmonics[0]);
+    if (status != GLS_OK) goto fail;
+    plan->threshold = plan->rows[0] * options->tau;
+    add_products(plan->rows, sphere->n, padded, k, p);
+    copy_tiles(p, k, plan->full);
+fail:
+    free(x);
+    free(inverse);
+    free(p);
+    if (status != GLS_OK) gls_csd_plan_finish(plan);
+    return status;
+}

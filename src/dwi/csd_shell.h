@@ -1,0 +1,12 @@
+/* Inside the deconvolution: tables of one shell. */
+#ifndef GLS_DWI_CSD_SHELL_H
+#define GLS_DWI_CSD_SHELL_H
+
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+
+/* The series has the volumes, and the table b0s and one shell: weighted b-values of one rounded value or within 1 % or 20 s/mm2 of each other. what names the
+ * caller in messages. */
+gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients, const size_t *volume);
+
+#endif
