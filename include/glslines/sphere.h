@@ -42,7 +42,14 @@ GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
  * (may be NULL, else room for n) is the index in the given list of vertex v. */
 GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere, uint32_t *order);
 
-/* Text file, one direction (x y z) a line, '#' comments: gls_sphere_create_from() with fold where no pair is antipodal and all lie in one closed hemisphere. */
+/* gls_sphere_create_from() with fold where no pair is antipodal and all lie in one closed hemisphere. */
+GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere, uint32_t *order);
+
+/* The directions of an antipodal sphere with both ends of each pair as vertices, for functions without antipodal symmetry: vertex v of the n, then at n + v its
+ * antipode. No orbits. Of a sphere that is not antipodal it is a copy. */
+GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
+
+/* Text file, one direction (x y z) a line, '#' comments: gls_sphere_create_guess(). */
 GLS_API gls_status gls_sphere_read(const char *path, gls_sphere **sphere);
 /* Accepts NULL. */
 GLS_API void gls_sphere_destroy(gls_sphere *sphere);

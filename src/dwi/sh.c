@@ -88,12 +88,9 @@ static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, doubl
     }
 }
 
-gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix)
+/* Degrees 0, step, 2 step, ... at n directions. */
+static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*direction)[3], size_t n, size_t count, double *matrix)
 {
-    size_t count = gls_sh_count(order);
-    GLS_REQUIRE(valid_basis(basis));
-    GLS_REQUIRE(count > 0);
-    GLS_REQUIRE(matrix && (direction || n == 0));
     for (size_t i = 0; i < n; i++) {
         double x = direction[i][0], y = direction[i][1], z = direction[i][2], rho = hypot(x, y), r = hypot(rho, z);
         double p[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], cosine[GLS_SH_MAX_ORDER + 1], sine[GLS_SH_MAX_ORDER + 1];
@@ -106,12 +103,45 @@ gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction
             sine[m] = s * cosine[m - 1] + c * sine[m - 1];
         }
         double *row = matrix + i * count;
-        for (int l = 0; l <= order; l += 2) {
-            double *centre = row + l * (l + 1) / 2;
+        for (int l = 0; l <= order; l += step) {
+            double *centre = row + l * (l + 1) / step;
             centre[0] = p[l][0];
             for (int a = 1; a <= l; a++) basis_pair(basis, a, p[l][a], cosine[a], sine[a], centre - a, centre + a);
         }
     }
+}
+
+gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix)
+{
+    size_t count = gls_sh_count(order);
+    GLS_REQUIRE(valid_basis(basis));
+    GLS_REQUIRE(count > 0);
+    GLS_REQUIRE(matrix && (direction || n == 0));
+    fill_matrix(basis, order, 2, direction, n, count, matrix);
+    return GLS_OK;
+}
+
+size_t gls_sh_full_count(int order)
+{
+    if (order < 0 || order > GLS_SH_MAX_ORDER) return 0;
+    return (size_t)(order + 1) * (size_t)(order + 1);
+}
+
+int gls_sh_full_order(size_t n)
+{
+    for (int order = 0; order <= GLS_SH_MAX_ORDER; order++) {
+        if (gls_sh_full_count(order) == n) return order;
+    }
+    return -1;
+}
+
+gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix)
+{
+    size_t count = gls_sh_full_count(order);
+    GLS_REQUIRE(valid_basis(basis));
+    GLS_REQUIRE(count > 0);
+    GLS_REQUIRE(matrix && (direction || n == 0));
+    fill_matrix(basis, order, 1, direction, n, count, matrix);
     return GLS_OK;
 }
 

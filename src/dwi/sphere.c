@@ -253,6 +253,48 @@ static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *res
     return status;
 }
 
+gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere, uint32_t *order)
+{
+    GLS_REQUIRE(direction && sphere);
+    if (n < 6 || n > GLS_SPHERE_MAX_DIRECTIONS) return gls_fail(GLS_ERR_INPUT, "%zu directions, a sphere has 6 to %d", n, GLS_SPHERE_MAX_DIRECTIONS);
+    size_t n_partnered = 0;
+    bool hemisphere = false;
+    gls_status status = GLS_ERR_MEMORY;
+    double (*unit)[3] = malloc(n * sizeof *unit);
+    uint32_t *partner = malloc(n * sizeof *partner);
+    if (!unit || !partner) {
+        gls_fail(status, "out of memory for %zu directions", n);
+        goto fail;
+    }
+    status = normalise(direction, n, unit);
+    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, n, partner, &n_partnered);
+    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double (*)[3])unit, n, &hemisphere);
+    if (status == GLS_OK) status = gls_sphere_create_from((const double (*)[3])unit, n, hemisphere, sphere, order);
+fail:
+    free(unit);
+    free(partner);
+    return status;
+}
+
+gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
+{
+    GLS_REQUIRE(sphere && full);
+    size_t n = sphere->n, total = sphere->antipodal ? 2 * n : n;
+    if (total > GLS_SPHERE_MAX_DIRECTIONS)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions with their antipodes, a sphere has at most %d", total, GLS_SPHERE_MAX_DIRECTIONS);
+    gls_sphere *s = sphere_alloc(total, false);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", 2 * n);
+    for (size_t i = 0; i < s->n; i++) {
+        for (int a = 0; a < 3; a++) s->vertex[i][a] = i < n ? sphere->vertex[i][a] : -sphere->vertex[i - n][a];
+    }
+    gls_status status = triangulate(s);
+    if (status == GLS_OK)
+        *full = s;
+    else
+        gls_sphere_destroy(s);
+    return status;
+}
+
 /* Adds the name of the file to the message of a failure. */
 static gls_status fail_in_file(gls_status status, const char *path)
 {
@@ -266,34 +308,15 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
 {
     GLS_REQUIRE(path && sphere);
     double *value = NULL;
-    double (*unit)[3] = NULL;
-    uint32_t *partner = NULL;
-    size_t rows = 0, columns = 0, n_partnered = 0;
-    bool hemisphere = false;
+    size_t rows = 0, columns = 0;
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status != GLS_OK) return status;
     if (columns != 3) {
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
-        goto fail;
+    } else {
+        status = gls_sphere_create_guess((const double (*)[3])value, rows, sphere, NULL);
+        if (status != GLS_OK) status = fail_in_file(status, path);
     }
-    if (rows < 6 || rows > GLS_SPHERE_MAX_DIRECTIONS) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu directions, a sphere has 6 to %d", path, rows, GLS_SPHERE_MAX_DIRECTIONS);
-        goto fail;
-    }
-    unit = malloc(rows * sizeof *unit);
-    partner = malloc(rows * sizeof *partner);
-    if (!unit || !partner) {
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for the %zu directions of %s", rows, path);
-        goto fail;
-    }
-    status = normalise((const double (*)[3])value, rows, unit);
-    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, rows, partner, &n_partnered);
-    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double (*)[3])unit, rows, &hemisphere);
-    if (status == GLS_OK) status = gls_sphere_create_from((const double (*)[3])unit, rows, hemisphere, sphere, NULL);
-    if (status != GLS_OK) status = fail_in_file(status, path);
-fail:
     free(value);
-    free(unit);
-    free(partner);
     return status;
 }

@@ -1,0 +1,269 @@
+#include <glslines/odf.h>
+
+#include "dwi/odf_parts.h"
+#include "io/image.h"
+#include "io/table.h"
+#include "util/affine.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ASYMMETRY 1e-3 /* of the largest amplitude: what half precision and rounding leave of a symmetric ODF */
+
+gls_odf_options gls_odf_options_default(void)
+{
+    return (gls_odf_options){.clip = true};
+}
+
+const char *gls_odf_frame_name(gls_bvec_frame frame)
+{
+    return frame == GLS_BVEC_WORLD ? "world" : frame == GLS_BVEC_FSL ? "fsl" : "image";
+}
+
+void gls_odf_source_destroy(gls_odf_source *source)
+{
+    if (!source) return;
+    if (source->parts) {
+        free(source->parts->input);
+        free(source->parts->matrix);
+        free(source->parts->ends);
+        gls_sphere_destroy(source->parts->sphere);
+        free(source->parts);
+    }
+    free(source);
+}
+
+/* Columns: the voxel axes in the frame, without the voxels' sizes. */
+static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
+    if (frame == GLS_BVEC_FSL && gls_grid_determinant(grid) > 0) map[0][0] = -1;
+}
+
+static void apply(const double map[3][3], const double in[3], double out[3])
+{
+    for (int r = 0; r < 3; r++) out[r] = map[r][0] * in[0] + map[r][1] * in[1] + map[r][2] * in[2];
+}
+
+static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)
+{
+    if (!options->stop_map) return GLS_OK;
+    if (options->stop_map->n_volumes != 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "the stop map of %s has %zu volumes instead of one", name, options->stop_map->n_volumes);
+    return gls_grid_require_equal(&image->grid, name, &options->stop_map->grid, "stop map");
+}
+
+static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_options *options, gls_bvec_frame frame)
+{
+    gls_odf_source *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->image = image;
+    s->options = *options;
+    s->parts = calloc(1, sizeof *s->parts);
+    if (s->parts) s->parts->input = malloc(image->n_volumes * sizeof *s->parts->input);
+    if (!s->parts || !s->parts->input) {
+        gls_odf_source_destroy(s);
+        return NULL;
+    }
+    frame_map(frame, &image->grid, s->parts->to_frame);
+    return s;
+}
+
+/* Whether any coefficient of an odd degree of a full basis differs from 0. */
+static bool has_odd_part(const gls_image *sh, int order)
+{
+    size_t voxels = gls_grid_voxels(&sh->grid);
+    for (int l = 1; l <= order; l += 2) {
+        const float *value = sh->data + (size_t)(l * l) * voxels;
+        for (size_t i = 0; i < (size_t)(2 * l + 1) * voxels; i++)
+            if (value[i] != 0 && isfinite(value[i])) return true;
+    }
+    return false;
+}
+
+/* Which kind of basis has the number of volumes, and which volumes take part. */
+static gls_status find_order(gls_odf_source *s, const char *name)
+{
+    size_t n = s->image->n_volumes, *used = &s->parts->n_inputs;
+    s->order = gls_sh_order(n);
+    if (s->order >= 0) {
+        for (*used = 0; *used < n; ++*used) s->parts->input[*used] = (uint32_t)*used;
+        return GLS_OK;
+    }
+    int order = gls_sh_full_order(n);
+    if (order < 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full bases 4, 9, 16, 25, 36, ... 289)",
+                        name, n);
+    s->full = has_odd_part(s->image, order);
+    s->order = s->full ? order : order / 2 * 2;
+    for (int l = 0; l <= s->order; l += s->full ? 1 : 2)
+        for (int m = -l; m <= l; m++) s->parts->input[(*used)++] = (uint32_t)(l * (l + 1) + m);
+    return GLS_OK;
+}
+
+static gls_status set_matrix(gls_odf_source *s, const char *name)
+{
+    struct gls_odf_parts *parts = s->parts;
+    size_t n = s->sphere->n, k = parts->n_inputs, padded = (n + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    size_t bytes = (padded * k * sizeof(float) + 63) / 64 * 64;
+    double *row = malloc(k * sizeof *row);
+    gls_status status = GLS_OK;
+    parts->matrix = aligned_alloc(64, bytes);
+    if (!row || !parts->matrix) {
+        free(row);
+        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu directions", name, n);
+    }
+    memset(parts->matrix, 0, bytes);
+    for (size_t v = 0; v < n && status == GLS_OK; v++) {
+        double d[1][3];
+        apply((const double (*)[3])parts->to_frame, s->sphere->vertex[v], d[0]);
+        status = s->full ? gls_sh_full_matrix(s->basis, s->order, (const double (*)[3])d, 1, row)
+                         : gls_sh_matrix(s->basis, s->order, (const double (*)[3])d, 1, row);
+        for (size_t j = 0; j < k && status == GLS_OK; j++) parts->matrix[v * k + j] = (float)row[j];
+    }
+    free(row);
+    return status;
+}
+
+gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame, const gls_sphere *sphere,
+                                    const gls_odf_options *options, gls_odf_source **source)
+{
+    GLS_REQUIRE(sh && name && sphere && options && source);
+    gls_status status = check_options(sh, name, options);
+    if (status != GLS_OK) return status;
+    gls_odf_source *s = source_alloc(sh, options, frame);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
+    s->is_sh = true;
+    s->basis = basis;
+    s->sphere = sphere;
+    status = find_order(s, name);
+    if (status == GLS_OK && s->full && sphere->antipodal) {
+        status = gls_sphere_create_full(sphere, &s->parts->sphere);
+        s->sphere = s->parts->sphere;
+    }
+    if (status == GLS_OK) status = set_matrix(s, name);
+    if (status != GLS_OK) {
+        gls_odf_source_destroy(s);
+        return status;
+    }
+    gls_log(GLS_LOG_INFO, "%s: SH of %s order %d, %s axes", name, s->full ? "full (asymmetric)" : "even", s->order, gls_odf_frame_name(frame));
+    *source = s;
+    return GLS_OK;
+}
+
+gls_status gls_odf_directions_read(const char *path, double (**direction)[3], size_t *n)
+{
+    GLS_REQUIRE(path && direction && n);
+    double *value = NULL;
+    size_t rows, columns;
+    gls_status status = gls_table_read(path, &value, &rows, &columns);
+    if (status != GLS_OK) return status;
+    if (columns != 3) {
+        free(value);
+        return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
+    }
+    *direction = (double (*)[3])value;
+    *n = rows;
+    return GLS_OK;
+}
+
+/* For each vertex of an antipodal sphere made of n directions: its own number in their list and that of its antipode, or its own twice where there is none. */
+static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order, uint32_t (*ends)[2])
+{
+    for (size_t v = 0; v < sphere->n; v++) {
+        const double *a = sphere->vertex[v];
+        double nearest = 0;
+        ends[v][0] = ends[v][1] = order[v];
+        for (uint32_t i = 0; n == 2 * sphere->n && i < n; i++) {
+            const double *b = direction[i];
+            double cosine = (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]);
+            if (!(cosine < nearest)) continue;
+            nearest = cosine;
+            ends[v][1] = i;
+        }
+    }
+}
+
+/* Whether the two ends of all pairs have the same amplitudes everywhere. */
+static bool is_symmetric(const gls_image *odf, const gls_sphere *sphere, const uint32_t (*ends)[2])
+{
+    size_t voxels = gls_grid_voxels(&odf->grid);
+    float largest = 0, difference = 0;
+    for (size_t v = 0; v < sphere->n; v++) {
+        const float *a = odf->data + ends[v][0] * voxels, *b = odf->data + ends[v][1] * voxels;
+        for (size_t i = 0; i < voxels; i++) {
+            float d = fabsf(a[i] - b[i]), m = fabsf(a[i]);
+            if (!(d <= FLT_MAX)) continue;
+            difference = d > difference ? d : difference;
+            largest = m > largest ? m : largest;
+        }
+    }
+    return difference <= MAX_ASYMMETRY * largest;
+}
+
+/* The sphere of the amplitudes and what its vertices are made of. */
+static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3], size_t n)
+{
+    struct gls_odf_parts *parts = s->parts;
+    double map[3][4] = {{0}}, inverse[3][4], to_voxels[3][3];
+    gls_status status = GLS_ERR_MEMORY;
+    double (*along)[3] = malloc(n * sizeof *along);
+    uint32_t *order = malloc(n * sizeof *order);
+    parts->ends = malloc(2 * n * sizeof *parts->ends);
+    if (!along || !order || !parts->ends) {
+        gls_fail(status, "out of memory for %zu directions", n);
+        goto fail;
+    }
+    for (int r = 0; r < 3; r++) memcpy(map[r], parts->to_frame[r], sizeof parts->to_frame[r]);
+    gls_affine_invert((const double (*)[4])map, inverse);
+    for (int r = 0; r < 3; r++) memcpy(to_voxels[r], inverse[r], sizeof to_voxels[r]);
+    for (size_t i = 0; i < n; i++) apply((const double (*)[3])to_voxels, direction[i], along[i]);
+    status = gls_sphere_create_guess((const double (*)[3])along, n, &parts->sphere, order);
+    if (status != GLS_OK) goto fail;
+    find_ends(parts->sphere, (const double (*)[3])along, n, order, parts->ends);
+    if (parts->sphere->antipodal && n == 2 * parts->sphere->n && !is_symmetric(s->image, parts->sphere, (const uint32_t (*)[2])parts->ends)) {
+        gls_sphere *pairs = parts->sphere;
+        size_t m = pairs->n;
+        parts->sphere = NULL;
+        status = gls_sphere_create_full(pairs, &parts->sphere);
+        gls_sphere_destroy(pairs);
+        for (size_t v = 0; v < m; v++) {
+            parts->ends[m + v][0] = parts->ends[m + v][1] = parts->ends[v][1];
+            parts->ends[v][1] = parts->ends[v][0];
+        }
+    }
+    s->sphere = parts->sphere;
+fail:
+    free(along);
+    free(order);
+    return status;
+}
+
+gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *name, const double (*direction)[3], size_t n, const char *sphere_name,
+                                            gls_bvec_frame frame, const gls_odf_options *options, gls_odf_source **source)
+{
+    GLS_REQUIRE(odf && name && direction && sphere_name && options && source);
+    if (odf->n_volumes != n)
+        return gls_fail(GLS_ERR_INPUT, "%s has %zu volumes, but %s has %zu directions: one amplitude is needed for each", name, odf->n_volumes, sphere_name, n);
+    gls_status status = check_options(odf, name, options);
+    if (status != GLS_OK) return status;
+    gls_odf_source *s = source_alloc(odf, options, frame);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
+    status = set_amplitudes(s, direction, n);
+    if (status != GLS_OK) {
+        char text[512];
+        snprintf(text, sizeof text, "%s", gls_last_error());
+        gls_odf_source_destroy(s);
+        return gls_fail(status, "%s: %s", sphere_name, text);
+    }
+    gls_log(GLS_LOG_INFO, "%s: %s amplitudes on %zu directions, sampled on %zu vertices, %s axes", name, s->sphere->antipodal ? "symmetric" : "asymmetric", n,
+            s->sphere->n, gls_odf_frame_name(frame));
+    *source = s;
+    return GLS_OK;
+}

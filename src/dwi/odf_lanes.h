@@ -1,0 +1,32 @@
+/* The product behind sampled ODFs for one instruction set. Included once for each with
+ *   LANES   floats in a vector register
+ *   WIDE    vectors in work together
+ *   TARGET  function attribute that allows the instructions
+ *   NAME(x) x with a suffix of its own */
+
+#define VF NAME(vf)
+
+typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
+
+TARGET static void NAME(multiply)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in, size_t count, float *rows, size_t stride)
+{
+    for (size_t v = 0; v < n_rows; v += GLS_ODF_ROWS) {
+        const float *a = matrix + v * n_inputs;
+        for (size_t i = 0; i < count; i += WIDE * LANES) {
+            VF sum[GLS_ODF_ROWS][WIDE] = {{{0}}};
+            for (size_t j = 0; j < n_inputs; j++) {
+                const VF *x = (const VF *)(in + j * GLS_ODF_BLOCK + i);
+                for (size_t r = 0; r < GLS_ODF_ROWS; r++)
+                    for (size_t w = 0; w < WIDE; w++) sum[r][w] += a[r * n_inputs + j] * x[w];
+            }
+            size_t n = count - i < WIDE * LANES ? count - i : WIDE * LANES;
+            for (size_t r = 0; r < GLS_ODF_ROWS && v + r < n_stored; r++) memcpy(rows + (v + r) * stride + i, sum[r], n * sizeof *rows);
+        }
+    }
+}
+
+#undef VF
+#undef LANES
+#undef WIDE
+#undef TARGET
+#undef NAME

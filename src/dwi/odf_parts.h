@@ -1,0 +1,29 @@
+/* Inside of ODF sources. */
+#ifndef GLS_DWI_ODF_PARTS_H
+#define GLS_DWI_ODF_PARTS_H
+
+#include <glslines/odf.h>
+
+enum {
+    GLS_ODF_BLOCK = 64, /* voxels that a kernel takes at a time */
+    GLS_ODF_ROWS = 4    /* directions that it computes together */
+};
+
+struct gls_odf_parts {
+    size_t n_inputs;      /* volumes that take part */
+    uint32_t *input;      /* n_inputs: which */
+    float *matrix;        /* SH: rows padded to a multiple of GLS_ODF_ROWS, n_inputs each; NULL for amplitudes */
+    uint32_t (*ends)[2];  /* amplitudes: the two volumes of which vertex v is the mean; twice the same where it is one */
+    gls_sphere *sphere;   /* NULL if borrowed */
+    double to_frame[3][3]; /* voxel axes to the frame of the coefficients or directions */
+};
+
+/* rows[v * stride + i] = sum over j of matrix[v][j] in[j * GLS_ODF_BLOCK + i] for i < count; in and the matrix are 64-byte aligned, n_rows a multiple of
+ * GLS_ODF_ROWS. Only the rows below n_stored are stored. */
+typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in, size_t count, float *rows, size_t stride);
+
+/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one. */
+gls_odf_kernel gls_odf_kernel_best(void);
+size_t gls_odf_kernel_list(gls_odf_kernel kernels[3]);
+
+#endif

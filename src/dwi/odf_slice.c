@@ -1,0 +1,118 @@
+/* Slices of sampled ODFs. */
+#include <glslines/odf.h>
+
+#include "dwi/odf_parts.h"
+#include "io/image.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INPUTS ((GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 1))
+
+/* Voxels first .. first + count - 1 of all volumes that take part; false if every value is 0. Values that are not finite become 0. */
+static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
+{
+    size_t voxels = gls_grid_voxels(&s->image->grid);
+    int32_t any = 0;
+    for (size_t j = 0; j < s->parts->n_inputs; j++) {
+        const float *from = s->image->data + s->parts->input[j] * voxels + first;
+        float *to = in + j * GLS_ODF_BLOCK;
+        for (size_t i = 0; i < count; i++) {
+            to[i] = from[i] - from[i] == 0 ? from[i] : 0;
+            any |= to[i] != 0;
+        }
+        for (size_t i = count; i < GLS_ODF_BLOCK; i++) to[i] = 0;
+    }
+    return any;
+}
+
+/* The same voxels of amplitudes straight into the rows. */
+static void fold(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
+{
+    size_t voxels = gls_grid_voxels(&s->image->grid);
+    for (size_t v = 0; v < s->sphere->n; v++) {
+        const float *a = s->image->data + s->parts->ends[v][0] * voxels + first, *b = s->image->data + s->parts->ends[v][1] * voxels + first;
+        float *to = rows + v * stride;
+        for (size_t i = 0; i < count; i++) {
+            float mean = 0.5f * (a[i] + b[i]);
+            to[i] = mean - mean == 0 ? mean : 0;
+        }
+    }
+}
+
+/* Clips, scales and silences count voxels. */
+static void finish(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
+{
+    float factor[GLS_ODF_BLOCK], largest[GLS_ODF_BLOCK] = {0};
+    for (size_t v = 0; s->options.clip && v < s->sphere->n; v++)
+        for (size_t i = 0; i < count; i++) rows[v * stride + i] = rows[v * stride + i] > 0 ? rows[v * stride + i] : 0;
+    for (size_t i = 0; i < count; i++) factor[i] = 1;
+    if (s->options.normalise) {
+        for (size_t v = 0; v < s->sphere->n; v++)
+            for (size_t i = 0; i < count; i++) largest[i] = rows[v * stride + i] > largest[i] ? rows[v * stride + i] : largest[i];
+        for (size_t i = 0; i < count; i++)
+            if (largest[i] > 0) factor[i] = 1 / largest[i];
+    }
+    if (s->options.stop_map) {
+        const float *stop = s->options.stop_map->data + first;
+        for (size_t i = 0; i < count; i++)
+            if (!(stop[i] >= s->options.stop_threshold)) factor[i] = 0;
+    }
+    if (!s->options.normalise && !s->options.stop_map) return;
+    for (size_t v = 0; v < s->sphere->n; v++)
+        for (size_t i = 0; i < count; i++) rows[v * stride + i] *= factor[i];
+}
+
+gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
+{
+    GLS_REQUIRE(source && rows);
+    const int32_t *dim = source->image->grid.dim;
+    if (z < 0 || z >= dim[2]) return gls_fail(GLS_ERR_ARGUMENT, "slice %d of an ODF image of %d slices", z, dim[2]);
+    const struct gls_odf_parts *parts = source->parts;
+    const gls_odf_kernel kernel = gls_odf_kernel_best();
+    size_t stride = (size_t)dim[0] * (size_t)dim[1], n = source->sphere->n, padded = (n + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    long long blocks = (long long)((stride + GLS_ODF_BLOCK - 1) / GLS_ODF_BLOCK);
+#pragma omp parallel
+    {
+        float in[MAX_INPUTS * GLS_ODF_BLOCK] __attribute__((aligned(64)));
+#pragma omp for schedule(dynamic, 4)
+        for (long long block = 0; block < blocks; block++) {
+            size_t begin = (size_t)block * GLS_ODF_BLOCK, count = stride - begin < GLS_ODF_BLOCK ? stride - begin : GLS_ODF_BLOCK;
+            size_t first = (size_t)z * stride + begin;
+            if (!source->is_sh) {
+                fold(source, first, count, rows + begin, stride);
+            } else if (load(source, first, count, in)) {
+                kernel(parts->matrix, padded, n, parts->n_inputs, in, count, rows + begin, stride);
+            } else {
+                for (size_t v = 0; v < n; v++) memset(rows + v * stride + begin, 0, count * sizeof *rows);
+                continue;
+            }
+            finish(source, first, count, rows + begin, stride);
+        }
+    }
+    return GLS_OK;
+}
+
+gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf)
+{
+    GLS_REQUIRE(source && odf);
+    const gls_grid *grid = &source->image->grid;
+    size_t slice = (size_t)grid->dim[0] * (size_t)grid->dim[1], n = source->sphere->n;
+    gls_image *made = NULL;
+    float *rows = malloc(n * slice * sizeof *rows);
+    if (!rows) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of %zu directions", n);
+    gls_status status = gls_image_allocate(grid, n, false, &made);
+    for (int32_t z = 0; z < grid->dim[2] && status == GLS_OK; z++) {
+        status = gls_odf_slice(source, z, rows);
+        for (size_t v = 0; v < n && status == GLS_OK; v++)
+            memcpy(made->data + (v * (size_t)grid->dim[2] + (size_t)z) * slice, rows + v * slice, slice * sizeof *rows);
+    }
+    free(rows);
+    if (status == GLS_OK)
+        *odf = made;
+    else
+        gls_image_destroy(made);
+    return status;
+}
