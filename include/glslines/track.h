@@ -5,6 +5,7 @@
 #include <glslines/device.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
+#include <glslines/odf.h>
 #include <glslines/qball.h>
 #include <glslines/seeds.h>
 #include <glslines/sphere.h>
@@ -78,8 +79,9 @@ typedef struct gls_track_input {
     const gls_image *dwi;             /* boot: the series */
     const gls_gradients *gradients;   /* boot: its table */
     const gls_qball *qball;           /* boot: the model, made from the same table */
+    const gls_odf_source *odf;        /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *stop_map;        /* 1 volume, e.g. FA */
-    const gls_sphere *sphere;
+    const gls_sphere *sphere;         /* boot: directions on which its ODFs are sampled; antipodal */
 } gls_track_input;
 
 /* Why a half-streamline ended. */

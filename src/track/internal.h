@@ -48,6 +48,8 @@ typedef struct gls_model {
 /* Makes the volume and the model buffer and adds the direction getter's definitions. */
 gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                  gls_model *model);
+gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                                gls_model *model);
 void gls_model_finish(gls_model *model);
 
 /* Writes the channels of the bootstrap volume (coefficients, mean b0, residuals), slice by slice. */

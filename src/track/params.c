@@ -80,7 +80,6 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->min_length > p->max_length) return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length, p->max_length);
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length, GLS_MAX_STEPS, p->step_size);
-    if (p->dg != GLS_DG_BOOT) return gls_fail(GLS_ERR_UNSUPPORTED, "only the bootstrap direction getter is available in this version");
     return GLS_OK;
 }
 

@@ -11,16 +11,17 @@
 
 static gls_status check_input(const gls_track_params *params, const gls_track_input *input)
 {
-    GLS_REQUIRE(input->stop_map && input->sphere);
+    GLS_REQUIRE(input->stop_map);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
     if (params->dg == GLS_DG_BOOT) {
-        GLS_REQUIRE(input->dwi && input->gradients && input->qball);
+        GLS_REQUIRE(input->dwi && input->gradients && input->qball && input->sphere);
         if (!input->sphere->antipodal) return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
         if (input->gradients->n != input->dwi->n_volumes)
             return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", input->gradients->n, input->dwi->n_volumes);
         return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
     }
-    return GLS_OK;
+    GLS_REQUIRE(input->odf);
+    return gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
 }
 
 /* Not-a-number counts as 0: such a voxel ends a streamline under any threshold >= 0. */
@@ -149,6 +150,7 @@ gls_status gls_tracker_create(gls_device *device, const gls_track_params *params
     gls_status status = gls_track_params_check(params);
     if (status == GLS_OK) status = check_input(params, input);
     if (status != GLS_OK) return status;
+    const gls_sphere *sphere = params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere;
     gls_tracker *t = calloc(1, sizeof *t);
     gls_define_list defines = {0};
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
@@ -157,17 +159,18 @@ gls_status gls_tracker_create(gls_device *device, const gls_track_params *params
     t->grid = input->stop_map->grid;
     gls_device_hold(device);
     double start = gls_seconds();
-    status = gls_track_plan_make(params, gls_device_get_info(device), input->qball ? (uint32_t)input->qball->k : 0, &t->plan);
-    if (status == GLS_OK) status = gls_boot_model_create(device, params, &t->plan, input, &defines, &t->model);
+    status = gls_track_plan_make(params, gls_device_get_info(device), params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, &t->plan);
+    if (status == GLS_OK)
+        status = (params->dg == GLS_DG_BOOT ? gls_boot_model_create : gls_odf_model_create)(device, params, &t->plan, input, &defines, &t->model);
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);
-    if (status == GLS_OK) status = copy_vertices(t, input->sphere);
+    if (status == GLS_OK) status = copy_vertices(t, sphere);
     if (status == GLS_OK) status = create_buffers(t);
     if (status == GLS_OK) status = gls_device_synchronize(device);
     t->seconds_upload = gls_seconds() - start;
     start = gls_seconds();
     if (status == GLS_OK) {
         define_mapping(&defines, &t->plan);
-        define_common(&defines, t, input->sphere);
+        define_common(&defines, t, sphere);
         status = load_kernels(t, &defines);
     }
     t->seconds_compile = gls_seconds() - start;
