@@ -24,10 +24,12 @@
 #define GLSLINES_H
 
 #include <glslines/common.h>
+#include <glslines/csd.h>
 #include <glslines/device.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
+#include <glslines/odf.h>
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
 #include <glslines/qball.h>

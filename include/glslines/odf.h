@@ -59,6 +59,11 @@ GLS_API gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float 
 /* All slices as an image of source->sphere->n volumes. */
 GLS_API gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf);
 
+/* The same functions in another basis and frame, e.g. for MRtrix3 as GLS_SH_TOURNIER07 in GLS_BVEC_WORLD: even or full as sh is, in single precision. name as
+ * above. Exact for voxel axes at right angles. */
+GLS_API gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to,
+                                      gls_bvec_frame to_frame, gls_image **converted);
+
 #ifdef __cplusplus
 }
 #endif

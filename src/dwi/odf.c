@@ -38,8 +38,7 @@ void gls_odf_source_destroy(gls_odf_source *source)
     free(source);
 }
 
-/* Columns: the voxel axes in the frame, without the voxels' sizes. */
-static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
+void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
 {
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
@@ -49,6 +48,12 @@ static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][
 static void apply(const double map[3][3], const double in[3], double out[3])
 {
     for (int r = 0; r < 3; r++) out[r] = map[r][0] * in[0] + map[r][1] * in[1] + map[r][2] * in[2];
+}
+
+gls_status gls_odf_fail_order(const char *name, size_t n)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full bases 4, 9, 16, 25, 36, ... 289)", name,
+                    n);
 }
 
 static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)
@@ -71,7 +76,7 @@ static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_option
         gls_odf_source_destroy(s);
         return NULL;
     }
-    frame_map(frame, &image->grid, s->parts->to_frame);
+    gls_odf_frame_map(frame, &image->grid, s->parts->to_frame);
     return s;
 }
 
@@ -97,9 +102,7 @@ static gls_status find_order(gls_odf_source *s, const char *name)
         return GLS_OK;
     }
     int order = gls_sh_full_order(n);
-    if (order < 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full bases 4, 9, 16, 25, 36, ... 289)",
-                        name, n);
+    if (order < 0) return gls_odf_fail_order(name, n);
     s->full = has_odd_part(s->image, order);
     s->order = s->full ? order : order / 2 * 2;
     for (int l = 0; l <= s->order; l += s->full ? 1 : 2)

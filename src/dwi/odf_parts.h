@@ -18,6 +18,11 @@ struct gls_odf_parts {
     double to_frame[3][3]; /* voxel axes to the frame of the coefficients or directions */
 };
 
+/* Columns: the voxel axes in the frame, without the voxels' sizes. */
+void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3]);
+/* Message for a number of volumes that is no basis. */
+gls_status gls_odf_fail_order(const char *name, size_t n);
+
 /* rows[v * stride + i] = sum over j of matrix[v][j] in[j * GLS_ODF_BLOCK + i] for i < count; in and the matrix are 64-byte aligned, n_rows a multiple of
  * GLS_ODF_ROWS. Only the rows below n_stored are stored. */
 typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in, size_t count, float *rows, size_t stride);

@@ -65,3 +65,79 @@ gls_status dump_csd(int argc, char **argv)
     gls_image_destroy(sh);
     return status;
 }
+
+static gls_bvec_frame frame_of(const char *name)
+{
+    return !strcmp(name, "world") ? GLS_BVEC_WORLD : !strcmp(name, "fsl") ? GLS_BVEC_FSL : GLS_BVEC_IMAGE;
+}
+
+static gls_status write_samples(const gls_odf_source *source, const char *prefix)
+{
+    gls_image *odf = NULL;
+    char path[4096];
+    gls_status status = gls_odf_sample(source, &odf);
+    snprintf(path, sizeof path, "%s_odf.nii", prefix);
+    if (status == GLS_OK) status = gls_image_write(path, odf, GLS_IMAGE_FLOAT32);
+    snprintf(path, sizeof path, "%s_vertices.txt", prefix);
+    FILE *file = status == GLS_OK ? fopen(path, "w") : NULL;
+    for (size_t v = 0; file && v < source->sphere->n; v++)
+        fprintf(file, "%.17g %.17g %.17g\n", source->sphere->vertex[v][0], source->sphere->vertex[v][1], source->sphere->vertex[v][2]);
+    if (file) fclose(file);
+    gls_image_destroy(odf);
+    return status;
+}
+
+gls_status dump_sh(int argc, char **argv)
+{
+    (void)argc;
+    gls_image *sh = NULL;
+    gls_sphere *sphere = NULL;
+    gls_odf_source *source = NULL;
+    gls_sh_basis basis;
+    gls_odf_options options = {.clip = false};
+    gls_status status = gls_sh_basis_parse(argv[1], &basis);
+    if (status == GLS_OK) status = gls_image_read(argv[0], GLS_IMAGE_ANY, &sh);
+    if (status == GLS_OK) status = !strcmp(argv[3], "small") || !strcmp(argv[3], "default") ? gls_sphere_create(argv[3], &sphere) : gls_sphere_read(argv[3], &sphere);
+    double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (status == GLS_OK) status = gls_odf_source_create_sh(sh, argv[0], basis, frame_of(argv[2]), sphere, &options, &source);
+    if (status == GLS_OK) status = write_samples(source, argv[4]);
+    fprintf(stderr, "sampled and written: %.2f s, %.2f s of processors\n", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    gls_odf_source_destroy(source);
+    gls_sphere_destroy(sphere);
+    gls_image_destroy(sh);
+    return status;
+}
+
+gls_status dump_amplitudes(int argc, char **argv)
+{
+    (void)argc;
+    gls_image *odf = NULL;
+    double (*direction)[3] = NULL;
+    size_t n = 0;
+    gls_odf_source *source = NULL;
+    gls_odf_options options = {.clip = false};
+    gls_status status = gls_image_read(argv[0], GLS_IMAGE_4D, &odf);
+    if (status == GLS_OK) status = gls_odf_directions_read(argv[1], &direction, &n);
+    if (status == GLS_OK)
+        status = gls_odf_source_create_amplitudes(odf, argv[0], (const double (*)[3])direction, n, argv[1], frame_of(argv[2]), &options, &source);
+    if (status == GLS_OK) status = write_samples(source, argv[3]);
+    gls_odf_source_destroy(source);
+    gls_image_destroy(odf);
+    free(direction);
+    return status;
+}
+
+gls_status dump_convert(int argc, char **argv)
+{
+    (void)argc;
+    gls_image *sh = NULL, *converted = NULL;
+    gls_sh_basis from, to;
+    gls_status status = gls_sh_basis_parse(argv[1], &from);
+    if (status == GLS_OK) status = gls_sh_basis_parse(argv[3], &to);
+    if (status == GLS_OK) status = gls_image_read(argv[0], GLS_IMAGE_ANY, &sh);
+    if (status == GLS_OK) status = gls_odf_convert_sh(sh, argv[0], from, frame_of(argv[2]), to, frame_of(argv[4]), &converted);
+    if (status == GLS_OK) status = gls_image_write(argv[5], converted, GLS_IMAGE_FLOAT32);
+    gls_image_destroy(sh);
+    gls_image_destroy(converted);
+    return status;
+}

@@ -49,6 +49,9 @@ static const struct {
 } commands[] = {
     {"tensor", 4, "DWI BVAL BVEC OUTPREFIX [image|fsl|world]", dump_tensor},
     {"csd", 7, "DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]", dump_csd},
+    {"sh", 5, "IMAGE BASIS FRAME SPHERE|default|small OUTPREFIX", dump_sh},
+    {"amplitudes", 4, "IMAGE DIRECTIONS FRAME OUTPREFIX", dump_amplitudes},
+    {"convert", 6, "IMAGE BASIS FRAME BASIS FRAME OUT", dump_convert},
 };
 
 int main(int argc, char **argv)

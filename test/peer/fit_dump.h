@@ -2,10 +2,15 @@
 #ifndef GLS_TEST_FIT_DUMP_H
 #define GLS_TEST_FIT_DUMP_H
 
-#include <glslines/csd.h>
 #include <glslines/glslines.h>
 
 /* csd DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]: OUTPREFIX_sh.nii, _response.txt, _zonal.txt; vectors as they are. */
 gls_status dump_csd(int argc, char **argv);
+/* sh IMAGE BASIS FRAME SPHERE|default|small OUTPREFIX: OUTPREFIX_odf.nii, _vertices.txt; not clipped. */
+gls_status dump_sh(int argc, char **argv);
+/* amplitudes IMAGE DIRECTIONS FRAME OUTPREFIX: as before. */
+gls_status dump_amplitudes(int argc, char **argv);
+/* convert IMAGE BASIS FRAME BASIS FRAME OUT. */
+gls_status dump_convert(int argc, char **argv);
 
 #endif

@@ -194,6 +194,45 @@ static void full_samples(void **state)
     gls_sphere_destroy(sphere);
 }
 
+/* Converted coefficients are the same functions; MRtrix3's order of even coefficients in the same frame is a mere permutation. */
+static void conversions(void **state)
+{
+    (void)state;
+    gls_sphere *sphere = small();
+    gls_odf_options options = raw();
+    for (int c = 0; c < 8; c++) {
+        size_t count = c % 2 ? gls_sh_full_count(5) : gls_sh_count(6);
+        gls_sh_basis from = (gls_sh_basis)(c % 4), to = (gls_sh_basis)((c + 1 + c / 4) % 4);
+        gls_bvec_frame old = (gls_bvec_frame)(c % 3), new = (gls_bvec_frame)((c + 1 + c / 5) % 3);
+        gls_image *sh = make_noise(c & 2 ? -1 : 1, count), *other = NULL, *a = NULL, *b = NULL;
+        gls_odf_source *source = NULL;
+        assert_int_equal(gls_odf_convert_sh(sh, "sh.nii", from, old, to, new, &other), GLS_OK);
+        assert_int_equal(gls_odf_source_create_sh(sh, "sh.nii", from, old, sphere, &options, &source), GLS_OK);
+        assert_int_equal(gls_odf_sample(source, &a), GLS_OK);
+        gls_odf_source_destroy(source);
+        assert_int_equal(gls_odf_source_create_sh(other, "sh.nii", to, new, sphere, &options, &source), GLS_OK);
+        assert_int_equal(gls_odf_sample(source, &b), GLS_OK);
+        gls_odf_source_destroy(source);
+        for (size_t i = 0; i < a->n_volumes * VOXELS; i++) assert_float_equal(a->data[i], b->data[i], 2e-5);
+        gls_image_destroy(a);
+        gls_image_destroy(b);
+        gls_image_destroy(sh);
+        gls_image_destroy(other);
+    }
+    gls_image *sh = make_noise(1, 15), *other = NULL;
+    assert_int_equal(gls_odf_convert_sh(sh, "sh.nii", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_IMAGE, &other), GLS_OK);
+    for (int l = 0; l <= 4; l += 2)
+        for (int m = -l; m <= l; m++)
+            assert_memory_equal(other->data + (l * (l + 1) / 2 + m) * VOXELS, sh->data + (l * (l + 1) / 2 - m) * VOXELS, VOXELS * sizeof *sh->data);
+    gls_image_destroy(sh);
+    gls_image_destroy(other);
+    sh = make_image(1, 7);
+    assert_int_equal(gls_odf_convert_sh(sh, "sh.nii", GLS_SH_TOURNIER07, GLS_BVEC_IMAGE, GLS_SH_DESCOTEAUX07, GLS_BVEC_IMAGE, &other), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "sh.nii: 7 volumes fit no SH order"));
+    gls_image_destroy(sh);
+    gls_sphere_destroy(sphere);
+}
+
 /* Each kernel against double precision, with rows and voxels that fill no block, and nothing written beyond. */
 static void kernels(void **state)
 {
@@ -409,7 +448,7 @@ static void full_sphere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_bases), cmocka_unit_test(sh_samples), cmocka_unit_test(full_samples), cmocka_unit_test(kernels),
+        cmocka_unit_test(full_bases), cmocka_unit_test(sh_samples), cmocka_unit_test(full_samples), cmocka_unit_test(conversions), cmocka_unit_test(kernels),
         cmocka_unit_test(finishing),  cmocka_unit_test(amplitudes), cmocka_unit_test(errors),       cmocka_unit_test(full_sphere),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
