@@ -178,6 +178,7 @@ static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from,
             if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, points, parcel);
             if (status != GLS_OK) return status;
         }
+        if (done == from && until == from + 1) return gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
         capacity = (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
     } while (done == from);
     if (parcel) gls_courier_send(c->courier);
