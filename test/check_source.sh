@@ -3,7 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
-failures=0
+failed=$(mktemp)
+trap 'rm -f "$failed"' EXIT
 
 # expect_none WHAT: standard input has to be empty
 expect_none() {
@@ -13,7 +14,7 @@ expect_none() {
     else
         echo "FAIL $1:"
         printf '%s\n' "$found" | sed 's/^/    /'
-        failures=$((failures + 1))
+        echo "$1" >> "$failed" # a variable would be lost at the end of the pipe
     fi
 }
 
@@ -65,4 +66,4 @@ for header in include/glslines/*.h; do
     printf '#include <glslines/%s>\n' "$(basename "$header")" | g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c++ - 2>&1
 done | expect_none "public headers compile alone"
 
-[ "$failures" -eq 0 ]
+[ ! -s "$failed" ]

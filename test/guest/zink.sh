@@ -88,7 +88,7 @@ grep -i -E 'zink|subgroup' "$work/zink-devices.txt" || { cat "$work/zink-devices
 inside /glslines/bin/glslines phantom /glslines/phantom > /dev/null
 track() { # MAPPING
     start=$(date +%s)
-    inside timeout 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink --mapping $1 --nseeds $seeds -o /glslines/out/$1.trx -q" ||
+    inside timeout -k 10 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink --mapping $1 --nseeds $seeds -o /glslines/out/$1.trx -q" ||
         fail "glslines track --mapping $1"
     echo "zink, --mapping $1: $(tr -d '[:space:]' < "$chroot/glslines/out/$1.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
 }

@@ -6,6 +6,7 @@ DIPY's LocalTracking with BootDirectionGetter is slow, so its result is kept in 
 Options not known here are handed to `glslines track`, e.g. --device or --mapping. Exits with 1 where a bound is not met."""
 
 import argparse
+import ctypes
 import hashlib
 import multiprocessing
 import os
@@ -49,6 +50,21 @@ def run(*command, **kwargs):
     return subprocess.run([str(c) for c in command], check=True, env=environment, **kwargs)
 
 
+def default_sphere(library):
+    """Vertices of the built-in sphere, one of each antipodal pair, from the shared library beside the program."""
+
+    class Sphere(ctypes.Structure):
+        _fields_ = [("n", ctypes.c_size_t), ("vertex", ctypes.POINTER(ctypes.c_double))]  # the first members
+
+    gls = ctypes.CDLL(str(library))
+    sphere = ctypes.POINTER(Sphere)()
+    if gls.gls_sphere_create(b"default", ctypes.byref(sphere)) != 0:
+        raise RuntimeError("no default sphere")
+    vertices = np.ctypeslib.as_array(sphere.contents.vertex, (sphere.contents.n, 3)).copy()
+    gls.gls_sphere_destroy(sphere)
+    return vertices
+
+
 class Problem:
     """What both programs track."""
 
@@ -64,7 +80,7 @@ class Problem:
             bvecs = bvecs * [-1, 1, 1]  # FSL's rule, which DIPY leaves to its caller
         self.table = gradient_table(bvals, bvecs=bvecs, b0_threshold=50)
         self.mask = np.asarray(nib.load(self.directory / "mask.nii.gz").dataobj) > 0
-        self.sphere = np.loadtxt(run(glslines, "help", "--sphere", "default", capture_output=True, text=True).stdout.splitlines())
+        self.sphere = default_sphere(glslines.parent / "libglslines.so")
         self.fa = TensorModel(self.table, fit_method="WLS").fit(self.data, mask=self.mask).fa.astype(np.float32)
         self.fa_path = work / "fa.nii.gz"
         nib.save(nib.Nifti1Image(self.fa, self.affine), self.fa_path)
