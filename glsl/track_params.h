@@ -15,6 +15,7 @@ FIELD(float, peak_threshold)
 FIELD(float, min_signal)        // in units of the volume
 FIELD(uint, max_directions)     // of a seed
 FIELD(uint, n_active)           // staged: slots in the list
+FIELD(uint, turns)              // staged: directions drawn before the host looks
 FIELD(uint, is_initial)         // staged: 1 in pass 1
 FIELD(float, angular_weight)    // soft angular weighting of the ODF, 0 in pass 1
 FIELD(float, voxel_x)           // mm
@@ -26,4 +27,3 @@ FIELD(float, probe_radius)      // PTT: mm
 FIELD(float, max_curvature)     // PTT: 1/mm
 FIELD(uint, reserved_0)         // whole 16 bytes
 FIELD(uint, reserved_1)
-FIELD(uint, reserved_2)

@@ -5,6 +5,7 @@
 #include "peaks.glsl"
 #include "dg_boot_choose.glsl"
 #include "half.glsl"
+#include "half_work.glsl"
 
 void main()
 {
@@ -24,20 +25,12 @@ void main()
             for (uint k = 0u; k < found; k++) pool[slot * uint(MAX_DIRECTIONS + 1) + 1u + k] = vertex[k];
         }
     } else {
-        uint flags = WORK(WORK_FLAGS, slot);
-        Draw draw = Draw(0u, WORK(WORK_STEP, slot), 0u, 0u);
-        Half h = Half(slot, work_vector(WORK_POSITION, slot), work_vector(WORK_DIRECTION, slot), uvec3(0u), draw, flags & 0xffu, (flags & 0x100u) != 0u, WORK(WORK_POINTS, slot),
-                      WORK(WORK_BLOCK, slot));
+        Half h = load_half(slot);
         vec3 next = h.d;
         uint outcome = choose_direction(h.d, n, h.aux, next);
         if (work_live() && state[slot] == NONE) {
             half_advance(h, outcome, next);
-            set_work_vector(WORK_POSITION, slot, h.p);
-            set_work_vector(WORK_DIRECTION, slot, h.d);
-            WORK(WORK_STEP, slot) = h.draw.step;
-            WORK(WORK_FLAGS, slot) = h.attempt | (h.joint ? 0x100u : 0u);
-            WORK(WORK_POINTS, slot) = h.n_points;
-            WORK(WORK_BLOCK, slot) = h.block;
+            store_half(slot, h);
         }
     }
 }

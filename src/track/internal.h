@@ -65,8 +65,10 @@ struct gls_tracker {
     gls_grid grid;
     gls_model model;
     gls_texture *stop_map;
-    gls_kernel *initial, *track;          /* one kernel a pass */
-    gls_kernel *sample, *first_sample, *turn; /* staged; first_sample is that of pass 1 */
+    gls_kernel *initial;                      /* pass 1 in one kernel */
+    gls_kernel *track;                        /* pass 2 in one kernel */
+    gls_kernel *step;                         /* staged: some turns of pass 2 */
+    gls_kernel *sample, *first_sample, *turn; /* split: both passes; first_sample is that of pass 1 where it differs */
     gls_kernel *gather;
     float (*vertex)[3]; /* of the sphere */
     gls_buffer *uniforms, *gather_uniforms;

@@ -30,6 +30,7 @@ static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_a
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
+        .turns = t->plan.turns,
         .angular_weight = initial ? 0.0f : (float)p->angular_weight,
         .voxel_x = (float)t->grid.voxel_size[0],
         .voxel_y = (float)t->grid.voxel_size[1],
@@ -80,7 +81,7 @@ static uint32_t slots_per_group(const gls_track_plan *plan)
     return plan->group_size / plan->lanes;
 }
 
-static gls_status initial_fused(gls_batch_context *c, uint64_t first, uint32_t n)
+static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n)
 {
     gls_tracker *t = c->tracker;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
@@ -119,7 +120,7 @@ static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
 /* --- staged: the host keeps the list of running halves --------------------------------------------------------------------------------- */
 
 /* Fields of the work buffer that differ from 0 at the start; see glsl/work.glsl. */
-enum { WORK_LIST = 0, WORK_POSITION = 1, WORK_DIRECTION = 4, WORK_SEED = 7, WORK_STREAM = 8, WORK_STEP = 9, WORK_FLAGS = 10, WORK_ARRAYS = 1 + GLS_WORK_FIELDS };
+enum { WORK_POSITION = 1, WORK_DIRECTION = 4, WORK_AUX = 7, WORK_SEED = 10, WORK_STREAM = 11, WORK_STEP = 12, WORK_FLAGS = 13, WORK_ARRAYS = 1 + GLS_WORK_FIELDS };
 #define FLAG_JOINT 0x100u
 
 static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slot, const float v[3])
@@ -133,8 +134,8 @@ static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
     return gls_buffer_write(c->tracker->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
 }
 
-/* One draw for every active slot. */
-static gls_status run_turn(gls_tracker *t, uint32_t n_active, bool initial)
+/* The turns of one dispatch for every active slot. */
+static gls_status run_turns(gls_tracker *t, uint32_t n_active, bool initial)
 {
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
@@ -142,12 +143,17 @@ static gls_status run_turn(gls_tracker *t, uint32_t n_active, bool initial)
     args[n_args++] = gls_arg_buffer(0, t->work);
     args[n_args++] = gls_arg_buffer(1, initial ? t->directions : t->pool);
     args[n_args++] = gls_arg_buffer(2, t->state);
-    gls_status status = run(initial && t->first_sample ? t->first_sample : t->sample, n_active, t->plan.group_size, limit, args, n_args);
-    if (status == GLS_OK) status = run(t->turn, n_active, t->plan.group_size, limit, args, n_args);
+    uint32_t slots = slots_per_group(&t->plan);
+    if (!t->plan.split) return run(t->step, n_active, slots, limit, args, n_args);
+    gls_status status = GLS_OK;
+    for (uint32_t i = 0; i < (initial ? 1 : t->plan.turns) && status == GLS_OK; i++) {
+        status = run(initial && t->first_sample ? t->first_sample : t->sample, n_active, slots, limit, args, n_args);
+        if (status == GLS_OK) status = run(t->turn, n_active, slots, limit, args, n_args);
+    }
     return status;
 }
 
-static gls_status initial_staged(gls_batch_context *c, uint64_t first, uint32_t n)
+static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n)
 {
     memset(c->work, 0, 4ull * WORK_ARRAYS * n);
     for (uint32_t i = 0; i < n; i++) {
@@ -157,7 +163,7 @@ static gls_status initial_staged(gls_batch_context *c, uint64_t first, uint32_t 
     }
     gls_status status = upload_uniforms(c->tracker, n, n, true);
     if (status == GLS_OK) status = upload_work(c, n);
-    if (status == GLS_OK) status = run_turn(c->tracker, n, true);
+    if (status == GLS_OK) status = run_turns(c->tracker, n, true);
     return status;
 }
 
@@ -165,6 +171,7 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
 {
     uint32_t *work = c->work;
     size_t n = n_items;
+    bool framed = c->tracker->params.dg == GLS_DG_PTT;
     memset(work, 0, 4 * WORK_ARRAYS * n);
     for (uint32_t i = 0; i < n_items; i++) {
         const uint32_t *line = &c->line[(size_t)GLS_LINE_WORDS * (i / 2)];
@@ -174,8 +181,10 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
         put_vector(work, n_items, WORK_DIRECTION, i, c->tracker->vertex[line[3]]);
         work[WORK_SEED * n + i] = line[4];
         work[WORK_STREAM * n + i] = line[5];
-        work[WORK_STEP * n + i] = 1;
-        work[WORK_FLAGS * n + i] = i % 2 == 0 ? FLAG_JOINT : 0;
+        /* see half_start() in glsl/half.glsl */
+        work[WORK_STEP * n + i] = framed && i % 2 == 0 ? 0x80000001u : 1;
+        work[WORK_AUX * n + i] = framed ? 0 : line[3];
+        work[WORK_FLAGS * n + i] = !framed && i % 2 == 0 ? FLAG_JOINT : 0;
     }
 }
 
@@ -183,14 +192,12 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 {
     gls_tracker *t = c->tracker;
     uint32_t n_items = 2 * n_lines, n_active = n_items;
-    /* where the host is the device, the list is put right after every turn; elsewhere asking costs more than some idle lanes */
-    uint32_t turns = gls_device_get_info(t->device)->software ? 1 : 8;
     fill_halves(c, n_items);
     gls_status status = upload_work(c, n_items);
     if (status == GLS_OK) status = reset_state(c, n_items);
     while (status == GLS_OK && n_active > 0) {
         status = upload_uniforms(t, n_items, n_active, false);
-        for (uint32_t i = 0; i < turns && status == GLS_OK; i++) status = run_turn(t, n_active, false);
+        if (status == GLS_OK) status = run_turns(t, n_active, false);
         if (status == GLS_OK) status = read_state(c, n_items);
         if (status != GLS_OK) break;
         uint32_t kept = 0;
@@ -205,14 +212,12 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
 {
     gls_tracker *t = c->tracker;
-    gls_status status = t->plan.staged ? initial_staged(c, first, n) : initial_fused(c, first, n);
+    gls_status status = t->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
     if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4ull * n * (uint64_t)(t->params.max_directions_per_seed + 1), c->direction);
     return status;
 }
 
 gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)
 {
-    gls_tracker *t = c->tracker;
-    gls_status status = t->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
-    return status;
+    return c->tracker->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
 }

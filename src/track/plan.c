@@ -34,13 +34,16 @@ static gls_status plan_mapping(const gls_track_params *params, const gls_device_
     return GLS_OK;
 }
 
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t staged_coefficients, gls_track_plan *plan)
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t coefficients, gls_track_plan *plan)
 {
     gls_track_plan p = {0};
     gls_status status = plan_mapping(params, limits, &p);
     if (status != GLS_OK) return status;
-    p.staged = p.lanes == 1 && staged_coefficients > 0;
-    p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + staged_coefficients : 0;
+    /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */
+    p.staged = p.lanes == 1 || limits->software;
+    p.split = p.lanes == 1 && coefficients > 0;
+    p.turns = p.split ? (limits->software ? 1 : 8) : 4;
+    p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? coefficients : 0) : 0;
     p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
@@ -58,7 +61,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / (GLS_LINE_WORDS * 4));
     if (p.staged) {
         lines = min_u64(lines, storage / (8 * (uint64_t)p.work_words));
-        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group_size / 2);
+        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group_slots / 2);
         batch = min_u64(batch, 2 * lines);
     }
     if (batch < 1 || lines < directions || blocks < needed)

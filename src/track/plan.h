@@ -21,15 +21,17 @@ typedef struct gls_track_plan {
     uint32_t group_size;   /* invocations of a work group */
     uint32_t group_slots;  /* streamlines of a work group at most */
     uint32_t track_groups; /* work groups that stay for pass 2 */
-    bool staged;           /* a turn is two kernels, with the halves in the work buffer between them */
+    bool staged;           /* halves wait in the work buffer between dispatches */
+    bool split;            /* and a turn is two kernels */
+    uint32_t turns;        /* staged: directions drawn in a dispatch */
     uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
     uint64_t buffer_bytes; /* of all buffers */
 } gls_track_plan;
 
 /* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */
-#define GLS_WORK_FIELDS 12
+#define GLS_WORK_FIELDS 15
 
-/* staged_coefficients: coefficients that the stages hand over where the single mapping is staged for this direction getter, else 0. */
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t staged_coefficients, gls_track_plan *plan);
+/* coefficients: what the two kernels of a split turn hand over, for direction getters that have such; else 0. */
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t coefficients, gls_track_plan *plan);
 
 #endif

@@ -98,13 +98,14 @@ static gls_status load_kernels(gls_tracker *t, gls_define_list *common)
 {
     bool measured = t->params.boot_start == GLS_BOOT_START_FIT;
     gls_status status = load(t, "gather.comp", common, false, &t->gather);
-    if (t->plan.staged) {
+    if (t->plan.split) {
         if (status == GLS_OK) status = load(t, "sample.comp", common, false, &t->sample);
         if (status == GLS_OK && measured) status = load(t, "sample.comp", common, true, &t->first_sample);
         if (status == GLS_OK) status = load(t, "turn.comp", common, false, &t->turn);
     } else {
         if (status == GLS_OK) status = load(t, "initial.comp", common, measured, &t->initial);
-        if (status == GLS_OK) status = load(t, "track.comp", common, false, &t->track);
+        if (status == GLS_OK && t->plan.staged) status = load(t, "step.comp", common, false, &t->step);
+        if (status == GLS_OK && !t->plan.staged) status = load(t, "track.comp", common, false, &t->track);
     }
     return status;
 }
@@ -190,7 +191,7 @@ void gls_tracker_destroy(gls_tracker *t)
 {
     if (!t) return;
     gls_device_hold(t->device);
-    gls_kernel *kernels[] = {t->initial, t->track, t->sample, t->first_sample, t->turn, t->gather};
+    gls_kernel *kernels[] = {t->initial, t->track, t->step, t->sample, t->first_sample, t->turn, t->gather};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) gls_kernel_destroy(kernels[i]);
     gls_buffer *buffers[] = {t->uniforms, t->gather_uniforms, t->seeds, t->directions, t->lines, t->work, t->pool, t->state, t->output};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) gls_buffer_destroy(buffers[i]);
