@@ -40,6 +40,12 @@ int lane_lowest(int x) { return x; }
 vec3 lane_chosen(vec3 x, bool chosen) { return x; }
 #endif
 
+// For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a longer one walks through end in memory, and compiling that
+// takes Mesa minutes.
+#define EACH_COEFFICIENT(statement)                                 \
+    for (int j = 0; j < min(N_COEFFICIENTS, 32); j++) { statement } \
+    for (int j = 32; j < N_COEFFICIENTS; j++) { statement }
+
 // Where in the random sequence a draw lies: nothing of the batch, the device or the launch enters.
 struct Draw {
     uint block;     // attempt << 16, plus the block within the attempt

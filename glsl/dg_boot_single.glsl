@@ -18,7 +18,7 @@ void sample_volume(vec3 p)
     }
 #include "tile_loops"
 #undef TILES
-    for (int j = 0; j < N_COEFFICIENTS; j++) coefficient[j] = channel[j];
+    EACH_COEFFICIENT(coefficient[j] = channel[j];)
 }
 
 // Draws two indices from one word: the fraction left over by the first serves the second (bias below n^2 / 2^32).
@@ -62,7 +62,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
     sample_volume(p);
     float inverse_s0 = 1.0 / max(channel[N_COEFFICIENTS], params.min_signal);
-    for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = 0.0;
+    EACH_COEFFICIENT(fitted[j] = 0.0;)
 #if HAVE_MEASURED
     if (measured) use_measured(inverse_s0);
     else

@@ -30,7 +30,7 @@ void note(float x)
 
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
-    for (int j = 0; j < N_COEFFICIENTS; j++) odf_coefficient[j] = c[j];
+    EACH_COEFFICIENT(odf_coefficient[j] = c[j];)
     odf_max = -1e30;
     odf_min = 1e30;
 #include "odf_rows"
@@ -40,6 +40,6 @@ void evaluate_odf(float c[N_COEFFICIENTS])
 float odf_value(int v)
 {
     float value = 0.0;
-    for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];
+    EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];)
     return WEIGHTED(v, value);
 }

@@ -68,27 +68,27 @@ int take_strongest()
 
 int closest_peak(vec3 d)
 {
-    int closest = -1, best = take_strongest();
+    int closest = -1, best = 0;
     float nearest = -1.0;
     while (best >= 0) {
-        int vertex = int(CANDIDATE(best));
-        float c = separation_cosine(dot(vertex_direction(uint(vertex)), d));
+        best = take_strongest();
+        int vertex = best >= 0 ? int(CANDIDATE(best)) : -1;
+        float c = best >= 0 ? separation_cosine(dot(vertex_direction(uint(max(vertex, 0))), d)) : -2.0;
         if (c > nearest) {
             nearest = c;
             closest = vertex;
         }
-        best = take_strongest();
     }
     return nearest >= params.cos_max_angle ? closest : -1;
 }
 
 uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
 {
-    int best = take_strongest();
+    int best = 0;
     uint found = 0u;
     while (best >= 0 && found < params.max_directions) {
-        vertex[found++] = CANDIDATE(best);
         best = take_strongest();
+        if (best >= 0) vertex[found++] = CANDIDATE(best);
     }
     return found;
 }

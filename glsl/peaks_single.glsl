@@ -56,7 +56,7 @@ void list_candidates(uint n)
     }
 }
 
-// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+// Takes the strongest candidate left, drops those too near to it; -1 if none is left. Called at one place in each loop: a second copy costs seconds of compilation.
 int take_strongest()
 {
     int best = -1;
@@ -77,26 +77,26 @@ int take_strongest()
 
 int closest_peak(vec3 d)
 {
-    int closest = -1, best = take_strongest();
+    int closest = -1, best = 0;
     float nearest = -1.0;
     while (best >= 0) {
-        float c = separation_cosine(dot(candidate[best].xyz, d));
+        best = take_strongest();
+        float c = best >= 0 ? separation_cosine(dot(candidate[max(best, 0)].xyz, d)) : -2.0;
         if (c > nearest) {
             nearest = c;
-            closest = int(candidate_vertex[best]);
+            closest = int(candidate_vertex[max(best, 0)]);
         }
-        best = take_strongest();
     }
     return nearest >= params.cos_max_angle ? closest : -1;
 }
 
 uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
 {
-    int best = take_strongest();
+    int best = 0;
     uint found = 0u;
     while (best >= 0 && found < params.max_directions) {
-        vertex[found++] = candidate_vertex[best];
         best = take_strongest();
+        if (best >= 0) vertex[found++] = candidate_vertex[best];
     }
     return found;
 }

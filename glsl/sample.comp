@@ -11,5 +11,5 @@ void main()
     uint slot = work_slot();
     Draw draw = Draw((WORK(WORK_FLAGS, slot) & 0xffu) << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
-    for (int j = 0; j < N_COEFFICIENTS; j++) WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(fitted[j]);
+    EACH_COEFFICIENT(WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(fitted[j]);)
 }

@@ -11,7 +11,7 @@ void main()
 {
     uint slot = work_slot();
     float c[N_COEFFICIENTS];
-    for (int j = 0; j < N_COEFFICIENTS; j++) c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));
+    EACH_COEFFICIENT(c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));)
     odf_axis = work_vector(WORK_DIRECTION, slot);
     evaluate_odf(c);
     uint n = find_peaks();
