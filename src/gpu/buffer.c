@@ -94,9 +94,12 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     if (bytes == 0) return GLS_OK;
     gls_device *device = buffer->device;
     gls_device_hold(device);
+    gls_status status = GLS_OK;
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
-    if (!device->info.gles) {
+    if (gls_staging_wanted(device, bytes)) {
+        status = gls_staging_read(device, buffer->name, offset, bytes, data);
+    } else if (!device->info.gles) {
         glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
     } else {
         const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
@@ -105,7 +108,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
             glUnmapBuffer(GL_COPY_READ_BUFFER);
         }
     }
-    gls_status status = gls_device_check(device, "reading a buffer");
+    if (status == GLS_OK) status = gls_device_check(device, "reading a buffer");
     gls_device_release(device);
     return status;
 }

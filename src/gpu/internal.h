@@ -45,6 +45,8 @@ struct gls_device {
     EGLContext context;
     pthread_mutex_t lock; /* recursive */
     gls_device_memory memory;
+    GLuint staging; /* of gls_staging_read(), made at its first use, freed with the context */
+    const uint8_t *staging_mapped;
     bool lost;
     bool debug_output;
 };
@@ -75,6 +77,11 @@ void gls_device_query(gls_device_info *info);
 
 /* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
+
+/* Whether a range of this size is better read through gls_staging_read(). */
+bool gls_staging_wanted(const gls_device *device, size_t bytes);
+/* Copies a range of a buffer to the host. The device must be held. */
+gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 

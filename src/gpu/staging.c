@@ -1,0 +1,62 @@
+/* Reading large buffers: copied piece by piece into memory that both sides see, one half while the host empties the other. */
+#include "gpu/internal.h"
+
+#include <string.h>
+
+#include "util/status.h"
+
+#define PIECE ((size_t)16 << 20)
+
+bool gls_staging_wanted(const gls_device *device, size_t bytes)
+{
+    /* a software renderer's buffers are host memory: its own copy is the shortest way */
+    return bytes > PIECE / 16 && !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
+}
+
+static bool staging_open(gls_device *device)
+{
+    if (device->staging_mapped) return true;
+    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    glGenBuffers(1, &device->staging);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, device->staging);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)(2 * PIECE), NULL, flags | GL_CLIENT_STORAGE_BIT);
+    device->staging_mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)(2 * PIECE), flags);
+    return device->staging_mapped != NULL;
+}
+
+static void copy_parallel(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    const size_t part = (size_t)1 << 20;
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < bytes; at += part) memcpy(to + at, from + at, bytes - at < part ? bytes - at : part);
+}
+
+/* Asks for the piece that starts at; the sync object says when it is there. */
+static GLsync request(gls_device *device, GLuint source, size_t offset, size_t at, size_t bytes, unsigned half)
+{
+    size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+    glBindBuffer(GL_COPY_READ_BUFFER, source);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, device->staging);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(offset + at), (GLintptr)(half * PIECE), (GLsizeiptr)n);
+    glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
+    return glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data)
+{
+    if (!staging_open(device)) return gls_fail(GLS_ERR_MEMORY, "no memory for reading back from the device");
+    unsigned half = 0;
+    GLsync pending = request(device, source, offset, 0, bytes, half);
+    for (size_t at = 0; at < bytes; at += PIECE, half ^= 1) {
+        GLsync current = pending;
+        pending = at + PIECE < bytes ? request(device, source, offset, at + PIECE, bytes, half ^ 1) : NULL;
+        GLenum waited = glClientWaitSync(current, GL_SYNC_FLUSH_COMMANDS_BIT, UINT64_C(600000000000));
+        glDeleteSync(current);
+        if (waited != GL_ALREADY_SIGNALED && waited != GL_CONDITION_SATISFIED) {
+            if (pending) glDeleteSync(pending);
+            return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
+        }
+        copy_parallel((uint8_t *)data + at, device->staging_mapped + half * PIECE, bytes - at < PIECE ? bytes - at : PIECE);
+    }
+    return GLS_OK;
+}
