@@ -2,7 +2,7 @@
 // The last direction is itself a vertex, aux.x, so that the cone is a table of bits.
 //
 // Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in both mappings, and no vertex of weight 0 can be drawn.
-#include "peaks.glsl"
+#include "odf_initial.glsl"
 #include "pick_mapping.glsl"
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
@@ -16,12 +16,4 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     next = vertex_along(uint(vertex), d);
     aux.x = uint(vertex);
     return DIRECTION_FOUND;
-}
-
-uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
-{
-    if (!inside(p)) return 0u;
-    odf_at(p);
-    list_candidates(find_peaks());
-    return list_peaks(vertex);
 }

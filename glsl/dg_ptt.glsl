@@ -2,9 +2,7 @@
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
 // Each volume channel is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
-#include "sphere.glsl"
-#include "odf_mapping.glsl"
-#include "peaks_mapping.glsl"
+#include "odf_initial.glsl"
 
 const int PTT_TRIES = 1024;      // candidates of a turn
 const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
@@ -234,12 +232,4 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     n = normalize(n - dot(n, d) * d);
     aux = floatBitsToUint(n);
     return DIRECTION_FOUND;
-}
-
-uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
-{
-    if (!inside(p)) return 0u;
-    odf_at(p);
-    list_candidates(find_peaks());
-    return list_peaks(vertex);
 }

@@ -4,6 +4,7 @@ shared uint candidate_vertex[SLOTS * MAX_CANDIDATES];
 shared float candidate_value[SLOTS * MAX_CANDIDATES];
 
 #define CANDIDATE(i) candidate_vertex[int(SLOT) * MAX_CANDIDATES + (i)]
+#define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) candidate_value[int(SLOT) * MAX_CANDIDATES + (i)]
 
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
@@ -64,31 +65,4 @@ int take_strongest()
     }
     lane_sync();
     return best;
-}
-
-int closest_peak(vec3 d)
-{
-    int closest = -1, best = 0;
-    float nearest = -1.0;
-    while (best >= 0) {
-        best = take_strongest();
-        int vertex = best >= 0 ? int(CANDIDATE(best)) : -1;
-        float c = best >= 0 ? separation_cosine(dot(vertex_direction(uint(max(vertex, 0))), d)) : -2.0;
-        if (c > nearest) {
-            nearest = c;
-            closest = vertex;
-        }
-    }
-    return nearest >= params.cos_max_angle ? closest : -1;
-}
-
-uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
-{
-    int best = 0;
-    uint found = 0u;
-    while (best >= 0 && found < params.max_directions) {
-        best = take_strongest();
-        if (best >= 0) vertex[found++] = CANDIDATE(best);
-    }
-    return found;
 }

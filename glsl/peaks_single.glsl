@@ -32,6 +32,8 @@ const int MAX_CANDIDATES = 24;
 vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;
+#define CANDIDATE(i) candidate_vertex[i]
+#define CANDIDATE_DIRECTION(i) candidate[i].xyz
 
 // Lists the marked vertices in ascending order.
 void list_candidates(uint n)
@@ -73,30 +75,4 @@ int take_strongest()
     }
     if (best >= 0) candidate[best].w = -1.0;
     return best;
-}
-
-int closest_peak(vec3 d)
-{
-    int closest = -1, best = 0;
-    float nearest = -1.0;
-    while (best >= 0) {
-        best = take_strongest();
-        float c = best >= 0 ? separation_cosine(dot(candidate[max(best, 0)].xyz, d)) : -2.0;
-        if (c > nearest) {
-            nearest = c;
-            closest = int(candidate_vertex[max(best, 0)]);
-        }
-    }
-    return nearest >= params.cos_max_angle ? closest : -1;
-}
-
-uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
-{
-    int best = 0;
-    uint found = 0u;
-    while (best >= 0 && found < params.max_directions) {
-        best = take_strongest();
-        if (best >= 0) vertex[found++] = candidate_vertex[best];
-    }
-    return found;
 }
