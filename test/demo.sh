@@ -22,4 +22,4 @@ esac
 "$root/build/glslines" track -o "$output" --force "$@"
 say "
 The tractogram is in $output, all settings and counts are in ${output%.*}.json.
-Look at it with any viewer of TRX files (niivue, MI-Brain), or with '-o phantom.tck' in MRtrix3's mrview; glslines track --help shows the rest."
+Look at it with a viewer of TRX files such as niivue, or run 'sh test/demo.sh phantom.tck' for MRtrix3's mrview; build/glslines track --help shows the options."

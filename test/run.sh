@@ -104,7 +104,7 @@ stage_sanitize() {
 dump_shaders() {
     rm -rf build/shaders
     number=0
-    for options in "" "--api gles" "--precision float" "--sphere small" "--sh-order 6" "--sh-order 8" "--model csa" "--boot-retry peak --boot-start fit"; do
+    for options in "" "--api gles" "--precision float" "--sphere small" "--sh-order 6" "--model csa" "--boot-retry peak --boot-start fit"; do
         number=$((number + 1))
         mkdir -p "build/shaders/$number"
         # shellcheck disable=SC2086
