@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/half.h"
 #include "util/status.h"
 
 static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)
@@ -167,17 +168,36 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
+static uint16_t *to_half(const float *data, size_t n)
+{
+    const size_t part = 65536;
+    uint16_t *half = malloc(n * sizeof *half);
+    if (!half) return NULL;
+#pragma omp parallel for schedule(static) if (n > 4 * part)
+    for (size_t at = 0; at < n; at += part) gls_half_convert(data + at, n - at < part ? n - at : part, half + at);
+    return half;
+}
+
 gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
 {
     GLS_REQUIRE(texture && origin && size && data);
     for (int a = 0; a < 3; a++) GLS_REQUIRE(size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a]);
     gls_device *device = texture->device;
+    const void *texels = data;
+    uint16_t *half = NULL;
+    if (texture->format == GLS_TEXTURE_RGBA16F) {
+        /* drivers convert one value after the other */
+        half = to_half(data, 4 * (size_t)size[0] * size[1] * size[2]);
+        if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
+        texels = half;
+    }
     gls_device_hold(device);
     glBindTexture(GL_TEXTURE_3D, texture->name);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                    formats[texture->format].layout, GL_FLOAT, data);
+                    formats[texture->format].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
     gls_status status = gls_device_check(device, "writing a texture");
     gls_device_release(device);
+    free(half);
     return status;
 }

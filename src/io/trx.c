@@ -1,7 +1,7 @@
 /* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which header.json and both local headers are
  * written at the end; the other arrays, a small part, are spooled and follow. */
 #include "io/crc.h"
-#include "io/half.h"
+#include "util/half.h"
 #include "io/spool.h"
 #include "io/tractogram.h"
 #include "io/zip.h"

@@ -25,7 +25,7 @@ typedef struct slice_work {
     float *channels; /* channels x voxels */
     float *fit;      /* (k + 1) x n_volumes: coefficients and mean b0 from the whole series */
     float *basis;    /* n x k */
-    float *texels;   /* voxels x 4 */
+    float *texels;   /* the channels, interleaved by fours */
 } slice_work;
 
 static void work_finish(slice_work *w)
@@ -45,7 +45,7 @@ static gls_status work_init(slice_work *w, const gls_track_input *input)
     w->channels = calloc(gls_boot_channels(q) * w->n_voxels, sizeof(float));
     w->fit = calloc((q->k + 1) * w->n_volumes, sizeof(float));
     w->basis = malloc(q->n * q->k * sizeof(float));
-    w->texels = malloc(4 * w->n_voxels * sizeof(float));
+    w->texels = malloc(gls_boot_channels(q) * w->n_voxels * sizeof(float));
     if (!w->signal || !w->channels || !w->fit || !w->basis || !w->texels) {
         work_finish(w);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the bootstrap volume");

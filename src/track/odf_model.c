@@ -60,7 +60,7 @@ static gls_status fill_volume(gls_volume *volume, const gls_track_input *input, 
     const gls_grid *grid = &input->stop_map->grid;
     slice_work w = {.n_voxels = (size_t)grid->dim[0] * (size_t)grid->dim[1], .n_vertices = input->odf->sphere->n, .n_channels = 4 * (size_t)volume->plan.n_tiles};
     w.rows = malloc(w.n_channels * w.n_voxels * sizeof(float));
-    w.texels = malloc(4 * w.n_voxels * sizeof(float));
+    w.texels = malloc(w.n_channels * w.n_voxels * sizeof(float));
     gls_status status = w.rows && w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF volume");
     float largest = 0;
     for (int32_t z = 0; !per_voxel && z < grid->dim[2] && status == GLS_OK; z++) {

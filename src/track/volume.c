@@ -74,13 +74,17 @@ gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint
     size_t n = (size_t)grid->dim[0] * (size_t)grid->dim[1];
     uint32_t size[3] = {(uint32_t)grid->dim[0], (uint32_t)grid->dim[1], 1};
     gls_status status = GLS_OK;
-    for (uint32_t tile = 0; tile < plan->n_tiles && status == GLS_OK; tile++) {
+#pragma omp parallel for schedule(static)
+    for (uint32_t tile = 0; tile < plan->n_tiles; tile++) {
         const float *row = rows + 4 * tile * n;
+        float *out = texels + 4 * tile * n;
         for (size_t v = 0; v < n; v++)
-            for (size_t c = 0; c < 4; c++) texels[4 * v + c] = row[c * n + v];
+            for (size_t c = 0; c < 4; c++) out[4 * v + c] = row[c * n + v];
+    }
+    for (uint32_t tile = 0; tile < plan->n_tiles && status == GLS_OK; tile++) {
         uint32_t local = tile % plan->tiles_per_texture;
         uint32_t origin[3] = {local / plan->per_column * (uint32_t)grid->dim[0], 0, local % plan->per_column * (uint32_t)grid->dim[2] + z};
-        status = gls_texture_write(volume->texture[tile / plan->tiles_per_texture], origin, size, texels);
+        status = gls_texture_write(volume->texture[tile / plan->tiles_per_texture], origin, size, texels + 4 * tile * n);
     }
     return status;
 }

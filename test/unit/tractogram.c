@@ -7,7 +7,7 @@
 
 #include "files.h"
 #include "io/crc.h"
-#include "io/half.h"
+#include "util/half.h"
 #include "io/tractogram.h"
 #include "io/zip.h"
 #include <glslines/tractogram.h>

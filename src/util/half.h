@@ -1,6 +1,6 @@
 /* float16. */
-#ifndef GLS_IO_HALF_H
-#define GLS_IO_HALF_H
+#ifndef GLS_UTIL_HALF_H
+#define GLS_UTIL_HALF_H
 
 #include <stdbool.h>
 #include <stddef.h>

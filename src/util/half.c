@@ -1,4 +1,4 @@
-#include "io/half.h"
+#include "util/half.h"
 
 #include <string.h>
 
