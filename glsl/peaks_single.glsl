@@ -58,7 +58,7 @@ void list_candidates(uint n)
     }
 }
 
-// Takes the strongest candidate left, drops those too near to it; -1 if none is left. Called at one place in each loop: a second copy costs seconds of compilation.
+// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
 int take_strongest()
 {
     int best = -1;
