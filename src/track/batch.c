@@ -54,6 +54,7 @@ static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_
     uint32_t ends[2] = {state_backward >> 28, state_forward >> 28};
     *backward = state_backward & 0x0fffffffu;
     *forward = state_forward & 0x0fffffffu;
+    c->steps += (uint64_t)*backward + *forward;
     for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
     bool truncated = cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
     uint32_t steps = *backward + *forward;
@@ -168,11 +169,11 @@ static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from,
         if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, n_lines, 0);
         if (status != GLS_OK) return status;
         start = gls_seconds();
-        uint64_t before = r->points, directions = r->directions;
+        uint64_t before = r->points, steps = c->steps, directions = r->directions;
         placed = place_lines(c, first, from, until, parcel, &done);
         uint64_t points = r->points - before;
         r->seconds_scan += gls_seconds() - start;
-        if (r->directions > directions) c->points_per_line = fmax(c->points_per_line * 0.9, (double)points / (double)(r->directions - directions) * 1.1);
+        if (r->directions > directions) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)(r->directions - directions) * 1.1);
         if (parcel && points > 0) {
             status = gls_parcel_reserve(parcel, n_lines, points);
             if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, points, parcel);

@@ -24,7 +24,8 @@ struct gls_courier {
 
 gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
 {
-    if (n > parcel->capacity) {
+    if (n > parcel->capacity || !parcel->offset) {
+        if (n == 0) n = 1; /* the end of no streamlines has a place, too */
         free(parcel->offset);
         free(parcel->seed_index);
         free(parcel->seed);

@@ -125,7 +125,8 @@ typedef struct gls_batch_context {
     uint32_t *state;      /* 2 x batch_lines */
     uint32_t *work;       /* staged: what the host writes of the work buffer */
     float (*seed)[3];     /* batch_seeds */
-    double points_per_line; /* running estimate */
+    uint64_t steps;         /* made so far, those of rejected streamlines too */
+    double points_per_line; /* running estimate of what the pool must hold */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);

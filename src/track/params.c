@@ -78,6 +78,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         if (status != GLS_OK) return status;
     }
     if (p->min_length > p->max_length) return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length, p->max_length);
+    if (p->max_length < p->step_size) return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is less than one step of %g mm", p->max_length, p->step_size);
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length, GLS_MAX_STEPS, p->step_size);
     return GLS_OK;
