@@ -115,6 +115,7 @@ dump_shaders() {
 stage_source() {
     header "source: tiers, symbols, headers, shaders"
     check "source rules" sh test/check_source.sh build
+    check "tables of the README" sh test/check_readme.sh build/glslines
     check "shaders for validation" dump_shaders && check "shaders are valid GLSL" sh test/check_shaders.sh build/shaders/*/
 }
 
@@ -145,6 +146,7 @@ stage_peers() {
     check "niivue" find_niivue || modules=
     check "models against DIPY" "$python" test/peer/dipy_models.py build/libglslines.so
     check "tensor against DIPY" "$python" test/peer/dipy_tensor.py build/test/peer_fit_dump
+    check "CSD and ODFs against DIPY and MRtrix3" "$python" test/peer/dipy_csd.py build/test/peer_fit_dump build/glslines
     check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
     # shellcheck disable=SC2086
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules

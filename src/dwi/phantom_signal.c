@@ -44,7 +44,7 @@ static inline float decay(float x)
 /* Square root of x >= 0. */
 static inline float root(float x)
 {
-    float r = from_bits(0x5f3759df - (to_bits(x) >> 1)), half = 0.5f * x;
+    float r = from_bits((int32_t)(0x5f3759dfu - ((uint32_t)to_bits(x) >> 1))), half = 0.5f * x;
     r = r * (1.5f - half * r * r);
     r = r * (1.5f - half * r * r);
     r = r * (1.5f - half * r * r);
