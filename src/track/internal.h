@@ -127,6 +127,10 @@ typedef struct gls_batch_context {
     float (*seed)[3];     /* batch_seeds */
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
+    gls_track_progress progress; /* may be NULL */
+    void *progress_user;
+    uint64_t seeds_done;
+    double polled;          /* when progress was last called */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);
@@ -140,6 +144,8 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
     return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
 }
 
+/* Calls progress if the last call is some time ago; GLS_ERR_CANCELLED if it asks to stop. */
+gls_status gls_batch_poll(gls_batch_context *context);
 gls_status gls_batch_run(gls_batch_context *context, uint64_t first, uint32_t n);
 
 double gls_seconds(void);

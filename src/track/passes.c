@@ -205,6 +205,7 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
             if (c->state[c->work[i]] == NONE) c->work[kept++] = c->work[i];
         if (kept < n_active && kept > 0) status = gls_buffer_write(t->work, 0, 4ull * kept, c->work);
         n_active = kept;
+        if (status == GLS_OK) status = gls_batch_poll(c);
     }
     return status;
 }

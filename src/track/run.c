@@ -29,9 +29,21 @@ static void context_finish(gls_batch_context *c)
     free(c->work);
 }
 
-static gls_status run_batches(gls_batch_context *c, gls_track_progress progress, void *user)
+static gls_status report(gls_batch_context *c)
 {
     const gls_track_result *r = &c->stats->result;
+    c->polled = gls_seconds();
+    if (!c->progress || c->progress(c->progress_user, c->seeds_done, gls_seeds_count(c->seeds), r->streamlines, r->points)) return GLS_OK;
+    return gls_fail(GLS_ERR_CANCELLED, "cancelled");
+}
+
+gls_status gls_batch_poll(gls_batch_context *c)
+{
+    return gls_seconds() - c->polled < 0.2 ? GLS_OK : report(c);
+}
+
+static gls_status run_batches(gls_batch_context *c)
+{
     uint64_t total = gls_seeds_count(c->seeds);
     gls_status status = GLS_OK;
     for (uint64_t first = 0; first < total && status == GLS_OK;) {
@@ -41,7 +53,8 @@ static gls_status run_batches(gls_batch_context *c, gls_track_progress progress,
         if (first + n > word_end) n = word_end - first;
         status = gls_batch_run(c, first, (uint32_t)n);
         first += n;
-        if (status == GLS_OK && progress && !progress(user, first, total, r->streamlines, r->points)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+        c->seeds_done = first;
+        if (status == GLS_OK) status = report(c);
     }
     return status;
 }
@@ -53,12 +66,12 @@ gls_status gls_tracker_run(gls_tracker *t, const gls_seeds *seeds, const double 
     gls_track_stats stats;
     gls_status status = gls_track_stats_init(&stats, t->plan.max_steps);
     if (status != GLS_OK) return status;
-    gls_batch_context c = {.tracker = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats};
+    gls_batch_context c = {.tracker = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats, .progress = progress, .progress_user = progress_user};
     status = context_init(&c, t);
     if (status == GLS_OK && sink) status = gls_courier_create(sink, sink_user, &c.courier);
     if (status == GLS_OK) {
         gls_device_hold(t->device);
-        status = run_batches(&c, progress, progress_user);
+        status = run_batches(&c);
         gls_device_release(t->device);
         double start = gls_seconds();
         gls_status delivered = gls_courier_destroy(c.courier);
