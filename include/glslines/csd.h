@@ -25,6 +25,7 @@ typedef struct gls_response {
 typedef struct gls_response_options {
     int roi_radius;      /* voxels, >= 1: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not fit is made smaller; default 10 */
     double fa_threshold; /* 0 <= t < 1, voxels with FA above it count; default 0.7 */
+    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 count; NULL (default): all, noise outside the head too */
 } gls_response_options;
 GLS_API gls_response_options gls_response_options_default(void);
 

@@ -3,6 +3,7 @@
 #define GLSLINES_QBALL_H
 
 #include <glslines/gradients.h>
+#include <glslines/image.h>
 #include <glslines/sphere.h>
 
 #ifdef __cplusplus
@@ -45,6 +46,9 @@ GLS_API void gls_qball_destroy(gls_qball *qball);
 
 /* Coefficients of one voxel: signal (n values, raw) and s0 (mean of the clipped b0 values); coefficients gets k values. No bootstrap. */
 GLS_API void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients);
+/* The same for every voxel where mask (NULL: all) is > 0, on all cores: *sh gets k volumes of coefficients along the voxel axes, 0 elsewhere and where they are
+ * not finite. dwi is the series that gradients describes, from which the model was made. The same data give the same bytes for any number of threads. */
+GLS_API gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, gls_image **sh);
 /* H d and R d of n values. */
 GLS_API void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual);
 

@@ -11,9 +11,11 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "cmd/output.h"
 #include "cmd/progress.h"
 #include "cmd/sidecar.h"
 #include "cmd/text.h"
+#include "cmd/track_sidecar.h"
 
 /* Hands streamlines to the writer and measures the time; runs on a thread of the tracker. */
 typedef struct sink {
@@ -30,28 +32,6 @@ static gls_status append(void *user, const gls_streamlines *streamlines)
     if (status) snprintf(s->error, sizeof s->error, "%s", gls_last_error());
     s->seconds += cmd_clock() - start;
     return status;
-}
-
-/* A place that cannot be written is told before the work, not after it. */
-static int check_place(const char *path, bool force)
-{
-    struct stat info;
-    if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
-        if (!force) return cmd_error(CMD_EXIT_OUTPUT, "%s: exists already; --force overwrites it", path);
-    } else if (errno != ENOENT) {
-        return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
-    }
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    if (!directory) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    int code = CMD_EXIT_OK;
-    if (stat(directory, &info) != 0 || access(directory, W_OK | X_OK) != 0)
-        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
-    else if (!S_ISDIR(info.st_mode))
-        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
-    free(directory);
-    return code;
 }
 
 /* Names and format of the output files. */
@@ -76,8 +56,8 @@ static int set_output(track_run *run)
     }
     if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0)) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (run->sidecar && strcmp(run->sidecar, run->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
-    int code = check_place(run->output, o->force);
-    return code || !run->sidecar ? code : check_place(run->sidecar, o->force);
+    int code = cmd_output_check(run->output, o->force);
+    return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
 }
 
 static int draw_seed(cmd_seed *seed, const char *name)
@@ -104,11 +84,23 @@ static int open_device(track_run *run, gls_device **device)
     return CMD_EXIT_OK;
 }
 
-static gls_track_params make_params(const track_options *o, double step_mm)
+static double in_mm(cmd_length length, double voxel_mm)
+{
+    return length.value * (length.mm ? 1 : voxel_mm);
+}
+
+static gls_track_params make_params(const track_options *o, double voxel_mm)
 {
     gls_track_params params = gls_track_params_default();
     params.dg = (gls_direction_getter)o->dg;
-    params.step_size = step_mm;
+    params.step_size = in_mm(o->step_size, voxel_mm);
+    params.probe_length = in_mm(o->probe_length, voxel_mm);
+    params.probe_radius = in_mm(o->probe_radius, voxel_mm);
+    params.probe_count = o->probe_count;
+    params.probe_quality = o->probe_quality;
+    params.ptt_substep = in_mm(o->ptt_substep, voxel_mm);
+    params.min_radius_of_curvature = in_mm(o->min_radius, voxel_mm);
+    params.angular_weight = o->angular_weight;
     params.max_angle = o->max_angle;
     params.stop_threshold = o->fa_threshold;
     params.pmf_threshold = o->pmf_threshold;
@@ -136,7 +128,7 @@ static gls_status create_writer(const track_run *run, gls_tractogram_writer **wr
     int n = 0;
     snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
     snprintf(line[n++], sizeof *line, "method: %s", getters[o->dg]);
-    snprintf(line[n++], sizeof *line, "step_size: %.9g", run->input.step_mm);
+    snprintf(line[n++], sizeof *line, "step_size: %.9g", run->params.step_size);
     snprintf(line[n++], sizeof *line, "max_angle: %.9g", o->max_angle);
     snprintf(line[n++], sizeof *line, "threshold: %.9g", o->fa_threshold);
     snprintf(line[n++], sizeof *line, "max_dist: %.9g", o->max_length);
@@ -147,7 +139,7 @@ static gls_status create_writer(const track_run *run, gls_tractogram_writer **wr
     options.half_precision = o->output_half != 0;
     options.overwrite = o->force;
     options.header_lines = lines;
-    return gls_tractogram_writer_create(run->output, run->format, &run->input.dwi->grid, &options, writer);
+    return gls_tractogram_writer_create(run->output, run->format, run->input.grid, &options, writer);
 }
 
 /* Tracks into the open writer and completes the file; the writer is gone afterwards. */
@@ -157,7 +149,7 @@ static int track_into(track_run *run, gls_tracker *tracker, gls_tractogram_write
     cmd_progress progress;
     double space[3][4], start = cmd_clock();
     struct stat info;
-    gls_tractogram_space(run->format, &run->input.dwi->grid, space);
+    gls_tractogram_space(run->format, run->input.grid, space);
     cmd_progress_init(&progress);
     gls_status status = gls_tracker_run(tracker, run->input.seeds, space, append, &s, cmd_progress_step, &progress, &run->result);
     run->seconds_track = cmd_clock() - start;
@@ -194,8 +186,13 @@ static int write_results(track_run *run, gls_tracker *tracker)
     if (code) goto done;
     run->seconds_total = cmd_clock() - run->start;
     if (sidecar) {
-        status = cmd_sidecar_finish(sidecar, run, error, sizeof error);
-        sidecar = NULL;
+        char *text = track_sidecar_text(run);
+        status = text ? cmd_sidecar_finish(sidecar, text, error, sizeof error) : GLS_ERR_MEMORY;
+        if (text)
+            sidecar = NULL;
+        else
+            snprintf(error, sizeof error, "%s: out of memory", run->sidecar);
+        free(text);
         if (status) code = cmd_error(cmd_exit_from_status(status), "%s (%s is complete)", error, run->output);
     }
 done:
@@ -211,17 +208,22 @@ static int track_all(track_run *run)
     int code = open_device(run, &device);
     if (!code) code = track_input_read(&run->input, run->options);
     if (code) goto done;
+    run->params = make_params(run->options, run->input.voxel_mm);
     if (run->options->dry_run) {
-        track_print_plan(run);
+        code = track_input_check(&run->input, run->options);
+        if (!code) track_print_plan(run);
         goto done;
     }
     code = track_input_fit(&run->input, run->options);
     if (code) goto done;
-    gls_track_params params = make_params(run->options, run->input.step_mm);
-    gls_track_input input = {
-        .dwi = run->input.dwi, .gradients = run->input.gradients, .qball = run->input.qball, .stop_map = run->input.stop_map, .sphere = run->input.sphere};
+    gls_track_input input = {.stop_map = run->input.stop_map, .sphere = run->input.sphere, .odf = run->input.odf};
+    if (run->options->dg == GLS_DG_BOOT) {
+        input.dwi = cmd_model_dwi(&run->input.model);
+        input.gradients = cmd_model_gradients(&run->input.model);
+        input.qball = run->input.model.qball;
+    }
     double start = cmd_clock();
-    gls_status status = gls_tracker_create(device, &params, &input, &tracker);
+    gls_status status = gls_tracker_create(device, &run->params, &input, &tracker);
     run->seconds_upload = cmd_clock() - start;
     code = status ? cmd_error_status(status) : write_results(run, tracker);
     if (code) goto done;
@@ -266,6 +268,10 @@ static const char *const examples[] = {
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
     "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length 20 -o tracks.tck",
+    "Deconvolution, fits kept for the next run, parallel transport:",
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --sh-order 8 --dg ptt --max-angle 20 --cache-dir fits -o ptt.trx",
+    "Fibre orientation distributions of MRtrix3:",
+    "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
     "What would be done, on the software renderer:",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device llvmpipe --dry-run",
     NULL,
@@ -276,7 +282,9 @@ const cmd_command cmd_track = {
     .synopsis = "[DWI BVAL BVEC MASK ROI] [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
     .description =
-        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. Without files the built-in phantom is tracked. "
+        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. Directions come from the data by the "
+        "bootstrap of a model (--dg boot), or from orientation distribution functions (prob, det, ptt), which are fitted (--model) or given (--sh, --odf). "
+        "Without files the built-in phantom is tracked. "
         "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,

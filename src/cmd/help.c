@@ -99,7 +99,7 @@ static void bracket_text(const cmd_option *option, const void *values, char *buf
 static void option_head(const cmd_option *option, char *buffer, size_t size)
 {
     char letter[8] = "    ";
-    const char *value = option->type == CMD_CHOICE ? option->choices : option->metavar;
+    const char *value = option->metavar ? option->metavar : option->choices;
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     if (option->type == CMD_FLAG || option->type == CMD_COUNT)
         snprintf(buffer, size, "%s--%s", letter, option->name);

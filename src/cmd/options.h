@@ -43,7 +43,7 @@ typedef struct cmd_option {
     const char *name;  /* without dashes */
     char letter;       /* short form, 0: none */
     cmd_type type;
-    const char *metavar;
+    const char *metavar;        /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
     const char *unit;           /* shown with range and default; NULL: none */
     double min, max;            /* numeric types; INFINITY: no bound */
     bool min_open, max_open;    /* the bound itself is not allowed */

@@ -30,13 +30,35 @@ static void draw_bar(double fraction, const char *text, int width)
     cmd_message_status_line(line);
 }
 
+/* Whether the next line or the next state of the bar is due; notes it as shown. */
+static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t total)
+{
+    double since = now - progress->last_time;
+    bool due = progress->terminal ? since >= 0.1 || done >= total : since >= 5 || (since >= 1 && done - progress->last_done >= total / 10);
+    if (due) {
+        progress->last_time = now;
+        progress->last_done = done;
+    }
+    return due;
+}
+
+static double fraction_of(uint64_t done, uint64_t total)
+{
+    return total ? (double)done / (double)total : 1.0;
+}
+
+static char *time_left(double elapsed, double fraction, char *text, size_t size)
+{
+    if (fraction > 0) return cmd_text_duration(elapsed * (1 - fraction) / fraction, text, size);
+    snprintf(text, size, "?");
+    return text;
+}
+
 bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
     cmd_progress *progress = user;
-    double now = cmd_clock(), elapsed = now - progress->start, since = now - progress->last_time;
-    double fraction = seeds_total ? (double)seeds_done / (double)seeds_total : 1.0;
-    bool last = seeds_done >= seeds_total;
-    bool due = progress->terminal ? since >= 0.1 || last : since >= 5 || (since >= 1 && seeds_done - progress->last_seeds >= seeds_total / 10);
+    double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(seeds_done, seeds_total);
+    bool due = is_due(progress, now, seeds_done, seeds_total);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
         char done[32], total[32], lines[32], rate[32], left[32], text[200];
@@ -44,10 +66,7 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
         cmd_text_count(seeds_total, total, sizeof total);
         cmd_text_count(streamlines, lines, sizeof lines);
         cmd_text_rate(elapsed > 0 ? (double)points / elapsed : 0, rate, sizeof rate);
-        if (fraction > 0)
-            cmd_text_duration(elapsed * (1 - fraction) / fraction, left, sizeof left);
-        else
-            strcpy(left, "?");
+        time_left(elapsed, fraction, left, sizeof left);
         /* on a terminal the bar takes the place of the number of streamlines */
         if (progress->terminal) {
             snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
@@ -56,9 +75,26 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
             cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %spoints/s, %s left", 100 * fraction, done, total, lines, rate, left);
         }
     }
-    if (due) {
-        progress->last_time = now;
-        progress->last_seeds = seeds_done;
+    return !cmd_interrupted();
+}
+
+bool cmd_progress_fit_step(void *user, size_t done, size_t total)
+{
+    cmd_progress *progress = user;
+    double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(done, total);
+    bool due = is_due(progress, now, done, total);
+    if (due) cmd_launcher_update(progress->launcher, fraction);
+    if (due && progress->shown) {
+        char count[32], all[32], rate[32], left[32], text[200];
+        cmd_text_count(done, count, sizeof count);
+        cmd_text_count(total, all, sizeof all);
+        cmd_text_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
+        time_left(elapsed, fraction, left, sizeof left);
+        snprintf(text, sizeof text, "%s/%s voxels fitted, %svoxels/s, %s left", count, all, rate, left);
+        if (progress->terminal)
+            draw_bar(fraction, text, cmd_terminal_width(stderr));
+        else
+            cmd_info("%3.0f %%  %s", 100 * fraction, text);
     }
     return !cmd_interrupted();
 }

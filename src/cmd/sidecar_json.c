@@ -13,6 +13,11 @@ static cJSON *number(double v)
     return isfinite(v) ? cJSON_CreateRaw(cmd_text_double(v, text, sizeof text)) : cJSON_CreateNull();
 }
 
+void json_append_double(cJSON *array, double v)
+{
+    cJSON_AddItemToArray(array, number(v));
+}
+
 void json_double(cJSON *object, const char *key, double v)
 {
     cJSON_AddItemToObject(object, key, number(v));
@@ -28,32 +33,24 @@ void json_uint(cJSON *object, const char *key, uint64_t v)
         cJSON_AddStringToObject(object, key, text);
 }
 
-/* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
-static void add_bids(cJSON *root, const track_run *run)
+void sidecar_add_software(cJSON *root, const cmd_arguments *arguments)
 {
-    const track_options *o = run->options;
-    cJSON_AddStringToObject(root, "TractographyClass", "local");
-    cJSON_AddStringToObject(root, "TractographyMethod", o->dg == GLS_DG_DET ? "deterministic" : "probabilistic");
-    cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
-    json_double(root, "StepSize", run->input.step_mm);
-    json_double(root, "AngleCurvature", o->max_angle);
-    cJSON_AddStringToObject(root, "SeedingMethod", o->seeds_per_voxel > 0 ? "seedsPerVoxel" : "globalSeedNumber");
-    json_uint(root, "SeedingNumberMethod", o->seeds_per_voxel > 0 ? o->seeds_per_voxel : gls_seeds_count(run->input.seeds));
-    json_uint(root, "Count", run->result.streamlines);
-}
-
-void sidecar_add_description(cJSON *root, const track_run *run)
-{
-    cJSON_AddStringToObject(root, "Description", "Whole-image tractogram made by glslines");
-    add_bids(root, run);
     cJSON *software = cJSON_AddObjectToObject(root, "software");
     cJSON_AddStringToObject(software, "name", "glslines");
     cJSON_AddStringToObject(software, "version", gls_version());
     cJSON *line = cJSON_AddArrayToObject(root, "command_line");
-    for (int i = 0; i < run->arguments->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(run->arguments->argv[i]));
+    for (int i = 0; i < arguments->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(arguments->argv[i]));
 }
 
-static void add_grid(cJSON *root, const gls_grid *grid)
+void sidecar_add_file(cJSON *inputs, const cmd_file *file)
+{
+    if (!file->path) return;
+    cJSON *object = cJSON_AddObjectToObject(inputs, file->role);
+    cJSON_AddStringToObject(object, "path", file->path);
+    json_uint(object, "bytes", file->bytes);
+}
+
+void sidecar_add_grid(cJSON *root, const gls_grid *grid)
 {
     char axes[4];
     cJSON *object = cJSON_AddObjectToObject(root, "grid");
@@ -72,50 +69,24 @@ static void add_grid(cJSON *root, const gls_grid *grid)
     json_double(object, "determinant", gls_grid_determinant(grid));
 }
 
-static void add_phantom(cJSON *root, const gls_phantom_params *p)
+void sidecar_add_gradients(cJSON *root, const cmd_series *series, const char *rule)
 {
-    cJSON *object = cJSON_AddObjectToObject(root, "phantom");
-    cJSON *bvals = cJSON_AddArrayToObject(object, "bvals_s_per_mm2");
-    for (int i = 0; i < p->n_shells; i++) cJSON_AddItemToArray(bvals, number(p->bval[i]));
-    json_uint(object, "directions_per_shell", (uint64_t)p->n_directions);
-    json_uint(object, "b0_volumes", (uint64_t)p->n_b0);
-    json_double(object, "snr", p->snr);
-    json_uint(object, "seed", p->seed);
-}
-
-void sidecar_add_inputs(cJSON *root, const track_run *run)
-{
-    static const char *const frames[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
-    const track_input *in = &run->input;
-    cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
-    for (int i = 0; i < TRACK_N_FILES; i++) {
-        if (!in->file[i].path) continue;
-        cJSON *file = cJSON_AddObjectToObject(inputs, in->file[i].role);
-        cJSON_AddStringToObject(file, "path", in->file[i].path);
-        json_uint(file, "bytes", in->file[i].bytes);
-    }
-    if (in->phantom) add_phantom(inputs, &in->phantom->params);
-    add_grid(root, &in->dwi->grid);
-
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
-    cJSON_AddStringToObject(gradients, "rule", in->phantom ? "image" : frames[run->options->bvec_frame]);
-    json_double(gradients, "affine_determinant", gls_grid_determinant(&in->dwi->grid));
-    cJSON_AddBoolToObject(gradients, "x_negated", in->gradients->x_flipped);
-    json_double(gradients, "b0_threshold_s_per_mm2", in->gradients->b0_threshold);
-    json_uint(gradients, "volumes", in->gradients->n);
-    json_uint(gradients, "b0_volumes", in->gradients->n_b0);
+    cJSON_AddStringToObject(gradients, "rule", rule);
+    json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
+    cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
+    json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
+    json_uint(gradients, "volumes", series->gradients->n);
+    json_uint(gradients, "b0_volumes", series->gradients->n_b0);
     cJSON *shells = cJSON_AddArrayToObject(gradients, "shells");
-    for (size_t i = 0; i < in->n_shells; i++) {
+    for (size_t i = 0; i < series->n_shells; i++) {
         cJSON *shell = cJSON_CreateObject();
-        json_double(shell, "b_s_per_mm2", in->shell[i].bval);
-        json_double(shell, "min_b_s_per_mm2", in->shell[i].min_bval);
-        json_double(shell, "max_b_s_per_mm2", in->shell[i].max_bval);
-        json_uint(shell, "volumes", in->shell[i].n);
+        json_double(shell, "b_s_per_mm2", series->shell[i].bval);
+        json_double(shell, "min_b_s_per_mm2", series->shell[i].min_bval);
+        json_double(shell, "max_b_s_per_mm2", series->shell[i].max_bval);
+        json_uint(shell, "volumes", series->shell[i].n);
         cJSON_AddItemToArray(shells, shell);
     }
-    cJSON *masks = cJSON_AddObjectToObject(root, "voxels");
-    json_uint(masks, "mask", in->mask_voxels);
-    json_uint(masks, "seeds", in->seed_voxels);
 }
 
 /* "max-angle" in degrees -> "max_angle_degrees" */
@@ -147,7 +118,7 @@ static void add_parameter(cJSON *object, const cmd_option *option, const void *v
     case CMD_NUMBERS: {
         const cmd_numbers *numbers = field;
         cJSON *array = cJSON_AddArrayToObject(object, key);
-        for (int i = 0; i < numbers->n; i++) cJSON_AddItemToArray(array, number(numbers->value[i]));
+        for (int i = 0; i < numbers->n; i++) json_append_double(array, numbers->value[i]);
         break;
     }
     case CMD_STRING:
@@ -160,29 +131,17 @@ static void add_parameter(cJSON *object, const cmd_option *option, const void *v
     }
 }
 
-void sidecar_add_parameters(cJSON *root, const track_run *run)
+void sidecar_add_options(cJSON *parameters, const cmd_command *command, const void *values)
 {
-    static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
-    cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    json_double(parameters, "step_size_mm", run->input.step_mm);
-    for (size_t i = 0; run->command->options[i].name; i++) add_parameter(parameters, &run->command->options[i], run->options);
-    /* a value that had no part in the result would mislead */
-    bool per_voxel = run->options->seeds_per_voxel > 0, list = run->options->seeds != NULL;
-    if (per_voxel || list) cJSON_ReplaceItemInObject(parameters, "nseeds", cJSON_CreateNull());
-    if (!per_voxel) cJSON_ReplaceItemInObject(parameters, "seeds_per_voxel", cJSON_CreateNull());
-    if (!list) cJSON_ReplaceItemInObject(parameters, "seed_space", cJSON_CreateNull());
+    for (size_t i = 0; command->options[i].name; i++) add_parameter(parameters, &command->options[i], values);
+}
 
-    cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
-    json_uint(sphere, "directions", run->input.sphere->n);
-    cJSON_AddBoolToObject(sphere, "antipodal", run->input.sphere->antipodal);
-
-    cJSON *rng = cJSON_AddObjectToObject(root, "rng");
-    cJSON_AddStringToObject(rng, "algorithm", "Philox4x32-10");
-    json_uint(rng, "rng_seed", run->options->rng_seed.value);
-    json_uint(rng, "seed_seed", run->options->seed_seed.value);
-
-    cJSON *output = cJSON_AddObjectToObject(root, "output");
-    cJSON_AddStringToObject(output, "path", run->output);
-    cJSON_AddStringToObject(output, "format", formats[run->format]);
-    json_uint(output, "bytes", run->output_bytes);
+void sidecar_drop_option(cJSON *parameters, const cmd_command *command, const char *name)
+{
+    char key[96];
+    for (size_t i = 0; command->options[i].name; i++) {
+        if (strcmp(command->options[i].name, name) != 0) continue;
+        parameter_key(&command->options[i], key, sizeof key);
+        cJSON_ReplaceItemInObject(parameters, key, cJSON_CreateNull());
+    }
 }

@@ -17,6 +17,7 @@
 #define SEEDS "Seeds"
 #define MODEL "Model"
 #define TRACKING "Tracking"
+#define PTT "Parallel transport (--dg ptt)"
 #define DEVICE "Device"
 
 /* The order of the words of each choice is that of the enum behind it. */
@@ -67,20 +68,7 @@ const cmd_option track_option_table[] = {
      FIELD(dry_run),
      .help = "Read and check the inputs and the device, print what would be done, write nothing."},
 
-    {.group = INPUT,
-     .name = "bvec-frame",
-     .type = CMD_CHOICE,
-     .choices = "fsl|image|world",
-     FIELD(bvec_frame),
-     .help = "Frame of the b-vectors: FSL's rule (voxel axes, x negated where the affine's determinant is positive), voxel axes as they are, or scanner axes."},
-    {.group = INPUT,
-     .name = "b0-threshold",
-     .type = CMD_DOUBLE,
-     .metavar = "B",
-     .unit = "s/mm2",
-     AT_LEAST(0),
-     FIELD(b0_threshold),
-     .help = "Volumes with a b-value up to this count as b = 0."},
+    MODEL_GRADIENT_ENTRIES(INPUT, track_options),
     {.group = INPUT,
      .name = "fa",
      .type = CMD_STRING,
@@ -88,6 +76,37 @@ const cmd_option track_option_table[] = {
      FIELD(fa),
      .default_text = "from a tensor fit",
      .help = "Stop map (FA or another scalar image) in place of the FA of a tensor fit; counts as 0 outside the mask."},
+    {.group = INPUT,
+     .name = "sh",
+     .type = CMD_STRING,
+     .metavar = "FILE",
+     FIELD(sh),
+     .default_text = "from a fit of the model",
+     .help = "ODFs as an image of spherical harmonics, even orders or (asymmetric) all, in place of a model. DWI and its tables are then needed only for FA: "
+             "without them --fa, --roi and where wanted --mask name the other images."},
+    MODEL_BASIS_ENTRIES(INPUT, track_options, "in the file of --sh"),
+    {.group = INPUT,
+     .name = "odf",
+     .type = CMD_STRING,
+     .metavar = "FILE",
+     FIELD(odf),
+     .default_text = "",
+     .help = "In place of --sh: ODFs as an image of amplitudes, one volume for each of the directions that the file of --sphere lists; --sh-frame tells their "
+             "axes."},
+    {.group = INPUT,
+     .name = "mask",
+     .type = CMD_STRING,
+     .metavar = "FILE",
+     FIELD(mask),
+     .default_text = "all voxels",
+     .help = "With --sh or --odf and no DWI: what the argument MASK is otherwise."},
+    {.group = INPUT,
+     .name = "roi",
+     .type = CMD_STRING,
+     .metavar = "FILE",
+     FIELD(roi),
+     .default_text = "",
+     .help = "With --sh or --odf and no DWI: what the argument ROI is otherwise."},
 
     {.group = SEEDS,
      .name = "nseeds",
@@ -125,28 +144,7 @@ const cmd_option track_option_table[] = {
      FIELD(seed_seed),
      .help = "Random seed of the seed positions: a whole number, or 'random' to draw one and print it."},
 
-    {.group = MODEL,
-     .name = "model",
-     .type = CMD_CHOICE,
-     .choices = "opdt|csa|csd",
-     FIELD(model),
-     .help = "Orientation model: orientation probability density transform, constant solid angle, or constrained spherical deconvolution (csd: in a later "
-             "version)."},
-    {.group = MODEL, .name = "sh-order", .type = CMD_INT, .metavar = "L", BETWEEN(2, 8), FIELD(sh_order), .help = "Order of the spherical harmonics, even."},
-    {.group = MODEL,
-     .name = "sm-lambda",
-     .type = CMD_DOUBLE,
-     .metavar = "X",
-     AT_LEAST(0),
-     FIELD(sm_lambda),
-     .help = "Laplace-Beltrami smoothing of the model."},
-    {.group = MODEL,
-     .name = "min-signal",
-     .type = CMD_DOUBLE,
-     .metavar = "S",
-     MORE_THAN(0),
-     FIELD(min_signal),
-     .help = "Smaller values of the signal are raised to this."},
+    MODEL_ENTRIES(MODEL, track_options),
     {.group = MODEL,
      .name = "sphere",
      .type = CMD_STRING,
@@ -159,13 +157,15 @@ const cmd_option track_option_table[] = {
      .metavar = "DIR",
      FIELD(cache_dir),
      .default_text = "",
-     .help = "Keep fitted images there (in a later version)."},
+     .help = "Keep FA and spherical harmonics there as NIfTI; a later run with the same data and parameters reads them instead of fitting. Made where it does "
+             "not exist."},
 
     {.group = TRACKING,
      .name = "dg",
      .type = CMD_CHOICE,
      .choices = "boot|prob|det|ptt",
      FIELD(dg),
+     .default_text = "boot; prob with --model csd, --sh or --odf",
      .help = "Direction getter: residual bootstrap, probabilistic, deterministic or parallel transport."},
     {.group = TRACKING,
      .name = "step-size",
@@ -237,6 +237,13 @@ const cmd_option track_option_table[] = {
      FIELD(pmf_threshold),
      .help = "ODF values below this fraction of the maximum count as 0."},
     {.group = TRACKING,
+     .name = "angular-weight",
+     .type = CMD_DOUBLE,
+     .metavar = "W",
+     BETWEEN(0, 1),
+     FIELD(angular_weight),
+     .help = "boot, prob and det: prefer directions near the last step; ODF values are multiplied by (1 - W) + W |cos| of the angle to it."},
+    {.group = TRACKING,
      .name = "boot-retry",
      .type = CMD_CHOICE,
      .choices = "cone|peak",
@@ -256,6 +263,50 @@ const cmd_option track_option_table[] = {
      NO_BOUNDS,
      FIELD(rng_seed),
      .help = "Random seed of the tracking: a whole number, or 'random' to draw one and print it."},
+
+    {.group = PTT,
+     .name = "probe-length",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     MORE_THAN(0),
+     FIELD(probe_length),
+     .help = "Length of the curve ahead that the data must support; bare numbers are in voxels, as for --step-size."},
+    {.group = PTT,
+     .name = "probe-radius",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     AT_LEAST(0),
+     FIELD(probe_radius),
+     .help = "Radius of the circle on which the threads of the probe lie round its axis."},
+    {.group = PTT,
+     .name = "probe-count",
+     .type = CMD_INT,
+     .metavar = "N",
+     BETWEEN(1, 32),
+     FIELD(probe_count),
+     .help = "Threads of the probe: 1 is its axis alone."},
+    {.group = PTT,
+     .name = "probe-quality",
+     .type = CMD_INT,
+     .metavar = "N",
+     BETWEEN(1, 64),
+     FIELD(probe_quality),
+     .help = "Samples along the probe besides its start."},
+    {.group = PTT,
+     .name = "min-radius-of-curvature",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     MORE_THAN(0),
+     FIELD(min_radius),
+     .default_text = "from --max-angle, the largest bend between two samples of the probe",
+     .help = "Smallest radius of the curves."},
+    {.group = PTT,
+     .name = "ptt-substep",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     MORE_THAN(0),
+     FIELD(ptt_substep),
+     .help = "Short step after which a new curve is drawn; about a whole number of them make a step."},
 
     {.group = DEVICE,
      .name = "device",
@@ -297,20 +348,12 @@ const cmd_option track_option_table[] = {
 void track_options_default(void *values)
 {
     gls_track_params track = gls_track_params_default();
-    gls_qball_options qball = gls_qball_options_default();
-    gls_gradients_options gradients = gls_gradients_options_default();
     *(track_options *)values = (track_options){
         .write_method = GLS_FORMAT_TRX,
-        .bvec_frame = gradients.frame,
-        .b0_threshold = gradients.b0_threshold,
         .nseeds = 100000,
-        .model = qball.model,
-        .sh_order = qball.sh_order,
-        .sm_lambda = qball.smooth,
-        .min_signal = qball.min_signal,
         .sphere = "default",
         .dg = track.dg,
-        .step_size = {0.5, false},
+        .step_size = {track.step_size, false},
         .max_angle = track.max_angle,
         .fa_threshold = track.stop_threshold,
         .min_length = track.min_length,
@@ -318,10 +361,17 @@ void track_options_default(void *values)
         .pmf_threshold = track.pmf_threshold,
         .relative_peak_threshold = track.relative_peak_threshold,
         .min_separation_angle = track.min_separation_angle,
+        .angular_weight = track.angular_weight,
         .max_directions_per_seed = track.max_directions_per_seed,
         .boot_retry = track.boot_retry,
         .boot_start = track.boot_start,
         .keep_single_points = track.keep_single_points,
+        .probe_length = {track.probe_length, false},
+        .probe_radius = {track.probe_radius, false},
+        .probe_count = track.probe_count,
+        .probe_quality = track.probe_quality,
+        .min_radius = {track.min_radius_of_curvature, false},
+        .ptt_substep = {track.ptt_substep, false},
         .rng_seed = {track.rng_seed, false},
         .device = "auto",
         .mapping = track.mapping,
@@ -329,14 +379,15 @@ void track_options_default(void *values)
         .chunk_size = 25000,
         .ngpus = 1,
     };
+    model_options_default(&((track_options *)values)->model, MODEL_OPDT);
 }
 
-static int check_later(const track_options *o)
+/* The first of these options that was given, or NULL. */
+static const char *first_given(const cmd_command *command, const cmd_arguments *arguments, const char *const *names)
 {
-    if (o->ngpus > 1) return cmd_error(CMD_EXIT_UNSUPPORTED, "--ngpus %d: several devices come with a later version", o->ngpus);
-    if (o->model == TRACK_MODEL_CSD) return cmd_error(CMD_EXIT_UNSUPPORTED, "--model csd: constrained spherical deconvolution comes with a later version");
-    if (o->cache_dir) return cmd_error(CMD_EXIT_UNSUPPORTED, "--cache-dir: keeping fitted images comes with a later version");
-    return CMD_EXIT_OK;
+    for (; *names; names++)
+        if (cmd_options_given(command, arguments, *names)) return *names;
+    return NULL;
 }
 
 static int check_output(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
@@ -354,23 +405,68 @@ static int check_output(const cmd_command *command, const track_options *o, cons
     return CMD_EXIT_OK;
 }
 
-int track_options_check(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
+/* Which images there are: a series, ODFs, both, or the phantom. */
+static int check_inputs(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
+    static const char *const for_series[] = {"bvec-frame", "b0-threshold", NULL}, *const for_odf[] = {"mask", "roi", NULL};
+    static const char *const for_fit[] = {"model", "sh-order", "shells", "response", "sm-lambda", "min-signal", NULL};
+    const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
     int n = arguments->n_positionals;
     if (n != 0 && n != 5)
         return cmd_error(CMD_EXIT_USAGE, "track: takes DWI BVAL BVEC MASK ROI, all five or none; got %d: '%s' is the last", n, arguments->positional[n - 1]);
+    if (n == 0 && (name = first_given(command, arguments, for_series)))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
+    if ((n == 5 || !odf) && (name = first_given(command, arguments, for_odf)))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: only for --sh or --odf without DWI BVAL BVEC MASK ROI", name);
+    if (o->sh && o->odf) return cmd_error(CMD_EXIT_USAGE, "--sh and --odf exclude each other");
+    if (odf && n == 0 && !o->fa) return cmd_error(CMD_EXIT_USAGE, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
+    if (odf && n == 0 && !o->roi && !o->seeds) return cmd_error(CMD_EXIT_USAGE, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
+    if (odf && (name = first_given(command, arguments, for_fit)))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
+    if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
+        return cmd_error(CMD_EXIT_USAGE, "--odf: needs --sphere FILE, the directions of its volumes");
+    if (!o->sh && cmd_options_given(command, arguments, "sh-basis")) return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
+    if (!odf && cmd_options_given(command, arguments, "sh-frame")) return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
+    if (odf && n == 0 && o->cache_dir) return cmd_error(CMD_EXIT_USAGE, "--cache-dir: nothing is fitted");
+    return CMD_EXIT_OK;
+}
+
+static int check_seeds(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
+{
     bool nseeds = cmd_options_given(command, arguments, "nseeds"), per_voxel = o->seeds_per_voxel > 0, list = o->seeds != NULL;
     if (nseeds + per_voxel + list > 1) return cmd_error(CMD_EXIT_USAGE, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
     if (!list && cmd_options_given(command, arguments, "seed-space")) return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
     if (list && cmd_options_given(command, arguments, "seed-seed")) return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
-    if (n == 0) {
-        static const char *const for_files[] = {"bvec-frame", "b0-threshold"};
-        for (size_t i = 0; i < sizeof for_files / sizeof *for_files; i++)
-            if (cmd_options_given(command, arguments, for_files[i]))
-                return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", for_files[i]);
-    }
-    if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
+    return CMD_EXIT_OK;
+}
+
+/* Models that the direction getter can use, and options that only some have. */
+static int check_getter(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    static const char *const for_ptt[] = {"probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep", NULL};
+    bool csd = o->model.model == MODEL_CSD, odf = o->sh || o->odf;
+    const char *name;
+    if (!cmd_options_given(command, arguments, "dg") && (csd || odf)) o->dg = GLS_DG_PROB;
+    if (o->dg == GLS_DG_BOOT && odf)
+        return cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; take prob, det or ptt",
+                         o->sh ? "sh" : "odf");
+    if (o->dg == GLS_DG_BOOT && csd)
+        return cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every step, for which the model must be linear "
+                                         "(opdt, csa); take prob, det or ptt");
+    if (o->dg != GLS_DG_PTT && (name = first_given(command, arguments, for_ptt))) return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg ptt has it", name);
+    if (o->dg == GLS_DG_PTT && o->angular_weight > 0) return cmd_error(CMD_EXIT_USAGE, "--angular-weight: only --dg boot, prob and det have it");
+    if (o->probe_count == 1 && o->probe_radius.value > 0) return cmd_error(CMD_EXIT_USAGE, "--probe-radius: needs --probe-count of at least 2");
+    return CMD_EXIT_OK;
+}
+
+int track_options_check(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    int code = check_inputs(command, o, arguments);
+    if (!code) code = check_seeds(command, o, arguments);
+    if (!code) code = check_getter(command, o, arguments);
+    if (!code) code = model_options_check(command, &o->model, arguments);
+    if (code) return code;
     if (o->min_length > o->max_length) return cmd_error(CMD_EXIT_USAGE, "--min-length: %g mm is more than --max-length %g mm", o->min_length, o->max_length);
-    int code = check_output(command, o, arguments);
-    return code ? code : check_later(o);
+    if (o->ngpus > 1) return cmd_error(CMD_EXIT_UNSUPPORTED, "--ngpus %d: several devices come with a later version", o->ngpus);
+    return check_output(command, o, arguments);
 }

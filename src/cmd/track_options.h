@@ -2,9 +2,7 @@
 #ifndef GLS_CMD_TRACK_OPTIONS_H
 #define GLS_CMD_TRACK_OPTIONS_H
 
-#include <glslines/glslines.h>
-
-#include "cmd/options.h"
+#include "cmd/model_options.h"
 
 typedef struct track_options {
     cmd_common common;
@@ -14,26 +12,24 @@ typedef struct track_options {
     int output_half;
     bool force, fail_if_empty, dry_run;
     /* input */
-    int bvec_frame; /* gls_bvec_frame */
-    double b0_threshold;
-    const char *fa;
+    const char *fa, *sh, *odf, *mask, *roi;
     /* seeds */
     uint64_t nseeds, seeds_per_voxel;
     const char *seeds;
     int seed_space; /* 0 voxel, 1 world */
     cmd_seed seed_seed, rng_seed;
     /* model */
-    int model;
-    int sh_order;
-    double sm_lambda, min_signal;
+    model_options model;
     const char *sphere, *cache_dir;
     /* tracking */
     int dg; /* gls_direction_getter */
     cmd_length step_size;
-    double max_angle, fa_threshold, min_length, max_length, pmf_threshold, relative_peak_threshold, min_separation_angle;
+    double max_angle, fa_threshold, min_length, max_length, pmf_threshold, relative_peak_threshold, min_separation_angle, angular_weight;
     int max_directions_per_seed;
     int boot_retry, boot_start;
     bool keep_single_points;
+    cmd_length probe_length, probe_radius, min_radius, ptt_substep;
+    int probe_count, probe_quality;
     /* device */
     const char *device;
     int api, mapping, float_textures;
@@ -41,14 +37,12 @@ typedef struct track_options {
     int ngpus;
 } track_options;
 
-/* Values of track_options.model: the first two are those of gls_qball_model. */
-enum { TRACK_MODEL_OPDT, TRACK_MODEL_CSA, TRACK_MODEL_CSD };
-
 extern const cmd_option track_option_table[];
 
 void track_options_default(void *values);
 
-/* What the table cannot check: options that exclude each other or come with a later version. Returns an exit code, the message printed. */
-int track_options_check(const cmd_command *command, const track_options *options, const cmd_arguments *arguments);
+/* What the table cannot check: options that exclude each other or come with a later version. Settles the direction getter where none was given. Returns an exit
+ * code, the message printed. */
+int track_options_check(const cmd_command *command, track_options *options, const cmd_arguments *arguments);
 
 #endif

@@ -13,11 +13,36 @@ const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked,
     return subgroup ? "subgroup" : "single";
 }
 
+static void print_model(const track_run *run)
+{
+    const track_options *o = run->options;
+    char word[16];
+    if (o->sh)
+        printf("ODFs        %s, %s basis\n", o->sh, model_basis_name((gls_sh_basis)o->model.sh_basis));
+    else if (o->odf)
+        printf("ODFs        %s, amplitudes\n", o->odf);
+    else
+        printf("model       %s, order %d", cmd_choice_word(MODEL_CHOICES, o->model.model, word, sizeof word), o->model.sh_order);
+    if (o->sh || o->odf) return;
+    if (run->input.model.bval > 0) printf(", shell of b = %g s/mm2", run->input.model.bval);
+    printf("\n");
+}
+
+static void print_probe(const gls_track_params *p)
+{
+    printf("probe       %.6g mm long, %d samples and its start, ", p->probe_length, p->probe_quality);
+    if (p->probe_count > 1)
+        printf("%d threads at %.6g mm", p->probe_count, p->probe_radius);
+    else
+        printf("1 thread");
+    printf("; radius of curvature at least %.6g mm; short steps of %.6g mm\n", 1 / gls_track_max_curvature(p), p->ptt_substep);
+}
+
 void track_print_plan(const track_run *run)
 {
     const track_options *o = run->options;
     const track_input *in = &run->input;
-    const gls_grid *grid = &in->dwi->grid;
+    const gls_grid *grid = in->grid;
     char count[32], batch[32], voxels[32], memory[32], word[32], axes[4];
     uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < o->chunk_size ? seeds : o->chunk_size;
     uint32_t lanes;
@@ -25,25 +50,30 @@ void track_print_plan(const track_run *run)
     gls_grid_axis_codes(grid, axes);
     printf("grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n", grid->dim[0], grid->dim[1], grid->dim[2],
            grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, gls_grid_determinant(grid));
-    printf("volumes     %zu, %zu of them b0\n", in->dwi->n_volumes, in->gradients->n_b0);
-    for (size_t i = 0; i < in->n_shells; i++) printf("shell       b = %.6g s/mm2: %zu volumes\n", in->shell[i].bval, in->shell[i].n);
+    if (in->series.dwi) printf("volumes     %zu, %zu of them b0\n", in->series.dwi->n_volumes, in->series.gradients->n_b0);
+    for (size_t i = 0; i < in->series.n_shells; i++)
+        printf("shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval, in->series.shell[i].n);
     printf("mask        %s voxels\n", cmd_text_count(in->mask_voxels, voxels, sizeof voxels));
     printf("seeds       %s", cmd_text_count(seeds, count, sizeof count));
     if (o->seeds)
         printf(" from %s\n", o->seeds);
     else
         printf(" in %s voxels\n", cmd_text_count(in->seed_voxels, voxels, sizeof voxels));
-    printf("model       %s, order %d\n", cmd_choice_word("opdt|csa|csd", o->model, word, sizeof word), o->sh_order);
+    print_model(run);
     printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->fa_threshold);
-    printf("sphere      %s, %zu directions%s\n", o->sphere, in->sphere->n, in->sphere->antipodal ? " (antipodal pairs)" : "");
-    printf("direction   %s, step %.6g mm, at most %g degrees\n", cmd_choice_word("boot|prob|det|ptt", o->dg, word, sizeof word), in->step_mm, o->max_angle);
+    const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
+    printf("sphere      %s, %zu directions%s\n", o->sphere, sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
+    printf("direction   %s, step %.6g mm, at most %g degrees\n", cmd_choice_word("boot|prob|det|ptt", o->dg, word, sizeof word), run->params.step_size,
+           o->max_angle);
+    if (o->dg == GLS_DG_PTT) print_probe(&run->params);
     printf("length      %g to %g mm\n", o->min_length, o->max_length);
     printf("device      %s, %s\n", run->device->renderer, run->device->version);
     printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
     printf("batch       at most %s seeds, %s batches or more\n", cmd_text_count(largest, batch, sizeof batch),
            cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
     double texel = o->float_textures ? 4 : 2;
-    uint64_t bytes = (uint64_t)((double)gls_grid_voxels(grid) * texel * (double)in->dwi->n_volumes);
+    size_t channels = o->dg == GLS_DG_BOOT ? cmd_model_volumes(&in->model) : (sphere->n + 3) / 4 * 4;
+    uint64_t bytes = (uint64_t)((double)gls_grid_voxels(grid) * texel * (double)channels);
     printf("memory      about %s of image data on the device\n", cmd_text_bytes(bytes, memory, sizeof memory));
     printf("output      %s\n", run->output);
     if (run->sidecar) printf("sidecar     %s\n", run->sidecar);

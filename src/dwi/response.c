@@ -51,6 +51,19 @@ static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, con
     return GLS_OK;
 }
 
+/* FA counts in the mask only. */
+static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image *fa)
+{
+    const int32_t *dim = mask->grid.dim, *size = fa->grid.dim;
+    float *at = fa->data;
+    for (int32_t z = 0; z < size[2]; z++)
+        for (int32_t y = 0; y < size[1]; y++)
+            for (int32_t x = 0; x < size[0]; x++, at++) {
+                size_t row = (size_t)(first[2] + z) * (size_t)dim[1] + (size_t)(first[1] + y);
+                if (!(mask->data[row * (size_t)dim[0] + (size_t)(first[0] + x)] > 0)) *at = 0;
+            }
+}
+
 /* Means over the voxels whose FA is above the threshold; *largest is the largest FA of all. */
 static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *fa, const gls_image *evals, double threshold, gls_response *mean,
                     double *largest)
@@ -82,11 +95,13 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     double largest = 0;
     int32_t first[3], size[3];
     gls_status status = gls_csd_check_series("response", dwi, gradients, volume);
+    if (status == GLS_OK && options->mask) status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
     if (status != GLS_OK) return status;
     central_cube(dwi->grid.dim, options->roi_radius, first, size);
     status = crop(dwi, gradients, volume, first, size, &part);
     if (status == GLS_OK) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);
     if (status != GLS_OK) goto fail;
+    if (options->mask) apply_mask(options->mask, first, fa);
     average(part, gradients, fa, evals, options->fa_threshold, &mean, &largest);
     if (mean.n_voxels == 0)
         status = gls_fail(GLS_ERR_INPUT,

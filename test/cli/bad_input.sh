@@ -35,6 +35,30 @@ fails 3 "$b/few.txt" track --sphere "$b/few.txt"
 # more coefficients than directions
 fails 3 "30" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --sh-order 8
 
+fails 3 "$b/none.nii" fit "$dwi" "$bval" "$bvec" "$b/none.nii" f
+fails 3 "$b/smaller.nii.gz" fit "$dwi" "$bval" "$bvec" "$b/smaller.nii.gz" f
+fails 3 "$b/zeros.nii.gz" fit "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" f
+
+# SH and ODF images: counts that fit no order, grids, directions that do not match
+fails 3 "$dwi: 34 volumes fit no SH order" track --sh "$dwi" --fa "$mask" --roi "$roi"
+fails 3 "$b/sh14.nii.gz: 14 volumes" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --sh "$b/sh14.nii.gz"
+fails 3 "$b/smaller.nii.gz" track --sh "$b/sh15.nii.gz" --fa "$b/smaller.nii.gz" --roi "$roi"
+fails 3 "$b/moved.nii.gz" track "$dwi" "$bval" "$bvec" "$b/moved.nii.gz" "$roi" --sh "$b/sh15.nii.gz"
+fails 3 "$b/none.nii" track --sh "$b/none.nii" --fa "$mask" --roi "$roi"
+fails 3 "$b/sh15.nii.gz has 15 volumes, but $b/twelve.txt has 12 directions" track --odf "$b/sh15.nii.gz" --sphere "$b/twelve.txt" --fa "$mask" --roi "$roi"
+fails 3 "$b/words.txt" track --odf "$b/sh15.nii.gz" --sphere "$b/words.txt" --fa "$mask" --roi "$roi"
+
+# responses and shells of the deconvolution
+csd="$dwi $bval $bvec $mask $roi --model csd"
+fails 3 "$b/none.txt" track $csd --response "$b/none.txt"
+for file in words three growing; do fails 3 "$b/$file.txt" track $csd --response "$b/$file.txt"; done
+fails 3 "$b/zonal3.txt" track $csd --response "$b/zonal3.txt" --sh-order 6
+fails 3 "the shells are 0, 2000" track $csd --shells 700
+fails 3 "the shells are 0, 2000" track $csd --shells 2000 1000
+fails 3 "the shells are 0, 2000" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --shells 700
+fails 4 "$dwi" track $csd --cache-dir "$dwi"
+fails 4 "$b/none/cache" track $csd --cache-dir "$b/none/cache"
+
 fails 5 no-such-device track --device no-such-device
 fails 5 /dev/dri/renderD250 track --device /dev/dri/renderD250
 fails 5 99 track --device 99

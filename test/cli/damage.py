@@ -70,6 +70,21 @@ def images(source, out):
     write(f"{out}/smaller.nii.gz", smaller[: len(smaller) - dims[0] * dims[1] * width])
 
 
+def series(image, volumes):
+    """The mask's image this many times."""
+    start = offset(image)
+    head = bytearray(image[:start])
+    struct.pack_into("<h", head, 40, 4)
+    struct.pack_into("<h", head, 48, volumes)
+    return head + image[start:] * volumes
+
+
+def models(source, out):
+    mask = read(f"{source}/mask.nii.gz")
+    write(f"{out}/sh14.nii.gz", series(mask, 14))
+    write(f"{out}/sh15.nii.gz", series(mask, 15))
+
+
 def tables(source, out):
     bval, bvec = columns(f"{source}/dwi.bval")[0], columns(f"{source}/dwi.bvec")
     write_rows(f"{out}/short.bval", [bval[:-1]])
@@ -91,6 +106,10 @@ def texts(out):
         "empty.txt": "# no seed\n",
         "far.txt": "1000 1000 1000\n",
         "few.txt": "1 0 0\n0 1 0\n0 0 1\n",
+        "twelve.txt": "".join(f"{x} {y} {1 + (x + 2 * y) / 8}\n" for x in range(3) for y in range(4)),
+        "three.txt": "0.0015 0.0003 900\n",
+        "growing.txt": "0.0003 0.0015 0.0015 900\n",
+        "zonal3.txt": "900 -400 100\n",
     }
     for name, text in files.items():
         with open(f"{out}/{name}", "w") as file:
@@ -98,5 +117,6 @@ def texts(out):
 
 
 images(sys.argv[1], sys.argv[2])
+models(sys.argv[1], sys.argv[2])
 tables(sys.argv[1], sys.argv[2])
 texts(sys.argv[2])

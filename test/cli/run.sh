@@ -78,6 +78,7 @@ roi=$i/roi.nii.gz
 . "$here/usage.sh"
 . "$here/bad_input.sh"
 . "$here/output.sh"
+. "$here/models.sh"
 
 if [ "$failures" -gt 0 ]; then
     echo "$failures of $checks checks failed"

@@ -44,12 +44,32 @@ fails 2 --doctor devices --doctor --json
 fails 2 --output track --output --force
 
 fails 7 --ngpus track --ngpus 2
-fails 7 csd track --model csd
-fails 7 --cache-dir track --cache-dir c
+
+# models and direction getters
+fails 2 csd track --dg boot --model csd
+fails 2 --sh track --dg boot --sh "$dwi" --fa "$mask" --roi "$roi"
+fails 2 --fa track --sh "$dwi"
+fails 2 --roi track --sh "$dwi" --fa "$mask"
+fails 2 --sh track --sh "$dwi" --odf "$dwi" --fa "$mask" --roi "$roi"
+fails 2 --sphere track --odf "$dwi" --fa "$mask" --roi "$roi"
+fails 2 --model track --sh "$dwi" --fa "$mask" --roi "$roi" --model csa
+fails 2 --mask track --mask "$mask"
+fails 2 --sh-basis track --sh-basis tournier07
+fails 2 "unknown value 'tournier08'" track --sh "$dwi" --fa "$mask" --roi "$roi" --sh-basis tournier08
+fails 2 --response track --dg prob --response "$i/dwi.bval"
+fails 2 --sm-lambda track --model csd --sm-lambda 0.1
+fails 2 --probe-length track --dg prob --probe-length 2
+fails 2 --probe-radius track --dg ptt --probe-radius 1mm
+fails 2 --probe-length track --dg ptt --probe-length 1cm
+fails 2 --angular-weight track --dg ptt --angular-weight 0.5
+fails 2 --angular-weight track --angular-weight 1.5
+fails 2 --shells track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --shells 2000 2000
+fails 2 fit fit "$dwi" "$bval" "$bvec" "$mask"
+fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5
 
 succeeds --version
 grep -q '^glslines [0-9]' "$work/stdout" || note "--version"
-for command in track phantom devices; do
+for command in track fit phantom devices; do
     succeeds help "$command"
     grep -q -e '--help' "$work/stdout" || note "help $command"
     cp "$work/stdout" "$work/help"

@@ -1,0 +1,30 @@
+#include "cmd/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/message.h"
+
+int cmd_output_check(const char *path, bool force)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
+        if (!force) return cmd_error(CMD_EXIT_OUTPUT, "%s: exists already; --force overwrites it", path);
+    } else if (errno != ENOENT) {
+        return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!directory) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    int code = CMD_EXIT_OK;
+    if (stat(directory, &info) != 0 || access(directory, W_OK | X_OK) != 0)
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
+    else if (!S_ISDIR(info.st_mode))
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
+    free(directory);
+    return code;
+}

@@ -1,0 +1,94 @@
+#include "cmd/series.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/message.h"
+
+int cmd_file_check(cmd_file *file, const char *hint)
+{
+    struct stat info;
+    if (!file->path) return CMD_EXIT_OK;
+    if (stat(file->path, &info) != 0 || access(file->path, R_OK) != 0)
+        return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno), hint && errno == ENOENT ? hint : "");
+    if (S_ISDIR(info.st_mode)) return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s", file->path, strerror(EISDIR));
+    file->bytes = (uint64_t)info.st_size;
+    return CMD_EXIT_OK;
+}
+
+int cmd_series_read(cmd_series *s, const cmd_file *files, const model_options *options)
+{
+    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold, .frame = (gls_bvec_frame)options->bvec_frame};
+    s->name = files[0].path;
+    gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
+    if (status) return cmd_error_status(status);
+    const gls_grid *grid = &s->dwi->grid;
+    char axes[4];
+    gls_grid_axis_codes(grid, axes);
+    cmd_info("%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path, grid->dim[0], grid->dim[1], grid->dim[2],
+             grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, s->dwi->n_volumes);
+    status = gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+int cmd_series_check(cmd_series *s, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&s->dwi->grid), not_finite = 0;
+    bool any = false;
+    for (size_t t = 0; t < s->dwi->n_volumes; t++) {
+        float *volume = s->dwi->data + t * n;
+        for (size_t i = 0; i < n; i++) {
+            if (!isfinite(volume[i])) {
+                volume[i] = 0;
+                not_finite++;
+            }
+            if (volume[i] > 0 && mask->data[i] > 0) any = true;
+        }
+    }
+    if (not_finite) cmd_warn("%s: %zu values are not finite and count as 0", s->name, not_finite);
+    return any ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INPUT, "%s: no value inside the mask is above 0", s->name);
+}
+
+void cmd_series_print_shells(cmd_series *s)
+{
+    size_t n;
+    gls_gradients_shells(s->gradients, s->shell, SERIES_MAX_SHELLS, &n);
+    s->n_shells = n < SERIES_MAX_SHELLS ? n : SERIES_MAX_SHELLS;
+    cmd_info("  %12s  %8s  %s", "b [s/mm2]", "volumes", "measured b");
+    for (size_t i = 0; i < s->n_shells; i++) {
+        const gls_shell *shell = &s->shell[i];
+        cmd_info("  %12.6g  %8zu  %.6g to %.6g", shell->bval, shell->n, shell->min_bval, shell->max_bval);
+    }
+    if (n > SERIES_MAX_SHELLS) cmd_info("  (and %zu more)", n - SERIES_MAX_SHELLS);
+}
+
+void cmd_series_finish(cmd_series *s)
+{
+    gls_image_destroy(s->dwi);
+    gls_gradients_destroy(s->gradients);
+    *s = (cmd_series){.dwi = NULL};
+}
+
+int cmd_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image)
+{
+    gls_image *read = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &read);
+    if (!status) status = gls_grid_require_equal(grid, name_of_grid, &read->grid, path);
+    if (status) {
+        gls_image_destroy(read);
+        return cmd_error_status(status);
+    }
+    *image = read;
+    return CMD_EXIT_OK;
+}
+
+int cmd_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count)
+{
+    size_t n = gls_grid_voxels(&image->grid);
+    uint64_t found = 0;
+    for (size_t i = 0; i < n; i++) found += image->data[i] > 0;
+    *count = found;
+    return found ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INPUT, "%s: the %s is empty: no voxel is > 0", name, kind);
+}

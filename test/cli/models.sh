@@ -1,0 +1,104 @@
+# Every model and direction getter, ODFs from files, the fit command and the cache. Sourced by run.sh.
+few="--nseeds 50 --sphere small"
+files="$dwi $bval $bvec $mask $roi"
+
+# sidecar KEY... VALUE: an entry of out/m.json
+sidecar() {
+    require python3 - "$work/out/m.json" "$@" <<'PYTHON'
+import json, sys
+entry = json.load(open(sys.argv[1]))
+for key in sys.argv[2:-1]: entry = entry[key]
+want = json.loads(sys.argv[-1])
+assert entry == want or isinstance(want, float) and abs(entry - want) <= 1e-6 * abs(want), (entry, want)
+PYTHON
+}
+
+# tracks ARGUMENTS...: gives streamlines
+tracks() {
+    succeeds track "$@" $few -o m.trx --force
+    require python3 -c "import json; assert json.load(open('$work/out/m.json'))['counts']['streamlines'] > 25"
+}
+
+tracks $files --dg prob
+sidecar odf source '"fit of the model"'
+sidecar model name '"opdt"'
+tracks $files --dg det --model csa
+sidecar model name '"csa"'
+sidecar parameters boot_retry null
+tracks $files --dg boot --angular-weight 0.5
+sidecar parameters angular_weight 0.5
+tracks $files --model csd
+sidecar parameters dg '"prob"'
+sidecar model shell_b_s_per_mm2 2000
+sidecar model response source '"estimated"'
+
+# more coefficients than directions: a warning with the numbers
+tracks $files --model csd --sh-order 8
+grep -q '^glslines: warning: .*order 8.*45 coefficients.*30 directions' "$work/stderr" || note "no warning of too few directions"
+clean
+
+# what fit writes, track reads: the same ODFs, in another basis and frame. The fit for tracking is limited to the stop map, so both start from files
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" f
+for file in f_fa.nii.gz f_tensor.nii.gz f_sh.nii.gz f_response.txt f.json; do require test -s "$work/out/$file"; done
+require test "$(find "$work/out" -type f | wc -l)" -eq 5
+cksum "$work/out"/* >"$work/before"
+run fit "$dwi" "$bval" "$bvec" "$mask" f
+[ "$code" -eq 4 ] || note "fit over existing files: exit code $code, not 4"
+cksum "$work/out"/* | cmp -s - "$work/before" || note "fit changed existing files"
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" g --sh-basis descoteaux07 --response f_response.txt --shells 1995
+succeeds track --sh f_sh.nii.gz --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o a.tck --sidecar none
+succeeds track --sh g_sh.nii.gz --sh-basis descoteaux07 --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o b.tck --sidecar none
+succeeds track $files --sh f_sh.nii.gz --fa f_fa.nii.gz --dg det $few -o c.tck --sidecar none
+require cmp "$work/out/a.tck" "$work/out/c.tck"
+# rounding may bend a few of the fifty
+require python3 - "$work/out/a.tck" "$work/out/b.tck" <<'PYTHON'
+import re, struct, sys
+def lines(path):
+    data = open(path, "rb").read()
+    at = int(re.search(rb"file: \. (\d+)", data).group(1))
+    values = struct.unpack(f"<{(len(data) - at) // 4}f", data[at:])
+    found, line = [], []
+    for i in range(0, len(values) - 2, 3):
+        point = values[i : i + 3]
+        if point[0] != point[0] or point[0] == float("inf"):
+            if line: found.append(line)
+            line = []
+        else: line.append(point)
+    return found
+a, b = lines(sys.argv[1]), lines(sys.argv[2])
+same = sum(len(x) == len(y) and all(abs(p - q) < 0.1 for u, v in zip(x, y) for p, q in zip(u, v)) for x, y in zip(a, b))
+assert len(a) == len(b) and same >= 0.9 * len(a), (len(a), len(b), same)
+PYTHON
+succeeds track --sh f_sh.nii.gz --fa f_fa.nii.gz --roi "$roi" --dry-run -o d.trx
+clean
+
+# the cache: written, reused, refitted after another parameter, other data, damage
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^cache: kept' "$work/stderr")" -eq 2 ] || note "nothing kept in the cache"
+cp "$work/out/m.trx" "$work/m.trx"
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "the cache was not reused"
+sidecar model sh_from_cache true
+require cmp "$work/out/m.trx" "$work/m.trx"
+succeeds track $files --model csd --cache-dir cache --sh-order 2 $few -o m.trx --force
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another order were reused"
+grep -q '^cache: .*another sh_order' "$work/stderr" || note "what differs is not told"
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 1 ] || note "SH of another order were reused"
+python3 - "$work/out/cache" <<'PYTHON'
+import sys
+with open(sys.argv[1] + "/glslines_fa.nii", "r+b") as file:
+    file.seek(2000)
+    file.write(b"\1")
+with open(sys.argv[1] + "/glslines_sh_csd.nii", "r+b") as file: file.truncate(5000)
+PYTHON
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 2 ] || note "damaged images in the cache are not told"
+require cmp "$work/out/m.trx" "$work/m.trx"
+echo '{' >"$work/out/cache/glslines_fa.json"
+tracks $files --model csd --cache-dir cache
+[ "$(grep -c '^glslines: warning: cache: .*fitted anew' "$work/stderr")" -eq 1 ] || note "a damaged key in the cache is not told"
+succeeds track $files --b0-threshold 60 --model csd --cache-dir cache $few -o m.trx --force
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 2 ] || note "a parameter without effect on the fit made it anew"
+require cmp "$work/out/m.trx" "$work/m.trx"
+clean
