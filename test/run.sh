@@ -150,6 +150,7 @@ stage_peers() {
     check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
     # shellcheck disable=SC2086
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
+    check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     check "bootstrap tracking against DIPY" "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer
 }
 
