@@ -52,7 +52,9 @@ static void plans(void **state)
     int planned = 0, refused = 0;
     for (int i = 0; i < 200000; i++) {
         int largest = i % 3 == 0 ? 20 : i % 3 == 1 ? 200 : 600;
-        gls_grid grid = make_grid(1 + (int)(random_bits(&seed) % (unsigned)largest), 1 + (int)(random_bits(&seed) % (unsigned)largest), 1 + (int)(random_bits(&seed) % (unsigned)largest));
+        unsigned side[3];
+        for (int a = 0; a < 3; a++) side[a] = 1 + (unsigned)(random_bits(&seed) % (unsigned)largest);
+        gls_grid grid = make_grid((int)side[0], (int)side[1], (int)side[2]);
         gls_device_info limits = {.max_texture_3d = sides[random_bits(&seed) % 11], .max_texture_units = units[random_bits(&seed) % 7]};
         uint32_t n_tiles = 1 + (uint32_t)(random_bits(&seed) % 150);
         bool half = random_bits(&seed) & 1;
@@ -68,7 +70,8 @@ static void plans(void **state)
         refused++;
         uint64_t rows = limits.max_texture_3d / (uint32_t)grid.dim[2], columns = limits.max_texture_3d / (uint32_t)grid.dim[0], tile = gls_grid_voxels(&grid) * (half ? 8u : 16u);
         if (rows == 0 || columns == 0 || (uint32_t)grid.dim[1] > limits.max_texture_3d || limits.max_texture_units < 2) continue;
-        uint64_t places = rows * columns < GIB / tile ? rows * columns : GIB / tile, textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1 : GLS_VOLUME_MAX_TEXTURES;
+        uint64_t places = rows * columns < GIB / tile ? rows * columns : GIB / tile;
+        uint64_t textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1 : GLS_VOLUME_MAX_TEXTURES;
         /* a lattice that does not fit the number of tiles may waste up to one row or column */
         assert_true(textures * (places > 2 ? places / 2 : places) < n_tiles);
     }
@@ -131,10 +134,12 @@ static void load_kernel(fixture *f)
 {
     const gls_volume_plan *p = &f->volume.plan;
     char text[16][40];
-    static const char *const names[16] = {"GRID_X", "GRID_Y", "GRID_Z", "VOLUME_TEXTURES", "VOLUME_PER_COLUMN", "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z", "VOLUME_TILE_X", "VOLUME_TILE_Z", "CHANNELS"};
+    static const char *const names[16] = {"GRID_X", "GRID_Y", "GRID_Z", "VOLUME_TEXTURES", "VOLUME_PER_COLUMN", "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z",
+                                          "VOLUME_TILE_X", "VOLUME_TILE_Z", "CHANNELS"};
     gls_define defines[12];
-    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2], p->n_textures, p->per_column, 1.0 / p->texture_size[0], 1.0 / p->texture_size[1], 1.0 / p->texture_size[2],
-                               (double)f->grid.dim[0] / p->texture_size[0], (double)f->grid.dim[2] / p->texture_size[2], 4.0 * f->n_tiles};
+    const double size[3] = {p->texture_size[0], p->texture_size[1], p->texture_size[2]};
+    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2], p->n_textures, p->per_column, 1 / size[0], 1 / size[1], 1 / size[2],
+                               f->grid.dim[0] / size[0], f->grid.dim[2] / size[2], 4.0 * f->n_tiles};
     for (int i = 0; i < 11; i++) {
         bool integer = i == 3 || i == 4 || i == 10;
         snprintf(text[i], sizeof text[i], integer ? "%.0f" : "%#.9g", values[i]);

@@ -1,0 +1,94 @@
+/* A sink that keeps all streamlines. Include after gpu.h. */
+#ifndef GLS_TEST_COLLECT_H
+#define GLS_TEST_COLLECT_H
+
+#include <glslines/track.h>
+
+#include "gpu.h"
+
+typedef struct collection {
+    size_t n, n_points, calls;
+    uint64_t *offset; /* n + 1 */
+    float (*point)[3];
+    uint32_t *seed_index;
+    float (*seed)[3];
+    bool sound;           /* every parcel was well formed */
+    size_t fail_at;       /* the call that fails, counted from 1; 0: none */
+    gls_status fail_with;
+} collection;
+
+static inline gls_status fail_here(gls_status status)
+{
+    /* any failure of the library leaves a message on this thread */
+    gls_device *device;
+    (void)gls_device_open("/failing/sink", NULL, &device);
+    return status;
+}
+
+static inline gls_status collect(void *user, const gls_streamlines *s)
+{
+    collection *c = user;
+    if (++c->calls == c->fail_at) return fail_here(c->fail_with);
+    c->sound = c->sound && s->n > 0 && s->offset[0] == 0;
+    for (size_t i = 0; i < s->n; i++) {
+        c->sound = c->sound && s->offset[i + 1] > s->offset[i];
+        if (c->n + i > 0) c->sound = c->sound && s->seed_index[i] >= (i > 0 ? s->seed_index[i - 1] : c->seed_index[c->n - 1]);
+    }
+    size_t points = (size_t)s->offset[s->n], n = c->n + s->n;
+    c->offset = realloc(c->offset, (n + 1) * sizeof *c->offset);
+    c->seed_index = realloc(c->seed_index, n * sizeof *c->seed_index);
+    c->seed = realloc(c->seed, n * sizeof *c->seed);
+    c->point = realloc(c->point, (c->n_points + points) * sizeof *c->point);
+    for (size_t i = 0; i <= s->n; i++) c->offset[c->n + i] = c->n_points + s->offset[i];
+    memcpy(c->seed_index + c->n, s->seed_index, s->n * sizeof *c->seed_index);
+    memcpy(c->seed + c->n, s->seed, s->n * sizeof *c->seed);
+    memcpy(c->point + c->n_points, s->point, points * sizeof *c->point);
+    c->n = n;
+    c->n_points += points;
+    return GLS_OK;
+}
+
+static inline void collection_finish(collection *c)
+{
+    free(c->offset);
+    free(c->point);
+    free(c->seed_index);
+    free(c->seed);
+    *c = (collection){0};
+}
+
+static const double voxel_space[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+
+/* Tracks into c, in voxel coordinates. */
+static inline gls_track_result run_tracker(gls_tracker *tracker, const gls_seeds *seeds, collection *c)
+{
+    gls_track_result result;
+    *c = (collection){.sound = true};
+    assert_ok(gls_tracker_run(tracker, seeds, voxel_space, collect, c, NULL, NULL, &result));
+    assert_true(c->sound);
+    assert_true(result.streamlines == c->n && result.points == c->n_points);
+    return result;
+}
+
+static inline void assert_same_collection(const collection *a, const collection *b, const char *what)
+{
+    bool same = a->n == b->n && a->n_points == b->n_points &&
+                (a->n == 0 || (memcmp(a->offset, b->offset, (a->n + 1) * sizeof *a->offset) == 0 && memcmp(a->point, b->point, a->n_points * sizeof *a->point) == 0 &&
+                               memcmp(a->seed_index, b->seed_index, a->n * sizeof *a->seed_index) == 0 && memcmp(a->seed, b->seed, a->n * sizeof *a->seed) == 0));
+    if (same) return;
+    print_error("%s: %zu streamlines of %zu points, expected %zu of %zu\n", what, a->n, a->n_points, b->n, b->n_points);
+    fail();
+}
+
+/* The counts of a result agree with each other. */
+static inline void assert_sums(const gls_track_result *r)
+{
+    uint64_t ends = 0;
+    for (int e = 0; e < GLS_END_COUNT; e++) ends += r->ends[e];
+    assert_int_equal(ends, 2 * r->directions);
+    assert_int_equal(r->streamlines + r->rejected_single_point + r->rejected_too_short, r->directions);
+    assert_true(r->truncated <= r->streamlines && r->seeds_without_direction <= r->seeds);
+    assert_true(r->directions >= r->seeds - r->seeds_without_direction && r->points >= r->streamlines);
+}
+
+#endif

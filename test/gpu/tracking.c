@@ -1,0 +1,422 @@
+/* Whole runs of the tracker: the same bytes however the work is cut, counts that agree, and runs that end early or empty. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpu.h"
+#include "series.h"
+#include "collect.h"
+
+#define N_SEEDS 300
+
+static gls_device *device;
+static series phantom;
+static gls_qball *qball;
+static gls_seeds *seeds;
+static gls_track_params params;
+static gls_tracker *tracker;
+static collection expected;
+static gls_track_result expected_result;
+
+/* Two bands that bend and cross; the stop map falls towards the sides. */
+static int crossing(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5, z = p[2] / grid->dim[2] - 0.5;
+    direction[0][0] = 1, direction[0][1] = 1.2 * x, direction[0][2] = 0.2 * y;
+    direction[1][0] = 0.3 * z, direction[1][1] = 1, direction[1][2] = 0.8 * y;
+    unit3(direction[0]);
+    unit3(direction[1]);
+    *stop = 0.9 - 3 * (y * y * x * x + z * z) - 1.5 * y * y;
+    return fabs(x) < 0.25 ? 2 : 1;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const int dim[3] = {14, 12, 10};
+    static double points[N_SEEDS][3];
+    double affine[3][4];
+    uint64_t seed = 8;
+    oblique_affine((const double[3]){2, 2, 2}, affine);
+    series_create(&phantom, dim, (const double(*)[4])affine, crossing, 2000, 20, "small", 6);
+    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
+    for (int i = 0; i < N_SEEDS; i++)
+        for (int a = 0; a < 3; a++) points[i][a] = i % 17 == 5 ? -3 - i : random_uniform(&seed, 0, dim[a] - 1); /* some outside */
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    params = gls_track_params_default();
+    params.step_size = 0.8;
+    params.max_length = 100;
+    params.max_angle = 45;
+    params.stop_threshold = 0.2;
+    params.max_directions_per_seed = 3;
+    params.mapping = GLS_MAPPING_SINGLE;
+    gls_track_input input = series_input(&phantom, qball);
+    assert_ok(gls_tracker_create(device, &params, &input, &tracker));
+    expected_result = run_tracker(tracker, seeds, &expected);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    collection_finish(&expected);
+    gls_tracker_destroy(tracker);
+    gls_seeds_destroy(seeds);
+    gls_qball_destroy(qball);
+    series_destroy(&phantom);
+    return 0;
+}
+
+/* Another tracker with other parameters or on another device: its streamlines. */
+static gls_track_result run_with(gls_device *d, const gls_track_params *p, collection *c)
+{
+    gls_tracker *t = NULL;
+    gls_track_input input = series_input(&phantom, qball);
+    assert_ok(gls_tracker_create(d, p, &input, &t));
+    gls_track_result result = run_tracker(t, seeds, c);
+    gls_tracker_destroy(t);
+    return result;
+}
+
+static void assert_same_counts(const gls_track_result *a, const gls_track_result *b)
+{
+    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction && a->directions == b->directions);
+    assert_true(a->streamlines == b->streamlines && a->points == b->points && a->truncated == b->truncated);
+    assert_true(a->rejected_single_point == b->rejected_single_point && a->rejected_too_short == b->rejected_too_short);
+    assert_memory_equal(a->ends, b->ends, sizeof a->ends);
+    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length && a->max_points == b->max_points);
+}
+
+/* --- the same bytes ------------------------------------------------------------------------------------------------------------------- */
+
+static void repeated_runs(void **state)
+{
+    (void)state;
+    collection c;
+    assert_true(expected.n > N_SEEDS / 2 && expected.n_points > 10 * expected.n);
+    gls_track_result result = run_tracker(tracker, seeds, &c);
+    assert_same_collection(&c, &expected, "second run");
+    assert_same_counts(&result, &expected_result);
+    collection_finish(&c);
+}
+
+static void batch_sizes(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {1, 7, 100, 1000, 25000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char what[32];
+        gls_track_params p = params;
+        collection c;
+        p.batch_seeds = sizes[i];
+        gls_track_result result = run_with(device, &p, &c);
+        snprintf(what, sizeof what, "batches of %d", (int)sizes[i]);
+        assert_same_collection(&c, &expected, what);
+        assert_same_counts(&result, &expected_result);
+        assert_true(result.batch_seeds <= sizes[i] && result.batches == (N_SEEDS + result.batch_seeds - 1) / result.batch_seeds);
+        collection_finish(&c);
+    }
+}
+
+/* The smallest pool has room for one seed and little more, so that rounds run out of it. */
+static void tiny_limits(void **state)
+{
+    (void)state;
+    static const char *const limits[] = {
+        "storage_bytes=13200", "storage_bytes=30000", "texture_3d=33", "texture_3d=20", "work_groups=3", "work_group_size=4", "texture_3d=28,storage_bytes=13100,work_groups=5",
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        collection c;
+        gls_device *d = open_limited(limits[i]);
+        gls_track_result result = run_with(d, &params, &c);
+        assert_same_collection(&c, &expected, limits[i]);
+        assert_same_counts(&result, &expected_result);
+        assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
+        collection_finish(&c);
+        gls_device_close(d);
+    }
+}
+
+/* Short streamlines first, from which the rounds learn to take many, then long ones: the pool runs full. */
+static void overflowing_rounds(void **state)
+{
+    (void)state;
+    double points[N_SEEDS][3];
+    uint64_t seed = 12;
+    for (int i = 0; i < N_SEEDS; i++) {
+        for (int a = 0; a < 2; a++) points[i][a] = random_uniform(&seed, 5, 7);
+        points[i][2] = i < 2 * N_SEEDS / 3 ? 0 : random_uniform(&seed, 4, 5); /* where the stop map is low, and where it is high */
+    }
+    gls_seeds *list = NULL, *before = seeds;
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &list));
+    seeds = list;
+    gls_track_params p = params;
+    collection with_room, without;
+    p.min_length = 15;
+    p.step_size = 0.25;
+    gls_device *d = open_limited("storage_bytes=38600");
+    gls_track_result a = run_with(device, &p, &with_room), b = run_with(d, &p, &without);
+    seeds = before;
+    assert_same_collection(&without, &with_room, "overflowing pool");
+    assert_same_counts(&b, &a);
+    assert_true(a.rejected_too_short + a.rejected_single_point > N_SEEDS / 3 && a.streamlines > N_SEEDS / 4);
+    assert_sums(&a);
+    for (size_t i = 0; i < with_room.n; i++) assert_true((double)(with_room.offset[i + 1] - with_room.offset[i] - 1) * p.step_size >= 15 - 1e-9);
+    collection_finish(&with_room);
+    collection_finish(&without);
+    gls_seeds_destroy(list);
+    gls_device_close(d);
+}
+
+static void random_seeds(void **state)
+{
+    (void)state;
+    static const uint64_t other[] = {1, (uint64_t)1 << 32};
+    for (int i = 0; i < 2; i++) {
+        gls_track_params p = params;
+        collection c;
+        p.rng_seed = other[i]; /* both halves of the key count */
+        gls_track_result r = run_with(device, &p, &c);
+        assert_true(c.n_points != expected.n_points || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) != 0);
+        assert_true(r.directions > expected_result.directions / 2 && r.directions < expected_result.directions * 2);
+        collection_finish(&c);
+    }
+}
+
+/* Nobody takes the streamlines: the same counts. */
+static void no_sink(void **state)
+{
+    (void)state;
+    gls_track_result result;
+    assert_ok(gls_tracker_run(tracker, seeds, voxel_space, NULL, NULL, NULL, NULL, &result));
+    assert_same_counts(&result, &expected_result);
+}
+
+/* --- counts and space ------------------------------------------------------------------------------------------------------------------ */
+
+static void counts(void **state)
+{
+    (void)state;
+    const gls_track_result *r = &expected_result;
+    double sum = 0, longest = 0, shortest = 1e9;
+    uint32_t outside = 0;
+    assert_sums(r);
+    assert_int_equal(r->seeds, N_SEEDS);
+    assert_int_equal(r->lanes, 1);
+    for (size_t i = 0; i < N_SEEDS; i++) outside += i % 17 == 5;
+    assert_true(r->seeds_without_direction >= outside && r->seeds_without_direction < outside + 20);
+    for (size_t i = 0; i < expected.n; i++) {
+        double length = params.step_size * (double)(expected.offset[i + 1] - expected.offset[i] - 1);
+        sum += length;
+        longest = fmax(longest, length);
+        shortest = fmin(shortest, length);
+        assert_true(expected.seed_index[i] < N_SEEDS && expected.seed_index[i] % 17 != 5);
+    }
+    assert_true(fabs(r->mean_length - sum / (double)expected.n) < 1e-9 && fabs(r->max_length - longest) < 1e-9 && fabs(r->min_length - shortest) < 1e-9);
+    assert_true(r->max_points == (uint64_t)(longest / params.step_size + 1.5) && r->min_length >= params.step_size - 1e-9);
+    print_message("%d seeds: %d directions, %d streamlines, %d points; ends %d %d %d %d\n", N_SEEDS, (int)r->directions, (int)r->streamlines, (int)r->points, (int)r->ends[0],
+                  (int)r->ends[1], (int)r->ends[2], (int)r->ends[3]);
+}
+
+static void space(void **state)
+{
+    (void)state;
+    collection c = {.sound = true};
+    gls_track_result result;
+    const double (*map)[4] = (const double(*)[4])phantom.dwi->grid.affine;
+    assert_ok(gls_tracker_run(tracker, seeds, map, collect, &c, NULL, NULL, &result));
+    assert_true(c.sound && c.n == expected.n && c.n_points == expected.n_points);
+    /* float32: three products and sums of numbers below 64 */
+    double worst = 0, bound = 6 * 64 * 0x1p-24;
+    for (size_t i = 0; i < c.n_points; i++)
+        for (int a = 0; a < 3; a++) {
+            const float *p = expected.point[i];
+            worst = fmax(worst, fabs(map[a][0] * p[0] + map[a][1] * p[1] + map[a][2] * p[2] + map[a][3] - c.point[i][a]));
+        }
+    for (size_t i = 0; i < c.n; i++) {
+        float p[1][3];
+        gls_seeds_get(seeds, c.seed_index[i], 1, p);
+        assert_memory_equal(p[0], expected.seed[i], sizeof p[0]);
+        bool found = false; /* the seed is one of the points, and the very same in output space */
+        for (uint64_t k = c.offset[i]; k < c.offset[i + 1]; k++) found = found || memcmp(expected.point[k], p[0], sizeof p[0]) == 0;
+        assert_true(found);
+        for (int a = 0; a < 3; a++) worst = fmax(worst, fabs(map[a][0] * p[0][0] + map[a][1] * p[0][1] + map[a][2] * p[0][2] + map[a][3] - c.seed[i][a]));
+    }
+    assert_true(worst < bound);
+    collection_finish(&c);
+}
+
+static void single_points(void **state)
+{
+    (void)state;
+    gls_track_params p = params;
+    collection c;
+    p.max_angle = 3; /* hardly any step is possible */
+    p.keep_single_points = true;
+    gls_track_result kept = run_with(device, &p, &c);
+    size_t singles = 0;
+    for (size_t i = 0; i < c.n; i++) {
+        if (c.offset[i + 1] - c.offset[i] != 1) continue;
+        singles++;
+        assert_memory_equal(c.point[c.offset[i]], c.seed[i], sizeof c.seed[i]);
+    }
+    assert_true(singles > 0 && kept.rejected_single_point == 0 && kept.streamlines == kept.directions);
+    assert_sums(&kept);
+    collection_finish(&c);
+    p.keep_single_points = false;
+    gls_track_result rejected = run_with(device, &p, &c);
+    assert_int_equal(rejected.rejected_single_point, singles);
+    assert_int_equal(rejected.streamlines, kept.streamlines - singles);
+    assert_sums(&rejected);
+    collection_finish(&c);
+}
+
+/* --- runs that end early or empty ------------------------------------------------------------------------------------------------------- */
+
+static void empty_results(void **state)
+{
+    (void)state;
+    /* one inside, where nothing can be: the rest of the list outside */
+    static const double outside[3][3] = {{-5, 2, 2}, {100, 100, 100}, {2, 2, -0.51}};
+    double points[40][3];
+    for (int i = 0; i < 40; i++) memcpy(points[i], i == 39 ? (const double[3]){0, 0, 0} : outside[i % 3], sizeof points[i]);
+    gls_seeds *none = NULL;
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, false, &phantom.dwi->grid, &none));
+    gls_track_params p = params;
+    p.min_length = 99; /* and the one inside is too short */
+    p.batch_seeds = 8;
+    gls_track_input input = series_input(&phantom, qball);
+    gls_tracker *t = NULL;
+    collection c;
+    assert_ok(gls_tracker_create(device, &p, &input, &t));
+    gls_track_result r = run_tracker(t, none, &c);
+    assert_true(r.seeds == 40 && r.seeds_without_direction >= 39 && r.streamlines == 0 && r.points == 0 && c.calls == 0);
+    assert_true(r.mean_length == 0 && r.max_points == 0);
+    assert_sums(&r);
+    collection_finish(&c);
+    gls_tracker_destroy(t);
+    gls_seeds_destroy(none);
+}
+
+typedef struct watch {
+    uint64_t calls, last, stop_after, points;
+} watch;
+
+static bool progress(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
+{
+    watch *w = user;
+    w->calls++;
+    if (done <= w->last || done > total || total != N_SEEDS || points < streamlines || points < w->points) w->calls += 1000;
+    w->last = done;
+    w->points = points;
+    return w->calls != w->stop_after;
+}
+
+static void cancelling(void **state)
+{
+    (void)state;
+    gls_track_params p = params;
+    p.batch_seeds = 50;
+    gls_track_input input = series_input(&phantom, qball);
+    gls_tracker *t = NULL;
+    gls_track_result result = {.seeds = 123};
+    assert_ok(gls_tracker_create(device, &p, &input, &t));
+    watch w = {.stop_after = 2};
+    collection c = {.sound = true};
+    assert_int_equal(gls_tracker_run(t, seeds, voxel_space, collect, &c, progress, &w, &result), GLS_ERR_CANCELLED);
+    assert_message("cancel");
+    assert_true(w.calls == 2 && w.last == 100 && result.seeds == 123);
+    /* what was delivered is the beginning of the whole */
+    assert_true(c.sound && c.n > 0 && c.n < expected.n && memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
+    collection_finish(&c);
+    w = (watch){0};
+    assert_ok(gls_tracker_run(t, seeds, voxel_space, NULL, NULL, progress, &w, &result));
+    assert_true(w.calls == 6 && w.last == N_SEEDS && w.points == expected_result.points);
+
+    /* a sink that fails at its first, a middle and the last call ends the run with its status and message */
+    static const gls_status statuses[] = {GLS_ERR_OUTPUT, GLS_ERR_MEMORY, GLS_ERR_INPUT};
+    c = (collection){.sound = true};
+    assert_ok(gls_tracker_run(t, seeds, voxel_space, collect, &c, NULL, NULL, &result));
+    size_t calls = c.calls;
+    collection_finish(&c);
+    for (size_t i = 0; i < 3; i++) {
+        c = (collection){.sound = true, .fail_at = i == 0 ? 1 : i == 1 ? calls / 2 : calls, .fail_with = statuses[i]};
+        result.seeds = 321;
+        assert_int_equal(gls_tracker_run(t, seeds, voxel_space, collect, &c, NULL, NULL, &result), statuses[i]);
+        assert_message("/failing/sink");
+        assert_true(c.calls == c.fail_at && result.seeds == 321);
+        collection_finish(&c);
+    }
+    /* and the tracker goes on */
+    run_tracker(t, seeds, &c);
+    assert_same_collection(&c, &expected, "after failures");
+    collection_finish(&c);
+    gls_tracker_destroy(t);
+}
+
+static void refused_input(void **state)
+{
+    (void)state;
+    const gls_track_input good = series_input(&phantom, qball);
+    gls_device_memory before = gls_device_get_memory(device);
+    gls_tracker *t = NULL;
+    for (int i = 0; i < 5; i++) {
+        gls_track_input input = good;
+        const void **field[] = {(const void **)&input.dwi, (const void **)&input.gradients, (const void **)&input.qball, (const void **)&input.stop_map, (const void **)&input.sphere};
+        *field[i] = NULL;
+        assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
+    }
+    gls_track_input input = good;
+    input.stop_map = phantom.dwi; /* many volumes */
+    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
+    gls_grid moved = phantom.stop->grid;
+    moved.affine[0][3] += 5;
+    gls_image *elsewhere = NULL;
+    assert_ok(gls_image_create(&moved, 1, &elsewhere));
+    input.stop_map = elsewhere;
+    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_INPUT);
+    gls_image_destroy(elsewhere);
+    const struct {
+        size_t field;
+        double value;
+    } bad[] = {
+#define FIELD_OF(name) offsetof(gls_track_params, name)
+        {FIELD_OF(step_size), 0},         {FIELD_OF(step_size), -1},      {FIELD_OF(step_size), NAN},        {FIELD_OF(max_angle), 0},
+        {FIELD_OF(max_angle), 90.5},      {FIELD_OF(max_length), 0},      {FIELD_OF(max_length), INFINITY},  {FIELD_OF(max_length), 0.5 * 0.8},
+        {FIELD_OF(min_length), 101},       {FIELD_OF(min_length), -1},     {FIELD_OF(stop_threshold), NAN},   {FIELD_OF(pmf_threshold), 1.5},
+        {FIELD_OF(pmf_threshold), -0.1},  {FIELD_OF(min_separation_angle), 91}, {FIELD_OF(relative_peak_threshold), -1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        gls_track_params p = params;
+        memcpy((char *)&p + bad[i].field, &bad[i].value, sizeof bad[i].value);
+        gls_status status = gls_tracker_create(device, &p, &good, &t);
+        if (status != GLS_ERR_ARGUMENT) print_error("case %zu: %s\n", i, gls_status_name(status));
+        assert_int_equal(status, GLS_ERR_ARGUMENT);
+    }
+    gls_track_params p = params;
+    p.max_directions_per_seed = 33;
+    assert_int_equal(gls_tracker_create(device, &p, &good, &t), GLS_ERR_ARGUMENT);
+    p.max_directions_per_seed = 0;
+    assert_int_equal(gls_tracker_create(device, &p, &good, &t), GLS_ERR_ARGUMENT);
+    gls_tracker_destroy(NULL);
+    assert_null(t);
+    gls_device_memory after = gls_device_get_memory(device);
+    assert_true(before.allocated_bytes == after.allocated_bytes && before.n_buffers == after.n_buffers && before.n_textures == after.n_textures && before.n_kernels == after.n_kernels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repeated_runs), cmocka_unit_test(batch_sizes), cmocka_unit_test(tiny_limits),   cmocka_unit_test(overflowing_rounds),
+        cmocka_unit_test(random_seeds),  cmocka_unit_test(no_sink),     cmocka_unit_test(counts),        cmocka_unit_test(space),
+        cmocka_unit_test(single_points), cmocka_unit_test(cancelling),  cmocka_unit_test(empty_results), cmocka_unit_test(refused_input),
+    };
+    int status;
+    if (!gpu_open(NULL, &device, &status)) return status;
+    status = cmocka_run_group_tests(tests, set_up, tear_down);
+    if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
+    gls_device_close(device);
+    return status;
+}
