@@ -1,0 +1,235 @@
+"""Probabilistic and deterministic tracking by DIPY and by glslines on the phantom, with the same ODFs, stop map, directions and seeds.
+
+    dipy_odf_tracking.py [--glslines PROGRAM] [--work DIR] [--nseeds N] [--processes N] [--noise] [glslines options]
+
+DIPY's two trackers are compared: LocalTracking, and dipy.tracking.tracker, which starts at the strongest peak of each seed only. DIPY's results are kept in DIR
+under names made from all that they depend on. Options not known here are handed to `glslines track`. Exits with 1 where a bound is not met."""
+
+import argparse
+import hashlib
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import dipy_tracking as base  # limits the threads of numpy before it is loaded
+
+import dipy
+import nibabel as nib
+import numpy as np
+from dipy.core.sphere import HemiSphere
+from dipy.direction import DeterministicMaximumDirectionGetter, ProbabilisticDirectionGetter
+from dipy.reconst.csdeconv import ConstrainedSphericalDeconvModel, auto_response_ssst
+from dipy.tracking import tracker
+from dipy.tracking.local_tracking import LocalTracking
+from dipy.tracking.stopping_criterion import ThresholdStoppingCriterion
+
+from compare_tractograms import Tractogram, compare, compare_pairs, from_lines, load, print_pairs, print_table
+
+MAX_ANGLE = 30.0
+FA_THRESHOLD = 0.1
+PMF_THRESHOLD = 0.1
+STEP = 0.5  # voxels
+ORDER = 8
+MAX_POINTS = 2000  # never reached: DIPY's trackers treat what is longer differently
+SEEDS_PER_TASK = 2500
+PAIR_TOLERANCE = 0.1  # voxels
+MIN_IDENTICAL = 0.95
+# relative peak threshold, separation in degrees, most directions of a seed
+RULES = {"LocalTracking": (0.25, 45.0, 32), "tracker": (0.5, 25.0, 1)}
+GETTERS = {"prob": ProbabilisticDirectionGetter, "det": DeterministicMaximumDirectionGetter}
+TRACKERS = {"prob": tracker.probabilistic_tracking, "det": tracker.deterministic_tracking}
+
+problem = None  # set before the workers fork, so that they share its arrays
+
+
+def fit_part(part):
+    model, data = problem.model, problem.data[problem.mask]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(data[part]).odf(problem.hemisphere)
+
+
+class Problem(base.Problem):
+    """What both programs track: adds the ODFs, which DIPY's deconvolution makes."""
+
+    def __init__(self, glslines, work, nseeds, processes):
+        global problem
+        super().__init__(glslines, work, nseeds)
+        problem = self
+        self.hemisphere = HemiSphere(xyz=self.sphere)
+        h = hashlib.sha256(f"{dipy.__version__} csd {ORDER}".encode())
+        for array in (self.data, self.table.bvals, self.table.bvecs, self.sphere, self.mask):
+            h.update(np.ascontiguousarray(array).tobytes())
+        self.odf_path = work / f"odf-{h.hexdigest()[:16]}.nii.gz"
+        if not self.odf_path.exists():
+            self.make_odf(processes)
+        self.pmf = np.asarray(nib.load(self.odf_path).dataobj).astype(float)
+        self.directions_path = work / "directions.txt"
+        np.savetxt(self.directions_path, self.sphere, fmt="%.17g")
+
+    def make_odf(self, processes):
+        response, _ = auto_response_ssst(self.table, self.data, roi_radii=10, fa_thr=0.7)
+        self.model = ConstrainedSphericalDeconvModel(self.table, response, sh_order_max=ORDER)
+        n = int(self.mask.sum())
+        with multiprocessing.get_context("fork").Pool(processes) as pool:
+            parts = pool.map(fit_part, [slice(i, i + 2000) for i in range(0, n, 2000)])
+        odf = np.zeros(self.shape + (len(self.sphere),), np.float32)
+        odf[self.mask] = np.concatenate(parts).clip(min=0)
+        partial = self.odf_path.with_name("part-" + self.odf_path.name)
+        nib.save(nib.Nifti1Image(odf, self.affine), partial)
+        partial.rename(self.odf_path)
+
+    def key(self, getter, rules):
+        settings = (dipy.__version__, getter, rules, RULES[rules], MAX_ANGLE, FA_THRESHOLD, PMF_THRESHOLD, STEP, MAX_POINTS)
+        h = hashlib.sha256(repr(settings).encode())
+        for array in (self.sphere, self.fa, self.seeds, self.pmf, self.affine):
+            h.update(np.ascontiguousarray(array).tobytes())
+        return h.hexdigest()[:16]
+
+
+def local_tracking(getter, part, stream):
+    relative, separation, most = RULES["LocalTracking"]
+    # the getter turns the signs of its sphere's vertices: each gets a sphere of its own
+    directions = GETTERS[getter].from_pmf(
+        problem.pmf,
+        max_angle=MAX_ANGLE,
+        sphere=HemiSphere(xyz=problem.sphere),
+        pmf_threshold=PMF_THRESHOLD,
+        relative_peak_threshold=relative,
+        min_separation_angle=separation,
+    )
+    np.random.seed((stream, part.start))
+    criterion = ThresholdStoppingCriterion(problem.fa, FA_THRESHOLD)
+    # random_seed sets DIPY's own generator from the position of each seed
+    random_seed = 1 + stream
+    tracking = LocalTracking(
+        directions,
+        criterion,
+        problem.seeds[part],
+        np.eye(4),
+        STEP,
+        max_cross=most,
+        maxlen=MAX_POINTS,
+        random_seed=random_seed,
+        save_seeds=True,
+    )
+    return [(nib.affines.apply_affine(problem.affine, line), seed) for line, seed in tracking]
+
+
+def modern_tracking(getter, part, stream):
+    step = STEP * problem.voxel
+    seeds = problem.seeds[part]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lines = TRACKERS[getter](
+            nib.affines.apply_affine(problem.affine, seeds),
+            ThresholdStoppingCriterion(problem.fa, FA_THRESHOLD),
+            problem.affine,
+            sf=problem.pmf,
+            sphere=HemiSphere(xyz=problem.sphere),
+            min_len=0,
+            max_len=MAX_POINTS * step,
+            step_size=step,
+            voxel_size=np.full(3, problem.voxel),
+            max_angle=MAX_ANGLE,
+            pmf_threshold=PMF_THRESHOLD,
+            nbr_threads=1,
+            random_seed=1000003 + stream,  # large: it is multiplied by a position, and the whole part of that is the seed of the generator
+            save_seeds=True,
+        )
+        inverse = np.linalg.inv(problem.affine)
+        return [(np.asarray(line), nib.affines.apply_affine(inverse, seed)) for line, seed in lines]
+
+
+def track_part(task):
+    """DIPY's streamlines of more than one point of one slice of the seeds, in world mm, and the index of the seed of each."""
+    getter, rules, stream, first = task
+    part = slice(first, min(first + SEEDS_PER_TASK, len(problem.seeds)))
+    pairs = (local_tracking if rules == "LocalTracking" else modern_tracking)(getter, part, stream)
+    pairs = [(np.asarray(line), seed) for line, seed in pairs if len(line) > 1]
+    seeds = problem.seeds[part]
+    index = [first + int(np.abs(seeds - seed).sum(axis=1).argmin()) for _, seed in pairs]
+    return [line for line, _ in pairs], index
+
+
+def track_dipy(work, processes, getter, rules, stream):
+    """DIPY's streamlines and the seconds that they took; stream selects other random numbers."""
+    path = work / f"dipy-{getter}-{problem.key(getter, rules)}-{stream}.npz"
+    if path.exists():
+        stored = np.load(path)
+        return Tractogram(stored["points"], stored["offsets"], stored["seed_index"]), float(stored["seconds"])
+    start = time.monotonic()
+    tasks = [(getter, rules, stream, first) for first in range(0, len(problem.seeds), SEEDS_PER_TASK)]
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        parts = pool.map(track_part, tasks, chunksize=1)
+    seconds = time.monotonic() - start
+    result = from_lines([line for lines, _ in parts for line in lines])
+    index = np.array([i for _, indices in parts for i in indices], dtype=np.int64)
+    order = np.argsort(index, kind="stable")
+    result.seed_index = index
+    if not np.array_equal(order, np.arange(len(order))):
+        result = result.select(order)
+    partial = path.with_suffix(".part.npz")
+    np.savez_compressed(partial, points=result.points, offsets=result.offsets, seed_index=result.seed_index, seconds=seconds)
+    partial.rename(path)
+    return result, seconds
+
+
+def track_glslines(glslines, work, getter, rules, extra):
+    d = problem.directory
+    relative, separation, most = RULES[rules]
+    out = work / f"glslines-{getter}-{rules}.trx"
+    command = [glslines, "track", "-o", out, "--force", "-q", "--dg", getter, "--odf", problem.odf_path, "--sphere", problem.directions_path]
+    command += ["--sh-frame", "image", "--fa", problem.fa_path, "--mask", d / "mask.nii.gz", "--roi", d / "roi.nii.gz"]
+    command += ["--seeds", problem.seeds_path, "--seed-space", "voxel", "--fa-threshold", FA_THRESHOLD, "--step-size", STEP]
+    command += ["--max-angle", MAX_ANGLE, "--pmf-threshold", PMF_THRESHOLD, "--relative-peak-threshold", relative]
+    command += ["--min-separation-angle", separation, "--max-directions-per-seed", most, "--max-length", MAX_POINTS * STEP * problem.voxel]
+    start = time.monotonic()
+    base.run(*command, *extra)
+    return load(out), time.monotonic() - start
+
+
+def compare_one(args, extra, getter, rules):
+    """Prints the table of one getter under the rules of one of DIPY's trackers; whether all bounds are met."""
+    ours, ours_seconds = track_glslines(args.glslines, args.work, getter, rules, extra)
+    theirs, dipy_seconds = track_dipy(args.work, args.processes, getter, rules, 0)
+    table = compare(theirs, ours, problem.affine, problem.mask)
+    good = all(row[-1] for row in table)
+    print(f"\n{getter}, the rules of DIPY's {rules}")
+    print_table(table, (f"DIPY {dipy.__version__}", "glslines"))
+    if getter == "det":
+        result = compare_pairs(theirs, ours, PAIR_TOLERANCE * problem.voxel)
+        print_pairs(result, ("DIPY", "glslines"))
+        same = result["identical_share"] > MIN_IDENTICAL
+        print(f"  bound                   > {100 * MIN_IDENTICAL:g} %{'' if same else '  FAILED'}")
+        good &= same
+    print(f"DIPY {dipy_seconds:.0f} s with {args.processes} processes (or kept from then), glslines {ours_seconds:.1f} s with reading and writing")
+    if args.noise and getter == "prob":
+        other, _ = track_dipy(args.work, args.processes, getter, rules, 1)
+        print("The same between two runs of DIPY with different random numbers:")
+        print_table(compare(theirs, other, problem.affine, problem.mask), ("one", "other"))
+    return good
+
+
+def main():
+    root = Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--glslines", type=Path, default=root / "build/glslines")
+    parser.add_argument("--work", type=Path, default=root / "build/peer")
+    parser.add_argument("--nseeds", type=int, default=10000)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--noise", action="store_true", help="also compare two runs of DIPY, which shows how much chance contributes")
+    args, extra = parser.parse_known_args()
+    args.glslines = args.glslines.resolve()
+    args.work.mkdir(parents=True, exist_ok=True)
+    Problem(args.glslines, args.work, args.nseeds, args.processes)
+    print(f"{args.nseeds} seeds, phantom of {' x '.join(map(str, problem.shape))} voxels, ODFs on {len(problem.sphere)} pairs of directions")
+    met = [compare_one(args, extra, getter, rules) for rules in RULES for getter in GETTERS]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
