@@ -1,0 +1,150 @@
+/* One invocation a streamline against a subgroup a streamline: the same streamlines but for rounding. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpu.h"
+#include "series.h"
+#include "collect.h"
+
+#define N_SEEDS 200
+
+static gls_device *device;
+static series phantom;
+static gls_qball *qball;
+static gls_seeds *seeds;
+static gls_track_params params;
+
+static int waves(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double y = (p[1] / grid->dim[1] - 0.5) * 2;
+    direction[0][0] = 1, direction[0][1] = 0.8 * cos(0.5 * p[0]), direction[0][2] = 0.3 * y;
+    direction[1][0] = 0.1, direction[1][1] = 0.2 * y, direction[1][2] = 1;
+    unit3(direction[0]);
+    unit3(direction[1]);
+    *stop = 0.9 - 0.4 * y * y;
+    return p[0] > 4 && p[0] < 9 ? 2 : 1;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const int dim[3] = {13, 12, 11};
+    double points[N_SEEDS][3];
+    uint64_t seed = 23;
+    series_create(&phantom, dim, voxel_space, waves, 2000, 20, "small", 2);
+    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
+    for (int i = 0; i < N_SEEDS; i++)
+        for (int a = 0; a < 3; a++) points[i][a] = i % 20 == 7 ? -2 : random_uniform(&seed, -0.5, dim[a] - 0.5001);
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    params = gls_track_params_default();
+    params.step_size = 0.5;
+    params.max_length = 60;
+    params.stop_threshold = 0.6;
+    params.max_directions_per_seed = 4;
+    params.float_textures = true;
+    params.keep_single_points = true;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    gls_seeds_destroy(seeds);
+    gls_qball_destroy(qball);
+    series_destroy(&phantom);
+    return 0;
+}
+
+static gls_track_result run_mapping(gls_mapping mapping, gls_boot_start start, uint64_t batch, collection *c)
+{
+    gls_track_params p = params;
+    gls_tracker *t = NULL;
+    gls_track_input input = series_input(&phantom, qball);
+    p.mapping = mapping;
+    p.boot_start = start;
+    p.batch_seeds = batch;
+    assert_ok(gls_tracker_create(device, &p, &input, &t));
+    gls_track_result result = run_tracker(t, seeds, c);
+    assert_sums(&result);
+    gls_tracker_destroy(t);
+    return result;
+}
+
+/* Streamlines that agree to 0.05 voxel, paired by seed and order. */
+static size_t same_lines(const collection *a, const collection *b)
+{
+    size_t same = 0;
+    for (size_t i = 0, k = 0; i < a->n; i++) {
+        while (k < b->n && b->seed_index[k] < a->seed_index[i]) k++;
+        if (k == b->n || b->seed_index[k] != a->seed_index[i]) continue;
+        uint64_t n = a->offset[i + 1] - a->offset[i];
+        bool close = n == b->offset[k + 1] - b->offset[k];
+        for (uint64_t p = 0; p < n && close; p++)
+            for (int x = 0; x < 3; x++) close = close && fabsf(a->point[a->offset[i] + p][x] - b->point[b->offset[k] + p][x]) <= 0.05f;
+        same += close;
+        k++;
+    }
+    return same;
+}
+
+static bool offered(void)
+{
+    uint32_t size = gls_device_get_info(device)->subgroup_size;
+    if (size == 0) print_message("%s does not offer KHR_shader_subgroup: only the refusal is tested\n", gls_device_get_info(device)->renderer);
+    return size > 0;
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    if (offered()) return;
+    gls_track_params p = params;
+    gls_track_input input = series_input(&phantom, qball);
+    gls_tracker *t = NULL;
+    p.mapping = GLS_MAPPING_SUBGROUP;
+    assert_int_equal(gls_tracker_create(device, &p, &input, &t), GLS_ERR_UNSUPPORTED);
+    assert_message("KHR_shader_subgroup");
+    /* a driver that promises what its compiler does not keep */
+    gls_device *d = open_limited("subgroup=8");
+    assert_int_equal(gls_tracker_create(d, &p, &input, &t), GLS_ERR_DEVICE);
+    assert_message("does not compile");
+    assert_null(t);
+    assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
+    gls_device_close(d);
+}
+
+static void both(void **state)
+{
+    (void)state;
+    if (!offered()) return;
+    static const gls_boot_start starts[] = {GLS_BOOT_START_SAMPLE, GLS_BOOT_START_FIT};
+    for (int i = 0; i < 2; i++) {
+        collection single, subgroup, again;
+        gls_track_result a = run_mapping(GLS_MAPPING_SINGLE, starts[i], 0, &single), b = run_mapping(GLS_MAPPING_SUBGROUP, starts[i], 0, &subgroup);
+        assert_int_equal(a.lanes, 1);
+        assert_int_equal(b.lanes, gls_device_get_info(device)->subgroup_size);
+        size_t same = same_lines(&single, &subgroup);
+        print_message("%d lanes, from %s: %zu of %zu streamlines are the same, %zu and %zu points\n", (int)b.lanes, i ? "the fit" : "a sample", same, single.n, single.n_points, subgroup.n_points);
+        assert_true(single.n > N_SEEDS && single.n_points > 10 * single.n);
+        assert_true((double)same >= 0.95 * (double)single.n && (double)subgroup.n <= 1.01 * (double)single.n);
+        /* within the mapping, the same bytes */
+        run_mapping(GLS_MAPPING_SUBGROUP, starts[i], 7, &again);
+        assert_same_collection(&again, &subgroup, "batches of 7");
+        collection_finish(&single);
+        collection_finish(&subgroup);
+        collection_finish(&again);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(both)};
+    int status;
+    if (!gpu_open(NULL, &device, &status)) return status;
+    status = cmocka_run_group_tests(tests, set_up, tear_down);
+    gls_device_close(device);
+    return status;
+}
