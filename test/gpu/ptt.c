@@ -289,16 +289,16 @@ static void same_numbers_same_streamlines(void **unused)
     gls_grid grid = scene_grid(16, 14, 10, 2, 1.6, 2.5);
     scene_create(&s, &grid, bend, NULL, 12);
     gls_track_params p = bend_params();
-    compare_same(&s, &p, 250, "one thread");
+    compare_same(&s, &p, 120, "one thread");
     p.probe_count = 3;
     p.probe_radius = 1;
-    compare_same(&s, &p, 60, "three threads");
+    compare_same(&s, &p, 20, "three threads");
     /* as far as the default: the largest bend over a part of the probe */
     p = bend_params();
     p.min_radius_of_curvature = 0;
     p.max_angle = 30;
     p.pmf_threshold = 0.2;
-    compare_same(&s, &p, 100, "curvature by angle");
+    compare_same(&s, &p, 40, "curvature by angle");
     scene_destroy(&s);
 }
 

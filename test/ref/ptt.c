@@ -1,0 +1,378 @@
+#include "ref/ptt.h"
+
+#include <glslines/peaks.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 1024, ROUND = 32, NORMALS = 0x8000, SECOND_SENSE = 0x10000 };
+#define BACKWARD 0x80000000u
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    for (int i = 0; i < 3; i++) c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static void unit(double v[3])
+{
+    double norm = sqrt(dot(v, v));
+    for (int i = 0; i < 3; i++) v[i] /= norm;
+}
+
+/* What the closed form needs of a curve and a length: cos(ks), sin(ks) / k, (1 - cos(ks)) / k^2. */
+typedef struct curve {
+    double k1, k2, cosine, along, across;
+} curve;
+
+static curve curve_make(double k1, double k2, double s)
+{
+    double k = hypot(k1, k2), x = k * s;
+    if (x < 1e-3) { /* to the sixth order: exact in double */
+        double y = x * x;
+        return (curve){k1, k2, cos(x), s * (1 - y / 6 * (1 - y / 20)), s * s / 2 * (1 - y / 12 * (1 - y / 30))};
+    }
+    double half = sin(x / 2);
+    return (curve){k1, k2, cos(x), sin(x) / k, 2 * half * half / (k * k)};
+}
+
+static void advance(ptt_frame *f, const curve *c, double moved[3])
+{
+    for (int i = 0; i < 3; i++) {
+        double t = f->t[i], n = f->n[i], b = f->b[i], m = c->k1 * n + c->k2 * b;
+        moved[i] = c->along * t + c->across * m;
+        f->t[i] = c->cosine * t + c->along * m;
+        f->n[i] = n - c->k1 * (c->along * t + c->across * m);
+        f->b[i] = b - c->k2 * (c->along * t + c->across * m);
+    }
+}
+
+void ptt_propagate(ptt_frame *frame, double k1, double k2, double s, double moved[3])
+{
+    curve c = curve_make(k1, k2, s);
+    advance(frame, &c, moved);
+}
+
+void ptt_frame_make(const double t[3], double angle, ptt_frame *frame)
+{
+    const double axis[3] = {fabs(t[0]) < 0.6, !(fabs(t[0]) < 0.6), 0};
+    double e[3], g[3];
+    cross(t, axis, e);
+    unit(e);
+    cross(t, e, g);
+    for (int i = 0; i < 3; i++) {
+        frame->t[i] = t[i];
+        frame->n[i] = cos(angle) * e[i] + sin(angle) * g[i];
+    }
+    cross(frame->t, frame->n, frame->b);
+}
+
+double ptt_disc_area(const ptt_disc *disc, size_t face)
+{
+    const double *a = disc->vertex[disc->face[face][0]], *b = disc->vertex[disc->face[face][1]], *c = disc->vertex[disc->face[face][2]];
+    return fabs(a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1])) / 2;
+}
+
+bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere, const gls_image *stop, const ptt_disc *disc)
+{
+    size_t voxels = gls_grid_voxels(&stop->grid), n = sphere->n;
+    *ref = (ptt_ref){.params = params, .stop = stop, .sphere = sphere, .disc = disc};
+    ref->substeps = (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
+    ref->max_steps = (uint32_t)(params->max_length / params->step_size * (1 + 1e-9));
+    ref->amplitude = malloc(voxels * n * sizeof *ref->amplitude);
+    if (!ref->amplitude) return false;
+    for (size_t v = 0; v < voxels; v++) {
+        double *out = ref->amplitude + v * n, largest = 0;
+        for (size_t c = 0; c < n; c++) largest = fmax(largest, out[c] = odf->data[c * voxels + v]);
+        for (size_t c = 0; c < n && largest > 0; c++) out[c] /= largest;
+    }
+    return true;
+}
+
+void ptt_ref_finish(ptt_ref *ref)
+{
+    free(ref->amplitude);
+    *ref = (ptt_ref){0};
+}
+
+static size_t nearest_mapped(const ptt_ref *ref, const double t[3])
+{
+    double sum = fabs(t[0]) + fabs(t[1]) + fabs(t[2]), u = t[0] / sum, v = t[1] / sum, size = (double)ref->nearest_size;
+    if (t[2] < 0) {
+        double folded = (1 - fabs(v)) * (t[0] >= 0 ? 1 : -1);
+        v = (1 - fabs(u)) * (t[1] >= 0 ? 1 : -1);
+        u = folded;
+    }
+    double x = fmin(fmax(floor((u + 1) / 2 * size), 0), size - 1), y = fmin(fmax(floor((v + 1) / 2 * size), 0), size - 1);
+    return ref->nearest[(size_t)y * ref->nearest_size + (size_t)x];
+}
+
+/* Along the edges of the hull of the vertices every walk to ever nearer ones ends at the nearest. */
+static size_t nearest_exact(const gls_sphere *sphere, const double t[3])
+{
+    size_t here = 0, before;
+    double best = dot(sphere->vertex[0], t);
+    if (sphere->antipodal) best = fabs(best);
+    do {
+        before = here;
+        for (uint32_t i = sphere->first[before]; i < sphere->first[before + 1]; i++) {
+            double c = dot(sphere->vertex[sphere->neighbour[i]], t);
+            if (sphere->antipodal) c = fabs(c);
+            if (c > best) {
+                best = c;
+                here = sphere->neighbour[i];
+            }
+        }
+    } while (here != before);
+    return here;
+}
+
+size_t ptt_nearest(const ptt_ref *ref, const double t[3])
+{
+    return ref->nearest ? nearest_mapped(ref, t) : nearest_exact(ref->sphere, t);
+}
+
+static bool inside(const gls_grid *grid, const double p[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (!(p[a] >= -0.5 && p[a] < grid->dim[a] - 0.5)) return false;
+    return true;
+}
+
+/* The voxels round p and their weights. */
+static void corners(const gls_grid *grid, const double p[3], size_t voxel[8], double weight[8])
+{
+    for (int corner = 0; corner < 8; corner++) {
+        size_t index[3];
+        weight[corner] = 1;
+        for (int a = 0; a < 3; a++) {
+            double x = fmin(fmax(p[a], 0), grid->dim[a] - 1), f = fmin(floor(x), fmax(grid->dim[a] - 2, 0));
+            bool upper = corner >> a & 1;
+            index[a] = (size_t)fmin(f + upper, grid->dim[a] - 1);
+            weight[corner] *= upper ? x - f : 1 - (x - f);
+        }
+        voxel[corner] = (index[2] * (size_t)grid->dim[1] + index[1]) * (size_t)grid->dim[0] + index[0];
+    }
+}
+
+double ptt_stop_value(const ptt_ref *ref, const double p[3])
+{
+    size_t voxel[8];
+    double weight[8], sum = 0;
+    corners(&ref->stop->grid, p, voxel, weight);
+    for (int i = 0; i < 8; i++) sum += weight[i] * ref->stop->data[voxel[i]];
+    return sum;
+}
+
+static double amplitude(const ptt_ref *ref, const double p[3], const double t[3])
+{
+    size_t voxel[8], vertex;
+    double weight[8], sum = 0;
+    if (!inside(&ref->stop->grid, p)) return 0;
+    vertex = ptt_nearest(ref, t);
+    corners(&ref->stop->grid, p, voxel, weight);
+    for (int i = 0; i < 8; i++) sum += weight[i] * ref->amplitude[voxel[i] * ref->sphere->n + vertex];
+    return sum;
+}
+
+size_t ptt_initial(const ptt_ref *ref, const double p[3], uint32_t *vertex, size_t capacity)
+{
+    size_t voxel[8], n = ref->sphere->n, found = 0;
+    double weight[8], largest = 0, *odf = calloc(n, sizeof *odf);
+    if (!odf || !inside(&ref->stop->grid, p)) goto done;
+    corners(&ref->stop->grid, p, voxel, weight);
+    for (size_t v = 0; v < n; v++) {
+        for (int i = 0; i < 8; i++) odf[v] += weight[i] * ref->amplitude[voxel[i] * n + v];
+        largest = fmax(largest, odf[v]);
+    }
+    if (!(largest > 0)) goto done;
+    for (size_t v = 0; v < n; v++)
+        if (odf[v] < ref->params->pmf_threshold * largest) odf[v] = 0;
+    gls_peak_options options = {ref->params->relative_peak_threshold, ref->params->min_separation_angle};
+    found = gls_peaks_find(ref->sphere, odf, &options, vertex, capacity);
+    if (found > capacity) found = capacity;
+done:
+    free(odf);
+    return found;
+}
+
+/* The mean amplitude over the probe's threads where the frame is. */
+static double threads(const ptt_ref *ref, const double p[3], const ptt_frame *f)
+{
+    int count = ref->params->probe_count;
+    if (count == 1) return amplitude(ref, p, f->t);
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        double angle = 2 * acos(-1.0) * i / count, at[3];
+        for (int a = 0; a < 3; a++) at[a] = p[a] + ref->params->probe_radius * (cos(angle) * f->n[a] + sin(angle) * f->b[a]) / ref->stop->grid.voxel_size[a];
+        sum += amplitude(ref, at, f->t);
+    }
+    return sum / count;
+}
+
+double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2)
+{
+    ptt_frame f = *frame;
+    curve c = curve_make(k1, k2, ref->params->probe_length / ref->params->probe_quality);
+    double at[3] = {p[0], p[1], p[2]}, total = threads(ref, at, &f);
+    for (int q = 1; q <= ref->params->probe_quality; q++) {
+        double moved[3];
+        advance(&f, &c, moved);
+        for (int a = 0; a < 3; a++) at[a] += moved[a] / ref->stop->grid.voxel_size[a];
+        total += threads(ref, at, &f);
+    }
+    return total;
+}
+
+static double least_support(const ptt_ref *ref)
+{
+    return ref->params->probe_quality * ref->params->pmf_threshold;
+}
+
+static double uniform(uint32_t word)
+{
+    return (word >> 8) * 0x1p-24;
+}
+
+static double angle_of(uint32_t word)
+{
+    return 2 * acos(-1.0) * uniform(word);
+}
+
+/* Running sums of area times support over the faces; returns the whole. frame NULL: each vertex of the disc has a random normal of its own, the tangent is t. */
+static double weigh(const ptt_ref *ref, const double p[3], const double t[3], const ptt_frame *frame, const ptt_random *random, uint32_t block, double *upto)
+{
+    double support[PTT_DISC_MAX], total = 0, k = gls_track_max_curvature(ref->params);
+    const ptt_disc *disc = ref->disc;
+    for (size_t v = 0; v < disc->n_vertices; v++) {
+        ptt_frame own;
+        if (!frame) {
+            uint32_t word[4];
+            random->words(random->user, block + NORMALS + (uint32_t)v, 0, word);
+            ptt_frame_make(t, angle_of(word[0]), &own);
+        }
+        support[v] = ptt_support(ref, p, frame ? frame : &own, k * disc->vertex[v][0], k * disc->vertex[v][1]);
+    }
+    for (size_t f = 0; f < disc->n_faces; f++) {
+        const uint32_t *corner = disc->face[f];
+        bool all = true;
+        for (int i = 0; i < 3; i++) all = all && support[corner[i]] >= least_support(ref) && support[corner[i]] > 0;
+        if (all) total += ptt_disc_area(disc, f) * (support[corner[0]] + support[corner[1]] + support[corner[2]]) / 3;
+        upto[f] = total;
+    }
+    return total;
+}
+
+/* A curvature from the disc with the density of the faces' weights. */
+static void draw_curvature(const ptt_ref *ref, const double *upto, double total, const uint32_t word[4], double k[2])
+{
+    const ptt_disc *disc = ref->disc;
+    double target = word[2] * 0x1p-32 * total, r1 = uniform(word[0]), r2 = uniform(word[1]);
+    size_t f = 0;
+    while (f + 1 < disc->n_faces && upto[f] <= target) f++;
+    if (r1 + r2 > 1) {
+        r1 = 1 - r1;
+        r2 = 1 - r2;
+    }
+    for (int i = 0; i < 2; i++) {
+        double v0 = disc->vertex[disc->face[f][0]][i], v1 = disc->vertex[disc->face[f][1]][i], v2 = disc->vertex[disc->face[f][2]][i];
+        k[i] = gls_track_max_curvature(ref->params) * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
+    }
+}
+
+/* The best supported of each round of random frames and curves, until one has enough. */
+static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3], const ptt_random *random, uint32_t block, ptt_frame *best)
+{
+    double upto[PTT_DISC_MAX], total = weigh(ref, p, t, NULL, random, block, upto);
+    for (uint32_t c = 0; c < TRIES && total > 0; c += ROUND) {
+        double most = -1;
+        for (uint32_t i = c; i < c + ROUND; i++) {
+            uint32_t word[4];
+            double k[2];
+            ptt_frame f;
+            random->words(random->user, block + i, 0, word);
+            draw_curvature(ref, upto, total, word, k);
+            ptt_frame_make(t, angle_of(word[3]), &f);
+            double s = ptt_support(ref, p, &f, k[0], k[1]);
+            if (s > most) {
+                most = s;
+                *best = f;
+            }
+        }
+        if (most >= least_support(ref)) return true;
+    }
+    return false;
+}
+
+/* Goes one short step; false if no curve has enough support. */
+static bool short_step(const ptt_ref *ref, double p[3], ptt_frame *frame, const ptt_random *random, uint32_t step)
+{
+    double upto[PTT_DISC_MAX], total = weigh(ref, p, frame->t, frame, random, 0, upto), s = ref->params->step_size / ref->substeps;
+    for (uint32_t c = 0; c < TRIES && total > 0; c++) {
+        uint32_t word[4];
+        double k[2], moved[3];
+        random->words(random->user, c, step, word);
+        draw_curvature(ref, upto, total, word, k);
+        if (ptt_support(ref, p, frame, k[0], k[1]) < least_support(ref)) continue;
+        ptt_propagate(frame, k[0], k[1], s, moved);
+        unit(moved);
+        for (int a = 0; a < 3; a++) p[a] += s * moved[a] / ref->stop->grid.voxel_size[a];
+        /* rounding, over thousands of steps */
+        unit(frame->t);
+        double along = dot(frame->n, frame->t);
+        for (int a = 0; a < 3; a++) frame->n[a] -= along * frame->t[a];
+        unit(frame->n);
+        cross(frame->t, frame->n, frame->b);
+        return true;
+    }
+    return false;
+}
+
+static gls_end track_half(const ptt_ref *ref, const double seed[3], ptt_frame frame, bool backward, const ptt_random *random, double (*point)[3], size_t *n)
+{
+    double p[3] = {seed[0], seed[1], seed[2]};
+    *n = 0;
+    for (uint32_t i = 1; *n < ref->max_steps; i++) {
+        if (!short_step(ref, p, &frame, random, i | (backward ? BACKWARD : 0))) return GLS_END_NO_DIRECTION;
+        if (!inside(&ref->stop->grid, p)) return GLS_END_OUTSIDE;
+        if (!(ptt_stop_value(ref, p) > ref->params->stop_threshold)) return GLS_END_STOP_MAP;
+        if (i % ref->substeps == 0) memcpy(point[(*n)++], p, sizeof p);
+    }
+    return GLS_END_MAX_LENGTH;
+}
+
+size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random, double (*point)[3], size_t *at_seed, gls_end ends[2])
+{
+    const double *t = ref->sphere->vertex[vertex], opposite[3] = {-t[0], -t[1], -t[2]};
+    ptt_frame frame[2]; /* backward, forward */
+    size_t n[2] = {0, 0};
+    bool found[2] = {false, first_frame(ref, seed, t, random, 0, &frame[1])};
+    if (!found[1]) found[0] = first_frame(ref, seed, opposite, random, SECOND_SENSE, &frame[0]);
+    ends[0] = ends[1] = GLS_END_NO_DIRECTION;
+    if (found[0] || found[1]) {
+        /* turned by half a turn about b */
+        const ptt_frame *from = &frame[found[1]];
+        ptt_frame *to = &frame[!found[1]];
+        for (int a = 0; a < 3; a++) {
+            to->t[a] = -from->t[a];
+            to->n[a] = -from->n[a];
+            to->b[a] = from->b[a];
+        }
+        ends[0] = track_half(ref, seed, frame[0], true, random, point, &n[0]);
+        ends[1] = track_half(ref, seed, frame[1], false, random, point + n[0] + 1, &n[1]);
+    }
+    for (size_t i = 0; i < n[0] / 2; i++) {
+        double p[3];
+        memcpy(p, point[i], sizeof p);
+        memcpy(point[i], point[n[0] - 1 - i], sizeof p);
+        memcpy(point[n[0] - 1 - i], p, sizeof p);
+    }
+    memcpy(point[n[0]], seed, sizeof *point);
+    *at_seed = n[0];
+    return n[0] + n[1] + 1;
+}

@@ -1,0 +1,185 @@
+/* Volumes on which PTT is tried, the tables that its kernels use, and the reference's streamlines on them. Include after series.h and collect.h. */
+#ifndef GLS_TEST_REF_PTT_SCENE_H
+#define GLS_TEST_REF_PTT_SCENE_H
+
+#include <glslines/odf.h>
+
+#include "ref/ptt.h"
+#include "track/sections.h"
+#include "util/philox.h"
+
+typedef struct scene {
+    gls_image *given, *stop; /* given: amplitudes on both ends of each pair */
+    gls_image *odf;          /* on the source's sphere */
+    gls_odf_source *source;
+} scene;
+
+/* Sums of Watson's distributions round n directions, each with its weight. */
+static inline double lobes(const double v[3], const double (*direction)[3], const double *weight, int n, double sharpness)
+{
+    double sum = 0;
+    for (int f = 0; f < n; f++) {
+        double c = dot3(v, direction[f]);
+        sum += weight[f] * exp(sharpness * (c * c - 1));
+    }
+    return sum;
+}
+
+/* Directions and weights of the lobes in a voxel, at most three; returns how many. */
+typedef int (*lobe_field)(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop);
+
+static inline void scene_create(scene *s, const gls_grid *grid, lobe_field field, void *user, double sharpness)
+{
+    gls_sphere *half = NULL, *full = NULL;
+    assert_ok(gls_sphere_create("small", &half));
+    assert_ok(gls_sphere_create_full(half, &full));
+    assert_ok(gls_image_create(grid, full->n, &s->given));
+    assert_ok(gls_image_create(grid, 1, &s->stop));
+    size_t voxels = gls_grid_voxels(grid);
+    for (size_t i = 0; i < voxels; i++) {
+        int voxel[3] = {(int)(i % (size_t)grid->dim[0]), (int)(i / (size_t)grid->dim[0] % (size_t)grid->dim[1]), (int)(i / ((size_t)grid->dim[0] * (size_t)grid->dim[1]))};
+        double direction[3][3], weight[3] = {1, 1, 1}, stop = 0;
+        int n = field(user, grid, voxel, direction, weight, &stop);
+        s->stop->data[i] = (float)stop;
+        for (size_t v = 0; v < full->n; v++) s->given->data[v * voxels + i] = (float)(50 * lobes(full->vertex[v], (const double(*)[3])direction, weight, n, sharpness));
+    }
+    gls_odf_options options = gls_odf_options_default();
+    assert_ok(gls_odf_source_create_amplitudes(s->given, "scene", (const double(*)[3])full->vertex, full->n, "small sphere", GLS_BVEC_IMAGE, &options, &s->source));
+    assert_true(s->source->sphere->antipodal && s->source->sphere->n == half->n);
+    assert_ok(gls_odf_sample(s->source, &s->odf));
+    gls_sphere_destroy(half);
+    gls_sphere_destroy(full);
+}
+
+static inline void scene_destroy(scene *s)
+{
+    gls_odf_source_destroy(s->source);
+    gls_image_destroy(s->given);
+    gls_image_destroy(s->odf);
+    gls_image_destroy(s->stop);
+    *s = (scene){0};
+}
+
+static inline gls_grid scene_grid(int x, int y, int z, double vx, double vy, double vz)
+{
+    gls_grid grid;
+    assert_ok(gls_grid_init(&grid, (const int32_t[3]){x, y, z}, (const double[3][4]){{vx, 0, 0, 0}, {0, vy, 0, 0}, {0, 0, vz, 0}}));
+    return grid;
+}
+
+static inline long table_define(const gls_define_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->define[i].name, name) == 0) return atol(list->define[i].value);
+    fail();
+    return 0;
+}
+
+/* The disc as the kernels have it; area gets its faces' areas (of any sum). */
+static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
+{
+    gls_sections sections = {0};
+    gls_define_list defines = {0};
+    gls_section_disc(&sections, &defines, 7);
+    const uint32_t *vertex = sections.word + table_define(&defines, "MODEL_DISC"), *face = sections.word + table_define(&defines, "MODEL_FACES");
+    *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), (size_t)table_define(&defines, "N_DISC_FACES"), {{0}}, {{0}}};
+    assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
+    for (size_t i = 0; i < 2 * disc->n_vertices; i++) {
+        float f;
+        memcpy(&f, &vertex[i], sizeof f);
+        disc->vertex[i / 2][i % 2] = f;
+    }
+    for (size_t i = 0; i < disc->n_faces; i++) {
+        float f;
+        memcpy(disc->face[i], face + 4 * i, sizeof disc->face[i]);
+        memcpy(&f, &face[4 * i + 3], sizeof f);
+        area[i] = f;
+    }
+    gls_sections_finish(&sections);
+    gls_define_finish(&defines);
+}
+
+/* The map of nearest vertices as the kernels have it, from malloc. */
+static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
+{
+    gls_sections sections = {0};
+    gls_define_list defines = {0};
+    gls_section_nearest(&sections, &defines, sphere);
+    *size = (size_t)table_define(&defines, "NEAREST_SIZE");
+    uint32_t *map = malloc(*size * *size * sizeof *map);
+    memcpy(map, sections.word + table_define(&defines, "MODEL_NEAREST"), *size * *size * sizeof *map);
+    gls_sections_finish(&sections);
+    gls_define_finish(&defines);
+    return map;
+}
+
+/* The tracker's numbers. */
+typedef struct same_numbers {
+    uint64_t key;
+    uint32_t seed, stream;
+} same_numbers;
+
+static inline void same_words(void *user, uint32_t block, uint32_t step, uint32_t word[4])
+{
+    const same_numbers *r = user;
+    gls_philox((const uint32_t[4]){block, step, r->seed, r->stream}, r->key, word);
+}
+
+/* Numbers one after the other, wherever they are asked for. */
+static inline void other_words(void *user, uint32_t block, uint32_t step, uint32_t word[4])
+{
+    (void)block, (void)step;
+    for (int i = 0; i < 4; i++) word[i] = (uint32_t)(random_bits(user) >> 32);
+}
+
+/* Tracks all seeds and keeps everything. */
+static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, bool same, uint64_t ends[GLS_END_COUNT], collection *c)
+{
+    enum { MOST = 32 };
+    size_t n_seeds = gls_seeds_count(seeds), capacity = 2 * (size_t)ref->max_steps + 1, *n_points = calloc(n_seeds * MOST, sizeof *n_points);
+    float(*seed)[3] = malloc(n_seeds * sizeof *seed);
+    double(**point)[3] = calloc(n_seeds * MOST, sizeof *point);
+    uint64_t counted[GLS_END_COUNT] = {0};
+    assert_true(n_points && seed && point);
+    gls_seeds_get(seeds, 0, n_seeds, seed);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < n_seeds; i++) {
+        uint32_t vertex[MOST];
+        double p[3] = {seed[i][0], seed[i][1], seed[i][2]};
+        size_t n = ptt_initial(ref, p, vertex, (size_t)ref->params->max_directions_per_seed);
+        for (size_t k = 0; k < n; k++) {
+            same_numbers numbers = {ref->params->rng_seed, (uint32_t)i, (uint32_t)k << 16 | 0x80000000u};
+            uint64_t state = 1000003 * i + k;
+            ptt_random random = {same ? same_words : other_words, same ? (void *)&numbers : (void *)&state};
+            gls_end end[2];
+            size_t at_seed;
+            double(*line)[3] = malloc(capacity * sizeof *line);
+            n_points[i * MOST + k] = ptt_track(ref, p, vertex[k], &random, line, &at_seed, end);
+            point[i * MOST + k] = realloc(line, n_points[i * MOST + k] * sizeof *line);
+            for (int h = 0; h < 2; h++) {
+#pragma omp atomic
+                counted[end[h]]++;
+            }
+        }
+    }
+    *c = (collection){.sound = true};
+    for (size_t i = 0; i < n_seeds * MOST; i++) {
+        if (!point[i]) continue;
+        float(*line)[3] = malloc(n_points[i] * sizeof *line);
+        for (size_t j = 0; j < 3 * n_points[i]; j++) line[j / 3][j % 3] = (float)point[i][j / 3][j % 3];
+        gls_status status = collect(c, &(gls_streamlines){.n = 1,
+                                                          .offset = (uint64_t[]){0, n_points[i]},
+                                                          .point = line,
+                                                          .seed_index = (uint32_t[]){(uint32_t)(i / MOST)},
+                                                          .seed = &seed[i / MOST]});
+        assert_ok(status);
+        free(line);
+        free(point[i]);
+    }
+    memcpy(ends, counted, sizeof counted);
+    free(point);
+    free(seed);
+    free(n_points);
+}
+
+#endif
