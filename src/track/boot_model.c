@@ -20,7 +20,7 @@ static double signal_scale(const gls_image *dwi)
         float x = fabsf(dwi->data[i]);
         if (isfinite(x) && x > largest) largest = x;
     }
-    return largest > 0 ? VOLUME_MAXIMUM / largest : 1;
+    return gls_volume_scale(largest, VOLUME_MAXIMUM);
 }
 
 /* Matrices for subgroups, column by column: neighbouring lanes work on neighbouring measurements. */

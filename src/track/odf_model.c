@@ -72,7 +72,7 @@ static gls_status fill_volume(gls_volume *volume, const gls_track_input *input, 
         status = read_slice(&w, input->odf, (uint32_t)z);
         if (status != GLS_OK) break;
         if (per_voxel) normalise_voxels(&w);
-        else scale_slice(&w, VOLUME_MAXIMUM / largest);
+        else scale_slice(&w, gls_volume_scale(largest, VOLUME_MAXIMUM));
         status = gls_volume_write_slice(volume, grid, (uint32_t)z, w.rows, w.texels);
     }
     free(w.rows);

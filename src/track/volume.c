@@ -1,5 +1,7 @@
 #include "track/volume.h"
 
+#include <math.h>
+
 #include "util/status.h"
 
 /* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */
@@ -66,6 +68,11 @@ void gls_volume_finish(gls_volume *volume)
 {
     for (uint32_t i = 0; i < GLS_VOLUME_MAX_TEXTURES; i++) gls_texture_destroy(volume->texture[i]);
     *volume = (gls_volume){0};
+}
+
+float gls_volume_scale(float largest, float maximum)
+{
+    return largest > 0 ? exp2f(floorf(log2f(maximum / largest))) : 1;
 }
 
 gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels)

@@ -28,6 +28,8 @@ typedef struct gls_volume {
 gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan);
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume);
 void gls_volume_finish(gls_volume *volume);
+/* The power of two that brings largest to at most maximum: values keep their digits, whatever else an image holds. 1 for largest <= 0. */
+float gls_volume_scale(float largest, float maximum);
 /* Writes slice z of all tiles from one row of voxels (x fastest) for each of the 4 n_tiles channels. texels: room for as many values as rows. */
 gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels);
 
