@@ -70,19 +70,26 @@ def images(source, out):
     write(f"{out}/smaller.nii.gz", smaller[: len(smaller) - dims[0] * dims[1] * width])
 
 
-def series(image, volumes):
-    """The mask's image this many times."""
+def series(image, weights):
+    """The mask's image, a volume for each weight."""
     start = offset(image)
     head = bytearray(image[:start])
+    struct.pack_into("<2h", head, 70, 2, 8)  # uint8
     struct.pack_into("<h", head, 40, 4)
-    struct.pack_into("<h", head, 48, volumes)
-    return head + image[start:] * volumes
+    struct.pack_into("<h", head, 48, len(weights))
+    width = struct.unpack_from("<h", image, 72)[0] // 8
+    inside = [any(image[i : i + width]) for i in range(start, len(image), width)]
+    return head + b"".join(bytes(weight if i else 0 for i in inside) for weight in weights)
 
 
 def models(source, out):
+    """SH images and amplitudes; those of along.nii.gz are good ones, with one large value, in the last direction of along.txt."""
     mask = read(f"{source}/mask.nii.gz")
-    write(f"{out}/sh14.nii.gz", series(mask, 14))
-    write(f"{out}/sh15.nii.gz", series(mask, 15))
+    write(f"{out}/sh14.nii.gz", series(mask, [1] * 14))
+    write(f"{out}/sh15.nii.gz", series(mask, [1] * 15))
+    directions = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, -1, 0), (1, 0, 1), (1, 0, -1), (0, 1, 1), (0, 1, -1), (1, 1, 0)]
+    write(f"{out}/along.nii.gz", series(mask, [5] * 8 + [100]))
+    write_rows(f"{out}/along.txt", [[str(c) for c in d] for d in directions])
 
 
 def tables(source, out):
