@@ -171,63 +171,6 @@ static void nearest_table(void **unused)
 
 /* --- streamlines ------------------------------------------------------------------------------------------------------------------------ */
 
-static gls_track_params ptt_params(void)
-{
-    gls_track_params p = gls_track_params_default();
-    p.dg = GLS_DG_PTT;
-    p.float_textures = true;
-    p.mapping = GLS_MAPPING_SINGLE;
-    p.keep_single_points = true;
-    p.rng_seed = 77;
-    return p;
-}
-
-static gls_track_result run_device(const scene *s, const gls_track_params *params, const gls_seeds *seeds, collection *c)
-{
-    gls_track_input input = {.odf = s->source, .stop_map = s->stop};
-    gls_tracker *tracker = NULL;
-    assert_ok(gls_tracker_create(device, params, &input, &tracker));
-    gls_track_result result = run_tracker(tracker, seeds, c);
-    assert_sums(&result);
-    gls_tracker_destroy(tracker);
-    return result;
-}
-
-static gls_seeds *box_seeds(const gls_grid *grid, size_t n, double margin, uint64_t state)
-{
-    double(*p)[3] = malloc(n * sizeof *p);
-    gls_seeds *seeds = NULL;
-    for (size_t i = 0; i < n; i++)
-        for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, margin - 0.5, grid->dim[a] - 0.5 - margin);
-    assert_ok(gls_seeds_create_list((const double(*)[3])p, n, false, grid, &seeds));
-    free(p);
-    return seeds;
-}
-
-/* How many streamlines are the same within 0.05 voxel at every point. */
-static double share_equal(const collection *a, const collection *b, const char *what)
-{
-    size_t equal = 0, lengths = 0;
-    double worst_equal = 0;
-    assert_int_equal(a->n, b->n);
-    for (size_t i = 0; i < a->n; i++) {
-        size_t n = (size_t)(a->offset[i + 1] - a->offset[i]);
-        double worst = 0;
-        assert_int_equal(a->seed_index[i], b->seed_index[i]);
-        if (n != b->offset[i + 1] - b->offset[i]) {
-            lengths++;
-            continue;
-        }
-        for (size_t j = 0; j < n; j++)
-            for (int x = 0; x < 3; x++) worst = fmax(worst, fabs(a->point[a->offset[i] + j][x] - b->point[b->offset[i] + j][x]));
-        equal += worst < 0.05;
-        if (worst < 0.05) worst_equal = fmax(worst_equal, worst);
-    }
-    print_message("%s: %zu of %zu streamlines (%zu points) the same, the worst of them %.1e voxel off; %zu of the others have another length\n", what, equal, a->n, a->n_points,
-                  worst_equal, lengths);
-    return (double)equal / (double)a->n;
-}
-
 /* A bend and a second population that crosses it; the stop map falls to the sides. */
 static int bend(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
 {
@@ -268,12 +211,13 @@ static void compare_same(const scene *s, const gls_track_params *p, size_t n_see
     collection got, expected;
     gls_seeds *seeds = box_seeds(&s->stop->grid, n_seeds, 0, 5);
     uint64_t ends[GLS_END_COUNT];
-    gls_track_result result = run_device(s, p, seeds, &got);
+    gls_track_result result = run_device(device, s, p, seeds, &got);
     run_reference(&ref, seeds, true, ends, &expected);
     print_message("ends: stop map %d outside %d no direction %d length %d; expected %d %d %d %d\n", (int)result.ends[0], (int)result.ends[1], (int)result.ends[2],
                   (int)result.ends[3], (int)ends[0], (int)ends[1], (int)ends[2], (int)ends[3]);
     assert_int_equal(result.truncated, 0);
     assert_true(share_equal(&got, &expected, what) >= 0.9);
+    check_steps(&got, &s->stop->grid, p);
     for (int e = 0; e < GLS_END_COUNT; e++) assert_true(fabs((double)result.ends[e] - (double)ends[e]) <= 0.02 * 2 * (double)result.directions);
     collection_finish(&got);
     collection_finish(&expected);
@@ -302,6 +246,103 @@ static void same_numbers_same_streamlines(void **unused)
     scene_destroy(&s);
 }
 
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ascending lengths in steps of the streamlines longer than their seed; *n their number. */
+static float *sorted_lengths(const collection *c, size_t *n, double *mean)
+{
+    float *length = malloc((c->n + 1) * sizeof *length);
+    *n = 0;
+    *mean = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        uint64_t steps = c->offset[i + 1] - c->offset[i] - 1;
+        if (steps == 0) continue;
+        length[(*n)++] = (float)steps;
+        *mean += (double)steps;
+    }
+    *mean /= (double)*n;
+    qsort(length, *n, sizeof *length, compare_floats);
+    return length;
+}
+
+/* Kolmogorov and Smirnov's largest distance of two distributions. */
+static double ks_distance(const float *a, size_t n, const float *b, size_t m)
+{
+    double worst = 0;
+    for (size_t i = 0, j = 0; i < n && j < m;) {
+        float x = fminf(a[i], b[j]);
+        while (i < n && a[i] <= x) i++;
+        while (j < m && b[j] <= x) j++;
+        worst = fmax(worst, fabs((double)i / (double)n - (double)j / (double)m));
+    }
+    return worst;
+}
+
+/* The built-in phantom's fibres; its axes lie along the world's. */
+static int phantom_fibres(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+{
+    const gls_phantom *phantom = user;
+    size_t voxels = gls_grid_voxels(grid), i = ((size_t)voxel[2] * (size_t)grid->dim[1] + (size_t)voxel[1]) * (size_t)grid->dim[0] + (size_t)voxel[0];
+    int n = 0;
+    *stop = phantom->tissue->data[i];
+    for (size_t f = 0; f < 3; f++) {
+        for (size_t a = 0; a < 3; a++) direction[n][a] = phantom->peaks->data[(4 * f + a) * voxels + i];
+        weight[n] = phantom->peaks->data[(4 * f + 3) * voxels + i];
+        n += weight[n] > 0;
+    }
+    return n;
+}
+
+static void other_numbers_same_statistics(void **unused)
+{
+    (void)unused;
+    gls_phantom_params make = gls_phantom_params_default();
+    for (int a = 0; a < 3; a++) make.voxel_size[a] = 4, make.shape[a] /= 2;
+    memcpy(make.orientation, "RAS", 4);
+    gls_phantom *phantom = NULL;
+    assert_ok(gls_phantom_create(&make, &phantom));
+    scene s;
+    scene_create(&s, &phantom->dwi->grid, phantom_fibres, phantom, 15);
+    gls_track_params p = ptt_params();
+    gls_track_params_scale(&p, 4);
+    p.ptt_substep = 0.5;
+    p.min_radius_of_curvature = 4;
+    p.stop_threshold = 0.4;
+    p.max_length = 400;
+    gls_seeds *seeds = NULL;
+    assert_ok(gls_seeds_create_random(phantom->roi, NULL, 1500, 4, &seeds));
+    ptt_disc disc;
+    ptt_ref ref;
+    double area[PTT_DISC_MAX], mean[2];
+    size_t n[2];
+    table_disc(&disc, area);
+    assert_true(ptt_ref_init(&ref, &p, s.odf, s.source->sphere, s.stop, &disc)); /* and the exact nearest vertex */
+    collection c[2];
+    uint64_t ends[GLS_END_COUNT];
+    gls_track_result result = run_device(device, &s, &p, seeds, &c[0]);
+    run_reference(&ref, seeds, false, ends, &c[1]);
+    assert_int_equal(result.truncated, 0);
+    float *length[2];
+    for (int i = 0; i < 2; i++) length[i] = sorted_lengths(&c[i], &n[i], &mean[i]);
+    double median[2] = {length[0][n[0] / 2], length[1][n[1] / 2]}, ks = ks_distance(length[0], n[0], length[1], n[1]);
+    print_message("phantom: %zu and %zu streamlines, mean length %.2f and %.2f mm, median %.1f and %.1f, KS %.4f\n", n[0], n[1], mean[0] * p.step_size, mean[1] * p.step_size,
+                  median[0] * p.step_size, median[1] * p.step_size, ks);
+    assert_true(n[0] > 1500 && fabs((double)n[0] / (double)n[1] - 1) < 0.02 && fabs(mean[0] / mean[1] - 1) < 0.03 && ks < 0.04);
+    assert_true(fabs(median[0] / median[1] - 1) < 0.03 || fabs(median[0] - median[1]) <= 1);
+    for (int i = 0; i < 2; i++) {
+        free(length[i]);
+        collection_finish(&c[i]);
+    }
+    gls_seeds_destroy(seeds);
+    ptt_ref_finish(&ref);
+    scene_destroy(&s);
+    gls_phantom_destroy(phantom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +350,7 @@ int main(void)
         cmocka_unit_test(disc_table),
         cmocka_unit_test(nearest_table),
         cmocka_unit_test(same_numbers_same_streamlines),
+        cmocka_unit_test(other_numbers_same_statistics),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

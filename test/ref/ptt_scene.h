@@ -182,4 +182,87 @@ static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, boo
     free(n_points);
 }
 
+static inline gls_track_params ptt_params(void)
+{
+    gls_track_params p = gls_track_params_default();
+    p.dg = GLS_DG_PTT;
+    p.float_textures = true;
+    p.mapping = GLS_MAPPING_SINGLE;
+    p.keep_single_points = true;
+    p.rng_seed = 77;
+    return p;
+}
+
+static inline gls_track_result run_device(gls_device *device, const scene *s, const gls_track_params *params, const gls_seeds *seeds, collection *c)
+{
+    gls_track_input input = {.odf = s->source, .stop_map = s->stop};
+    gls_tracker *tracker = NULL;
+    assert_ok(gls_tracker_create(device, params, &input, &tracker));
+    gls_track_result result = run_tracker(tracker, seeds, c);
+    assert_sums(&result);
+    gls_tracker_destroy(tracker);
+    return result;
+}
+
+static inline gls_seeds *box_seeds(const gls_grid *grid, size_t n, double margin, uint64_t state)
+{
+    double(*p)[3] = malloc(n * sizeof *p);
+    gls_seeds *seeds = NULL;
+    for (size_t i = 0; i < n; i++)
+        for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, margin - 0.5, grid->dim[a] - 0.5 - margin);
+    assert_ok(gls_seeds_create_list((const double(*)[3])p, n, false, grid, &seeds));
+    free(p);
+    return seeds;
+}
+
+/* How many streamlines are the same within 0.05 voxel at every point. */
+static inline double share_equal(const collection *a, const collection *b, const char *what)
+{
+    size_t equal = 0, lengths = 0;
+    double worst_equal = 0;
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++) {
+        size_t n = (size_t)(a->offset[i + 1] - a->offset[i]);
+        double worst = 0;
+        assert_int_equal(a->seed_index[i], b->seed_index[i]);
+        if (n != b->offset[i + 1] - b->offset[i]) {
+            lengths++;
+            continue;
+        }
+        for (size_t j = 0; j < n; j++)
+            for (int x = 0; x < 3; x++) worst = fmax(worst, fabs(a->point[a->offset[i] + j][x] - b->point[b->offset[i] + j][x]));
+        equal += worst < 0.05;
+        if (worst < 0.05) worst_equal = fmax(worst_equal, worst);
+    }
+    print_message("%s: %zu of %zu streamlines (%zu points) the same, the worst of them %.1e voxel off; %zu of the others have another length\n", what, equal, a->n, a->n_points,
+                  worst_equal, lengths);
+    return (double)equal / (double)a->n;
+}
+
+/* Checks all stored steps: as long in mm as the short steps together, but for what the bend takes, and bent by no more than the largest curvature allows. Returns the
+ * sharpest radius of curvature. */
+static inline double check_steps(const collection *c, const gls_grid *grid, const gls_track_params *p)
+{
+    double k = gls_track_max_curvature(p), least = 2 / k * sin(k * p->step_size / 2), sharpest = 0, shortest = 1e9, longest = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        double before[3] = {0}, step[3];
+        for (uint64_t j = c->offset[i] + 1; j < c->offset[i + 1]; j++) {
+            for (int a = 0; a < 3; a++) step[a] = ((double)c->point[j][a] - c->point[j - 1][a]) * grid->voxel_size[a];
+            double length = sqrt(dot3(step, step));
+            shortest = fmin(shortest, length);
+            longest = fmax(longest, length);
+            unit3(step);
+            if (j > c->offset[i] + 1) {
+                double d[3];
+                for (int a = 0; a < 3; a++) d[a] = step[a] - before[a];
+                sharpest = fmax(sharpest, 2 * asin(fmin(1, sqrt(dot3(d, d)) / 2)) / p->step_size);
+            }
+            memcpy(before, step, sizeof before);
+        }
+    }
+    print_message("steps of %.5f to %.5f mm (%.5f to %.5f allowed), sharpest radius %.3f mm (least %.3f)\n", shortest, longest, least, p->step_size, 1 / sharpest, 1 / k);
+    assert_true(shortest >= least - 1e-4 && longest <= p->step_size + 1e-4 && sharpest <= k * 1.005);
+    return 1 / sharpest;
+}
+
 #endif
