@@ -33,6 +33,7 @@
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
 #include <glslines/qball.h>
+#include <glslines/score.h>
 #include <glslines/seeds.h>
 #include <glslines/sh.h>
 #include <glslines/sphere.h>
