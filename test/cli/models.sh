@@ -32,6 +32,13 @@ sidecar parameters dg '"prob"'
 sidecar model shell_b_s_per_mm2 2000
 sidecar model response source '"estimated"'
 
+# lengths of the probe: voxels of 2 mm, or mm
+succeeds track $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --ptt-substep 0.1 --probe-count 3 --probe-radius 0.5mm --dry-run -o d.trx
+grep -q '^probe .*2 mm long, 8 samples.* 3 threads at 0.5 mm; radius of curvature at least 0.719[0-9]* mm; short steps of 0.2 mm' "$work/stdout" ||
+    note "--dry-run does not show the probe"
+succeeds track $files --dg ptt --min-radius-of-curvature 3 --dry-run -o d.trx
+grep -q '^probe .*4 mm long.* 1 thread; radius of curvature at least 6 mm; short steps of 0.05 mm' "$work/stdout" || note "--dry-run does not show the probe"
+
 # more coefficients than directions: a warning with the numbers
 tracks $files --model csd --sh-order 8
 grep -q '^glslines: warning: .*order 8.*45 coefficients.*30 directions' "$work/stderr" || note "no warning of too few directions"
