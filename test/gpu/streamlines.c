@@ -116,17 +116,17 @@ static void check_line(const fixture *f, size_t i, extremes *e)
     assert_true((double)(f->c.offset[i + 1] - f->c.offset[i] - 1) * f->params.step_size <= f->params.max_length + 1e-9);
 }
 
-static void invariants(void **state)
+static void check_invariants(double snr, double max_angle)
 {
-    (void)state;
     fixture f;
-    arcs_init(&f, GLS_QBALL_OPDT, 15);
+    arcs_init(&f, GLS_QBALL_OPDT, snr);
+    f.params.max_angle = max_angle;
     fixture_run(&f);
     extremes e = {.stop = 1e9};
     for (size_t i = 0; i < f.c.n; i++) check_line(&f, i, &e);
     print_message("%zu streamlines, %zu steps: length off by %.2g mm, largest angle %.4f, off the sphere by %.2g, stop map at least %.7f\n", f.c.n, e.steps, e.step, e.angle, e.vertex,
                   e.stop);
-    assert_true(f.c.n > N_SEEDS / 2 && e.steps > 10 * f.c.n);
+    assert_true(f.c.n > N_SEEDS / 2 && e.steps > 5 * f.c.n);
     /* Two positions below 16 voxels, rounded to float32 (2^-21 voxels at most), of 3.1 mm voxels; directions from them are off by that over a step. */
     double position = 2 * 3.1 * sqrt(3) * 0x1p-21;
     assert_true(e.step < position);
@@ -135,6 +135,14 @@ static void invariants(void **state)
     assert_true(e.stop > f.params.stop_threshold - 1e-6); /* a float32 fetch decides */
     assert_true(f.result.ends[GLS_END_STOP_MAP] > 0 && f.result.ends[GLS_END_OUTSIDE] > 0 && f.result.ends[GLS_END_NO_DIRECTION] > 0);
     fixture_finish(&f);
+}
+
+/* The second time with so much noise that the two halves of a seed often set out in different directions. */
+static void invariants(void **state)
+{
+    (void)state;
+    check_invariants(15, 35);
+    check_invariants(5, 20);
 }
 
 /* --- lengths --------------------------------------------------------------------------------------------------------------------------- */
@@ -257,6 +265,7 @@ static void compare(const fixture *f, agreement *a)
     free(r.odf_matrix);
 }
 
+/* The bound on the share is for kernels that round otherwise; llvmpipe gives all. */
 static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boot_start start, double snr, double share)
 {
     fixture f;
@@ -290,9 +299,9 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
 static void reference(void **state)
 {
     (void)state;
-    check_agreement(GLS_QBALL_OPDT, GLS_BOOT_RETRY_CONE, GLS_BOOT_START_SAMPLE, 100, 0.97);
-    check_agreement(GLS_QBALL_OPDT, GLS_BOOT_RETRY_CONE, GLS_BOOT_START_SAMPLE, 10, 0.95);
-    check_agreement(GLS_QBALL_CSA, GLS_BOOT_RETRY_PEAK, GLS_BOOT_START_FIT, 20, 0.95);
+    check_agreement(GLS_QBALL_OPDT, GLS_BOOT_RETRY_CONE, GLS_BOOT_START_SAMPLE, 100, 0.985);
+    check_agreement(GLS_QBALL_OPDT, GLS_BOOT_RETRY_CONE, GLS_BOOT_START_SAMPLE, 10, 0.985);
+    check_agreement(GLS_QBALL_CSA, GLS_BOOT_RETRY_PEAK, GLS_BOOT_START_FIT, 20, 0.985);
 }
 
 int main(void)
