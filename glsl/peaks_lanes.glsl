@@ -1,5 +1,4 @@
 // Peaks of the ODF, a subgroup together: vertices are dealt out to the lanes, the ODF and the candidates lie in shared memory.
-const int MAX_CANDIDATES = 32;
 shared uint candidate_vertex[SLOTS * MAX_CANDIDATES];
 shared float candidate_value[SLOTS * MAX_CANDIDATES];
 

@@ -28,7 +28,6 @@ uint find_peaks()
 }
 
 const int PEAK_WORDS = (N_VERTICES + 31) / 32;
-const int MAX_CANDIDATES = 24;
 vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;

@@ -15,10 +15,11 @@ float stop_value(vec3 p)
     return texture(stop_map, (p + 0.5) / GRID).r;
 }
 
-// Texture coordinate of p in tile 0.
+// Texture coordinate of p in tile 0. Positions are rounded to 1/1024 voxel: with an offset of up to 16384 texels and sides that are powers of two the coordinates are then
+// exact, so that a sample does not depend on where its tile lies.
 vec3 volume_base(vec3 p)
 {
-    return (clamp(p, vec3(0.0), GRID - 1.0) + 0.5) * vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z);
+    return (floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0) + 0.5) * vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z);
 }
 
 // Tile t of texture i (a constant) at base.

@@ -14,7 +14,7 @@
  *     gls_device_open("auto", NULL, &device);
  *     gls_track_params params = gls_track_params_default();
  *     params.step_size = 0.5 * dwi->grid.voxel_size[0];
- *     gls_tracker_create(device, &params, &(gls_track_input){dwi, gradients, model, fa, sphere}, &tracker);
+ *     gls_tracker_create(device, &params, &(gls_track_input){.dwi = dwi, .gradients = gradients, .qball = model, .stop_map = fa, .sphere = sphere}, &tracker);
  *     gls_tractogram_space(GLS_FORMAT_TRX, &dwi->grid, space);
  *     gls_tractogram_writer_create("out.trx", GLS_FORMAT_TRX, &dwi->grid, NULL, &writer);
  *     gls_tracker_run(tracker, seeds, space, append, writer, NULL, NULL, &result);    append() calls gls_tractogram_writer_append()

@@ -50,6 +50,8 @@ static void define_common(gls_define_list *d, const gls_tracker *t, const gls_sp
     gls_define_int(d, "N_VERTICES", (int64_t)sphere->n);
     gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4);
     gls_define_int(d, "ANTIPODAL", sphere->antipodal);
+    /* local maxima are no neighbours: a third of the vertices at most */
+    gls_define_int(d, "MAX_CANDIDATES", sphere->n < 384 ? (int64_t)(sphere->n + 2) / 3 : 128);
     gls_define_int(d, "GLS_END_STOP_MAP", GLS_END_STOP_MAP);
     gls_define_int(d, "GLS_END_OUTSIDE", GLS_END_OUTSIDE);
     gls_define_int(d, "GLS_END_NO_DIRECTION", GLS_END_NO_DIRECTION);

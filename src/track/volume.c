@@ -7,48 +7,72 @@
 /* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
+typedef struct layout {
+    uint64_t per_column, size_x, size_z;
+} layout;
+
+static uint64_t power_of_two(uint64_t n)
 {
-    return a < b ? a : b;
+    uint64_t p = 1;
+    while (p < n) p *= 2;
+    return p;
 }
 
-/* Columns of at most `rows` tiles, as even as can be: they may have room for a few tiles more than n. */
-static void lay_out(uint64_t n, uint64_t rows, uint64_t *n_columns, uint64_t *per_column)
+/* The smallest texture of at least n tiles; exact: with powers of two as sides along x and z. */
+static bool lay_out(const gls_grid *grid, uint64_t n, uint64_t limit, bool exact, layout *best)
 {
-    *n_columns = (n + rows - 1) / rows;
-    *per_column = (n + *n_columns - 1) / *n_columns;
+    uint64_t x = (uint64_t)grid->dim[0], z = (uint64_t)grid->dim[2], smallest = UINT64_MAX;
+    for (uint64_t columns = 1; columns <= n && columns * x <= limit; columns++) {
+        uint64_t rows = (n + columns - 1) / columns, size_x = columns * x, size_z = rows * z;
+        if (exact) {
+            size_x = power_of_two(size_x);
+            size_z = power_of_two(size_z);
+        }
+        if (size_x > limit || size_z > limit || size_x * size_z >= smallest) continue;
+        smallest = size_x * size_z;
+        *best = (layout){rows, size_x, size_z};
+    }
+    return smallest != UINT64_MAX;
+}
+
+/* The fewest textures that hold the volume. */
+static bool plan_textures(const gls_grid *grid, uint64_t n_tiles, uint64_t texel, uint64_t limit, uint64_t units, bool exact, gls_volume_plan *plan)
+{
+    for (uint64_t n_textures = 1; n_textures <= units; n_textures++) {
+        uint64_t per_texture = (n_tiles + n_textures - 1) / n_textures;
+        layout l;
+        if (per_texture * (n_textures - 1) >= n_tiles || !lay_out(grid, per_texture, limit, exact, &l)) continue;
+        uint64_t bytes = l.size_x * (uint64_t)grid->dim[1] * l.size_z * texel;
+        if (bytes > MAX_TEXTURE_BYTES && (per_texture > 1 || exact)) continue;
+        plan->n_textures = (uint32_t)n_textures;
+        plan->tiles_per_texture = (uint32_t)per_texture;
+        plan->per_column = (uint32_t)l.per_column;
+        plan->texture_size[0] = (uint32_t)l.size_x;
+        plan->texture_size[1] = (uint32_t)grid->dim[1];
+        plan->texture_size[2] = (uint32_t)l.size_z;
+        plan->bytes = n_textures * bytes;
+        return true;
+    }
+    return false;
 }
 
 gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan)
 {
-    uint32_t limit = limits->max_texture_3d;
+    uint64_t limit = limits->max_texture_3d, units = limits->max_texture_units > 0 ? limits->max_texture_units - 1 : 0; /* one unit belongs to the stop map */
     for (int a = 0; a < 3; a++)
-        if ((uint32_t)grid->dim[a] > limit)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0], grid->dim[1], grid->dim[2], limit);
+        if ((uint64_t)grid->dim[a] > limit)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0], grid->dim[1], grid->dim[2],
+                            limits->max_texture_3d);
+    if (units > GLS_VOLUME_MAX_TEXTURES) units = GLS_VOLUME_MAX_TEXTURES;
     uint64_t texel = format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_RGBA32F ? 16 : 4;
-    uint64_t tile_bytes = gls_grid_voxels(grid) * texel;
-    uint64_t rows = limit / (uint32_t)grid->dim[2], columns = limit / (uint32_t)grid->dim[0];
-    uint64_t most = MAX_TEXTURE_BYTES / tile_bytes > 0 ? MAX_TEXTURE_BYTES / tile_bytes : 1, capacity = min_u64(rows * columns, most), n_columns, per_column;
-    lay_out(capacity, rows, &n_columns, &per_column);
-    while (n_columns * per_column > most) lay_out(--capacity, rows, &n_columns, &per_column);
-    uint64_t per_texture = min_u64(capacity, n_tiles), n_textures = (n_tiles + per_texture - 1) / per_texture;
-    /* one unit belongs to the stop map */
-    uint64_t units = min_u64(GLS_VOLUME_MAX_TEXTURES, limits->max_texture_units > 0 ? limits->max_texture_units - 1 : 0);
-    if (n_textures > units)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a volume of %u channels on %d x %d x %d voxels needs %llu textures, the device offers %llu", 4 * n_tiles, grid->dim[0], grid->dim[1],
-                        grid->dim[2], (unsigned long long)n_textures, (unsigned long long)units);
-    per_texture = (n_tiles + n_textures - 1) / n_textures; /* even shares */
-    lay_out(per_texture, rows, &n_columns, &per_column);
-    *plan = (gls_volume_plan){
-        .n_tiles = n_tiles,
-        .n_textures = (uint32_t)n_textures,
-        .tiles_per_texture = (uint32_t)per_texture,
-        .per_column = (uint32_t)per_column,
-        .texture_size = {(uint32_t)(n_columns * (uint64_t)grid->dim[0]), (uint32_t)grid->dim[1], (uint32_t)(per_column * (uint64_t)grid->dim[2])},
-        .format = format,
-        .bytes = n_textures * n_columns * per_column * tile_bytes,
-    };
-    return GLS_OK;
+    gls_volume_plan made = {.n_tiles = n_tiles, .format = format};
+    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a volume that only fits without them is taken so */
+    if (plan_textures(grid, n_tiles, texel, limit, units, true, &made) || plan_textures(grid, n_tiles, texel, limit, units, false, &made)) {
+        *plan = made;
+        return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side that the device offers", 4 * n_tiles,
+                    grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units, limits->max_texture_3d);
 }
 
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
