@@ -9,6 +9,18 @@
 #include "util/log.h"
 #include "util/status.h"
 
+/* The model's volumes are those that the table weights, one for one: anything else would read past the series. */
+static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < gradients->n; t++) {
+        if (gradients->is_b0[t]) continue;
+        if (n == qball->n || qball->volume[n] != t) return false;
+        n++;
+    }
+    return n == qball->n;
+}
+
 static gls_status check_input(const gls_track_params *params, const gls_track_input *input)
 {
     GLS_REQUIRE(input->stop_map);
@@ -18,6 +30,7 @@ static gls_status check_input(const gls_track_params *params, const gls_track_in
         if (!input->sphere->antipodal) return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
         if (input->gradients->n != input->dwi->n_volumes)
             return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", input->gradients->n, input->dwi->n_volumes);
+        if (!is_of_table(input->qball, input->gradients)) return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model was made from another gradient table");
         return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
     }
     GLS_REQUIRE(input->odf);
