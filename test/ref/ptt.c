@@ -147,16 +147,19 @@ static bool inside(const gls_grid *grid, const double p[3])
 /* The voxels round p and their weights. */
 static void corners(const gls_grid *grid, const double p[3], size_t voxel[8], double weight[8])
 {
-    for (int corner = 0; corner < 8; corner++) {
-        size_t index[3];
-        weight[corner] = 1;
-        for (int a = 0; a < 3; a++) {
-            double x = fmin(fmax(p[a], 0), grid->dim[a] - 1), f = fmin(floor(x), fmax(grid->dim[a] - 2, 0));
-            bool upper = corner >> a & 1;
-            index[a] = (size_t)fmin(f + upper, grid->dim[a] - 1);
-            weight[corner] *= upper ? x - f : 1 - (x - f);
-        }
-        voxel[corner] = (index[2] * (size_t)grid->dim[1] + index[1]) * (size_t)grid->dim[0] + index[0];
+    size_t index[3][2], dim[3] = {(size_t)grid->dim[0], (size_t)grid->dim[1], (size_t)grid->dim[2]};
+    double part[3][2];
+    for (int a = 0; a < 3; a++) {
+        double last = grid->dim[a] - 1, x = p[a] < 0 ? 0 : p[a] > last ? last : p[a];
+        index[a][0] = (size_t)x;
+        index[a][1] = index[a][0] + 1 < dim[a] ? index[a][0] + 1 : index[a][0];
+        part[a][1] = x - (double)index[a][0];
+        part[a][0] = 1 - part[a][1];
+    }
+    for (int i = 0; i < 8; i++) {
+        int x = i & 1, y = i >> 1 & 1, z = i >> 2;
+        weight[i] = part[0][x] * part[1][y] * part[2][z];
+        voxel[i] = (index[2][z] * dim[1] + index[1][y]) * dim[0] + index[0][x];
     }
 }
 
