@@ -273,6 +273,42 @@ static void single_points(void **state)
     collection_finish(&c);
 }
 
+/* Voxels that are not numbers, infinite, negative or nought end streamlines; they harm none, and no batch. */
+static void bad_voxels(void **state)
+{
+    (void)state;
+    static const float bad[] = {NAN, INFINITY, -INFINITY, -300, 0, 1e30f};
+    series before = phantom;
+    size_t voxels = gls_grid_voxels(&phantom.dwi->grid), n_bad = 0;
+    uint64_t seed = 99;
+    assert_ok(gls_image_create(&before.dwi->grid, SERIES_VOLUMES, &phantom.dwi));
+    assert_ok(gls_image_create(&before.dwi->grid, 1, &phantom.stop));
+    memcpy(phantom.dwi->data, before.dwi->data, voxels * SERIES_VOLUMES * sizeof(float));
+    memcpy(phantom.stop->data, before.stop->data, voxels * sizeof(float));
+    for (size_t v = 0; v < voxels; v++) {
+        if (random_bits(&seed) % 40 != 0) continue;
+        n_bad++;
+        for (size_t t = 0; t < SERIES_VOLUMES; t++)
+            if (v % 2 == 0 || t % 5 == v % 5) phantom.dwi->data[t * voxels + v] = bad[v % 5]; /* 1e30 would be the largest value of all, rightly */
+        if (v % 3 == 0) phantom.stop->data[v] = bad[v % 6];
+    }
+    collection c, again;
+    gls_track_params p = params;
+    gls_track_result r = run_with(device, &p, &c);
+    p.batch_seeds = 11;
+    run_with(device, &p, &again);
+    assert_same_collection(&again, &c, "bad voxels, batches of 11");
+    assert_sums(&r);
+    assert_true(n_bad > 20 && c.n > 100);
+    for (size_t i = 0; i < c.n_points; i++)
+        for (int a = 0; a < 3; a++) assert_true(c.point[i][a] >= -0.5f && c.point[i][a] < (float)phantom.dwi->grid.dim[a] - 0.5f);
+    collection_finish(&c);
+    collection_finish(&again);
+    gls_image_destroy(phantom.dwi);
+    gls_image_destroy(phantom.stop);
+    phantom = before;
+}
+
 /* --- runs that end early or empty ------------------------------------------------------------------------------------------------------- */
 
 static void empty_results(void **state)
@@ -301,17 +337,20 @@ static void empty_results(void **state)
 }
 
 typedef struct watch {
-    uint64_t calls, last, stop_after, points;
+    uint64_t calls, last, stop_at, points, streamlines;
+    bool sound;
 } watch;
 
+/* Called after every batch and now and then within one: nothing ever goes back. */
 static bool progress(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
 {
     watch *w = user;
     w->calls++;
-    if (done <= w->last || done > total || total != N_SEEDS || points < streamlines || points < w->points) w->calls += 1000;
+    w->sound = w->sound && done >= w->last && done <= total && total == N_SEEDS && points >= w->points && streamlines >= w->streamlines && points >= streamlines;
     w->last = done;
     w->points = points;
-    return w->calls != w->stop_after;
+    w->streamlines = streamlines;
+    return w->stop_at == 0 || done < w->stop_at;
 }
 
 static void cancelling(void **state)
@@ -323,17 +362,17 @@ static void cancelling(void **state)
     gls_tracker *t = NULL;
     gls_track_result result = {.seeds = 123};
     assert_ok(gls_tracker_create(device, &p, &input, &t));
-    watch w = {.stop_after = 2};
+    watch w = {.stop_at = 100, .sound = true};
     collection c = {.sound = true};
     assert_int_equal(gls_tracker_run(t, seeds, voxel_space, collect, &c, progress, &w, &result), GLS_ERR_CANCELLED);
     assert_message("cancel");
-    assert_true(w.calls == 2 && w.last == 100 && result.seeds == 123);
+    assert_true(w.sound && w.last == 100 && w.calls >= 2 && result.seeds == 123);
     /* what was delivered is the beginning of the whole */
     assert_true(c.sound && c.n > 0 && c.n < expected.n && memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
     collection_finish(&c);
-    w = (watch){0};
+    w = (watch){.sound = true};
     assert_ok(gls_tracker_run(t, seeds, voxel_space, NULL, NULL, progress, &w, &result));
-    assert_true(w.calls == 6 && w.last == N_SEEDS && w.points == expected_result.points);
+    assert_true(w.sound && w.calls >= 6 && w.last == N_SEEDS && w.points == expected_result.points && w.streamlines == expected_result.streamlines);
 
     /* a sink that fails at its first, a middle and the last call ends the run with its status and message */
     static const gls_status statuses[] = {GLS_ERR_OUTPUT, GLS_ERR_MEMORY, GLS_ERR_INPUT};
@@ -395,6 +434,26 @@ static void refused_input(void **state)
         if (status != GLS_ERR_ARGUMENT) print_error("case %zu: %s\n", i, gls_status_name(status));
         assert_int_equal(status, GLS_ERR_ARGUMENT);
     }
+    /* a model of another table, with volumes that the series has not */
+    double bval[SERIES_VOLUMES + 9], bvec[SERIES_VOLUMES + 9][3];
+    for (int i = 0; i < SERIES_VOLUMES + 9; i++) {
+        bval[i] = i < 12 ? 0 : 2000;
+        memcpy(bvec[i], phantom.gradients->bvec[i < 12 ? 0 : i - 9], sizeof bvec[i]);
+    }
+    gls_gradients_options options = gls_gradients_options_default();
+    options.frame = GLS_BVEC_IMAGE;
+    gls_gradients *longer = NULL;
+    assert_ok(gls_gradients_create(bval, (const double(*)[3])bvec, SERIES_VOLUMES + 9, &options, NULL, &longer));
+    gls_qball *foreign = NULL;
+    assert_ok(gls_qball_create(longer, NULL, false, &foreign));
+    input = good;
+    input.qball = foreign;
+    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
+    input = good;
+    input.gradients = longer;
+    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
+    gls_qball_destroy(foreign);
+    gls_gradients_destroy(longer);
     gls_track_params p = params;
     p.max_directions_per_seed = 33;
     assert_int_equal(gls_tracker_create(device, &p, &good, &t), GLS_ERR_ARGUMENT);
@@ -412,6 +471,7 @@ int main(void)
         cmocka_unit_test(repeated_runs), cmocka_unit_test(batch_sizes), cmocka_unit_test(tiny_limits),   cmocka_unit_test(overflowing_rounds),
         cmocka_unit_test(random_seeds),  cmocka_unit_test(no_sink),     cmocka_unit_test(counts),        cmocka_unit_test(space),
         cmocka_unit_test(single_points), cmocka_unit_test(cancelling),  cmocka_unit_test(empty_results), cmocka_unit_test(refused_input),
+        cmocka_unit_test(bad_voxels),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
