@@ -16,14 +16,21 @@
 #include "cmd/sidecar_json.h"
 #include "cmd/text.h"
 
+/* Of --model. The usual models: what people run each getter with, and on which parallel transport does not take minutes. */
+enum { USUAL, ALL, FIRST_MODEL };
+
 enum { N_MODELS = 3, N_GETTERS = 4, MAX_ROWS = N_MODELS * N_GETTERS };
+
+/* Degrees: along the curves of parallel transport that is already a radius of 0.7 voxels. */
+#define PTT_MAX_ANGLE 20.0
 
 static const char *const model_names[N_MODELS] = {[MODEL_OPDT] = "opdt", [MODEL_CSA] = "csa", [MODEL_CSD] = "csd"};
 static const char *const getter_names[N_GETTERS] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
 
 typedef struct score_options {
     cmd_common common;
-    int model, dg; /* 0: all, else 1 + MODEL_OPDT ..., 1 + gls_direction_getter */
+    int model; /* USUAL, ALL or FIRST_MODEL + MODEL_OPDT ... */
+    int dg;    /* 0: all, else 1 + gls_direction_getter */
     int sh_order;
     uint64_t nseeds, seed;
     double snr, max_angle, fa_threshold, min_length;
@@ -56,7 +63,12 @@ typedef struct score_run {
 #define FIELD(f) .offset = offsetof(score_options, f)
 
 static const cmd_option table[] = {
-    {.group = "Methods", .name = "model", .type = CMD_CHOICE, .choices = "all|" MODEL_CHOICES, FIELD(model), .help = "Models that are scored."},
+    {.group = "Methods",
+     .name = "model",
+     .type = CMD_CHOICE,
+     .choices = "usual|all|" MODEL_CHOICES,
+     FIELD(model),
+     .help = "Models that are scored. usual: opdt and csa with the bootstrap, csd with the other getters."},
     {.group = "Methods",
      .name = "dg",
      .type = CMD_CHOICE,
@@ -73,6 +85,7 @@ static const cmd_option table[] = {
      .max = 90,
      .min_open = true,
      FIELD(max_angle),
+     .default_text = "60; with ptt 20",
      .help = "Largest angle between successive steps."},
     {.group = "Methods", .name = "fa-threshold", .type = CMD_DOUBLE, .metavar = "X", .min = 0, .max = 1, FIELD(fa_threshold), .help = "Streamlines end where FA is this or less."},
     {.group = "Methods",
@@ -121,22 +134,21 @@ static const cmd_option table[] = {
 
 static void set_defaults(void *values)
 {
-    gls_track_params track = gls_track_params_default();
     *(score_options *)values = (score_options){
         .sh_order = gls_qball_options_default().sh_order,
         .nseeds = 10000,
         .snr = gls_phantom_params_default().snr,
-        .max_angle = track.max_angle,
-        .fa_threshold = track.stop_threshold,
+        .fa_threshold = gls_track_params_default().stop_threshold,
         .device = "auto",
     };
 }
 
 static bool wanted(const score_options *o, int model, int dg)
 {
-    if (o->model && o->model - 1 != model) return false;
+    if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
-    return model != MODEL_CSD || dg != GLS_DG_BOOT;
+    if (dg == GLS_DG_BOOT) return model != MODEL_CSD;
+    return o->model != USUAL || model == MODEL_CSD;
 }
 
 /* Phantom, stop map, seeds and directions. */
@@ -187,7 +199,8 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     cmd_progress progress;
     const double *side = run->fa->grid.voxel_size;
     params.dg = (gls_direction_getter)dg;
-    params.max_angle = o->max_angle;
+    if (dg == GLS_DG_PTT) params.max_angle = PTT_MAX_ANGLE;
+    if (o->max_angle > 0) params.max_angle = o->max_angle;
     params.stop_threshold = o->fa_threshold;
     params.min_length = o->min_length;
     params.rng_seed = o->seed;
@@ -350,7 +363,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
 {
     const score_options *o = values;
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
-    if (o->model - 1 == MODEL_CSD && o->dg - 1 == GLS_DG_BOOT) return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
+    if (o->model - FIRST_MODEL == MODEL_CSD && o->dg - 1 == GLS_DG_BOOT) return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
     int code = o->json ? cmd_output_check(o->json, o->force) : CMD_EXIT_OK;
     if (code) return code;
     score_run *run = calloc(1, sizeof *run);
@@ -367,7 +380,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
 }
 
 static const char *const examples[] = {
-    "All methods:",
+    "The usual methods:",
     "glslines score",
     "Deconvolution of order 8, tight curves, by bundle:",
     "glslines score --model csd --sh-order 8 --max-angle 30 --bundles --json scores.json",
@@ -378,7 +391,7 @@ const cmd_command cmd_score = {
     .name = "score",
     .synopsis = "[options]",
     .summary = "Track the built-in phantom with every method and score the results",
-    .description = "Makes the built-in phantom, tracks it with every model and direction getter, and prints how the streamlines compare with its bundles. A streamline "
+    .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all models, and prints how the streamlines compare with its bundles. A streamline "
                    "is valid (VS) if it joins both end regions of a bundle, to one voxel, and stays within two voxels of bundle and ends; it has a wrong path (WPC) if it "
                    "leaves them; it is an invalid connection (IC) if it joins regions that belong to no one bundle, and no connection (NC) otherwise. Overlap is the "
                    "share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels that lie outside bundle and end regions, f1 the "
