@@ -49,6 +49,14 @@ static inline double ref_interpolate(const gls_image *image, size_t volume, cons
     return sum;
 }
 
+/* Volumes are sampled on a grid of 1/1024 voxel, see glsl/volume.glsl. */
+static inline double ref_sample(const gls_image *image, size_t volume, const double p[3])
+{
+    double rounded[3];
+    for (int a = 0; a < 3; a++) rounded[a] = floor(fmin(fmax(p[a], 0), image->grid.dim[a] - 1) * 1024 + 0.5) / 1024;
+    return ref_interpolate(image, volume, rounded);
+}
+
 /* The draw's place in the random sequence, as glsl/common.glsl has it. */
 typedef struct ref_draw {
     uint32_t attempt, step, seed_lo, stream;
@@ -73,8 +81,8 @@ static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_dr
     double signal[SERIES_DIRECTIONS], hat[SERIES_DIRECTIONS], residual[SERIES_DIRECTIONS], s0 = 0;
     uint32_t index[SERIES_DIRECTIONS];
     for (size_t t = 0; t < SERIES_VOLUMES; t++)
-        if (r->s->gradients->is_b0[t]) s0 += fmax(ref_interpolate(r->s->dwi, t, p), q->options.min_signal) / SERIES_B0;
-    for (size_t i = 0; i < q->n; i++) signal[i] = ref_interpolate(r->s->dwi, q->volume[i], p);
+        if (r->s->gradients->is_b0[t]) s0 += fmax(ref_sample(r->s->dwi, t, p), q->options.min_signal) / SERIES_B0;
+    for (size_t i = 0; i < q->n; i++) signal[i] = ref_sample(r->s->dwi, q->volume[i], p);
     if (!measured) {
         gls_qball_hat(q, signal, hat, residual);
         ref_indices(r, draw, index);
