@@ -127,7 +127,8 @@ static void both(void **state)
         assert_int_equal(a.lanes, 1);
         assert_int_equal(b.lanes, gls_device_get_info(device)->subgroup_size);
         size_t same = same_lines(&single, &subgroup);
-        print_message("%d lanes, from %s: %zu of %zu streamlines are the same, %zu and %zu points\n", (int)b.lanes, i ? "the fit" : "a sample", same, single.n, single.n_points, subgroup.n_points);
+        print_message("%d lanes, from %s: %zu of %zu streamlines are the same, %zu and %zu points\n", (int)b.lanes, i ? "the fit" : "a sample", same, single.n, single.n_points,
+                      subgroup.n_points);
         assert_true(single.n > N_SEEDS && single.n_points > 10 * single.n);
         assert_true((double)same >= 0.95 * (double)single.n && (double)subgroup.n <= 1.01 * (double)single.n);
         /* within the mapping, the same bytes */

@@ -285,8 +285,8 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
     fixture_run(&f);
     compare(&f, &a);
     print_message("%s, %s, %s, SNR %g: %zu of %zu streamlines (%.1f %%) are those of the reference, to %.2g voxels; %zu points\n", model == GLS_QBALL_OPDT ? "OPDT" : "CSA",
-                  retry == GLS_BOOT_RETRY_CONE ? "retry without a peak in the cone" : "retry without a peak", start == GLS_BOOT_START_FIT ? "from the fit" : "from a sample", snr, a.same, a.lines,
-                  100.0 * (double)a.same / (double)a.lines, a.worst, a.points);
+                  retry == GLS_BOOT_RETRY_CONE ? "retry without a peak in the cone" : "retry without a peak", start == GLS_BOOT_START_FIT ? "from the fit" : "from a sample", snr, a.same,
+                  a.lines, 100.0 * (double)a.same / (double)a.lines, a.worst, a.points);
     assert_true(a.lines > 100 && a.points > 10 * a.lines);
     if (gls_device_get_info(device)->software) {
         assert_true((double)a.same >= share * (double)f.c.n);
