@@ -87,7 +87,14 @@ static const cmd_option table[] = {
      FIELD(max_angle),
      .default_text = "60; with ptt 20",
      .help = "Largest angle between successive steps."},
-    {.group = "Methods", .name = "fa-threshold", .type = CMD_DOUBLE, .metavar = "X", .min = 0, .max = 1, FIELD(fa_threshold), .help = "Streamlines end where FA is this or less."},
+    {.group = "Methods",
+     .name = "fa-threshold",
+     .type = CMD_DOUBLE,
+     .metavar = "X",
+     .min = 0,
+     .max = 1,
+     FIELD(fa_threshold),
+     .help = "Streamlines end where FA is this or less."},
     {.group = "Methods",
      .name = "min-length",
      .type = CMD_DOUBLE,
@@ -105,7 +112,14 @@ static const cmd_option table[] = {
      .max = 4294967295.0,
      FIELD(nseeds),
      .help = "Random seeds in the white matter, the same ones for each method."},
-    {.group = "Phantom", .name = "seed", .type = CMD_UINT64, .metavar = "K", .min = 0, .max = INFINITY, FIELD(seed), .help = "Random seed of noise, seeds and tracking."},
+    {.group = "Phantom",
+     .name = "seed",
+     .type = CMD_UINT64,
+     .metavar = "K",
+     .min = 0,
+     .max = INFINITY,
+     FIELD(seed),
+     .help = "Random seed of noise, seeds and tracking."},
     {.group = "Phantom",
      .name = "snr",
      .type = CMD_DOUBLE,
@@ -270,8 +284,8 @@ static void print_bundles(const score_row *row)
 
 static void print_rows(const score_run *run)
 {
-    printf("%-5s %-4s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %",
-           "f1 %", "time s");
+    printf("%-5s %-4s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %",
+           "OR %", "f1 %", "time s");
     for (int i = 0; i < run->n_rows; i++) {
         const score_row *row = &run->row[i];
         const gls_score_result *r = &row->result;
@@ -391,11 +405,12 @@ const cmd_command cmd_score = {
     .name = "score",
     .synopsis = "[options]",
     .summary = "Track the built-in phantom with every method and score the results",
-    .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all models, and prints how the streamlines compare with its bundles. A streamline "
-                   "is valid (VS) if it joins both end regions of a bundle, to one voxel, and stays within two voxels of bundle and ends; it has a wrong path (WPC) if it "
-                   "leaves them; it is an invalid connection (IC) if it joins regions that belong to no one bundle, and no connection (NC) otherwise. Overlap is the "
-                   "share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels that lie outside bundle and end regions, f1 the "
-                   "harmonic mean of overlap and 1 - overreach.",
+    .description =
+        "Makes the built-in phantom, tracks it with each direction getter over its usual or over all models, and prints how the streamlines compare with its "
+        "bundles. A streamline is valid (VS) if it joins both end regions of a bundle, to one voxel, and stays within two voxels of bundle and ends; it has a "
+        "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that belong to no one bundle, and no connection (NC) "
+        "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels that lie outside bundle and "
+        "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
     .max_positionals = 0,
     .options = table,
     .examples = examples,

@@ -131,7 +131,6 @@ static void overlap_and_overreach(void **state)
     size_t n = line_of(1, line), found = 0, beyond = 0;
     uint8_t *seen = calloc(gls_grid_voxels(grid), 1);
     assert_non_null(seen);
-
     add(score, (const float(*)[3])line, n);
     for (size_t i = 0; i + 1 < n; i++) {
         for (int k = 0; k <= 5000; k++) {
