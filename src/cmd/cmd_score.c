@@ -409,7 +409,7 @@ const cmd_command cmd_score = {
         "Makes the built-in phantom, tracks it with each direction getter over its usual or over all models, and prints how the streamlines compare with its "
         "bundles. A streamline is valid (VS) if it joins both end regions of a bundle, to one voxel, and stays within two voxels of bundle and ends; it has a "
         "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that belong to no one bundle, and no connection (NC) "
-        "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels that lie outside bundle and "
+        "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels outside bundle and "
         "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
     .max_positionals = 0,
     .options = table,
