@@ -154,6 +154,7 @@ stage_peers() {
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     check "bootstrap tracking against DIPY" "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer
+    check "probabilistic and deterministic tracking against DIPY" "$python" test/peer/dipy_odf_tracking.py --glslines build/glslines --work build/peer
 }
 
 stage_gbm() {

@@ -27,6 +27,8 @@ sidecar model name '"csa"'
 sidecar parameters boot_retry null
 tracks $files --dg boot --angular-weight 0.5
 sidecar parameters angular_weight 0.5
+tracks $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --ptt-substep 0.1 --probe-count 3 --probe-radius 0.5mm
+sidecar parameters probe_count 3
 tracks $files --model csd
 sidecar parameters dg '"prob"'
 sidecar model shell_b_s_per_mm2 2000

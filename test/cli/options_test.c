@@ -276,6 +276,7 @@ static void tables_are_sound(void **state)
     check_table(&cmd_track);
     check_table(&cmd_fit);
     check_table(&cmd_phantom);
+    check_table(&cmd_score);
     check_table(&cmd_devices);
 }
 
