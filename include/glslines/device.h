@@ -101,7 +101,7 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_RGBA32F
 } gls_texture_format;
 
-/* A 3D texture with linear filtering, clamped at its edges. */
+/* A 3D texture of zeros with linear filtering, clamped at its edges. What is never written must be finite: a texel of weight 0 that is not a number spoils a sample. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */

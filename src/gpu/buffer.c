@@ -123,6 +123,23 @@ static const struct {
     [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16},
 };
 
+/* All texels 0, slice by slice where the driver cannot do it by itself. */
+static gls_status clear_texture(gls_device *device, const gls_texture *texture)
+{
+    const uint32_t *size = texture->size;
+    if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
+        glClearTexImage(texture->name, 0, formats[texture->format].layout, GL_FLOAT, NULL);
+        return GLS_OK;
+    }
+    float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->format].channels, sizeof *zeros);
+    if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of a texture");
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    for (uint32_t z = 0; z < size[2]; z++)
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->format].layout, GL_FLOAT, zeros);
+    free(zeros);
+    return GLS_OK;
+}
+
 gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
 {
     GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
@@ -144,6 +161,8 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     label_object(device, GL_TEXTURE, texture->name, label);
     gls_status status = gls_device_check(device, label ? label : "texture");
+    if (status == GLS_OK) status = clear_texture(device, texture);
+    if (status == GLS_OK) status = gls_device_check(device, label ? label : "texture");
     if (status == GLS_OK) {
         device->memory.n_textures++;
         gls_device_account(device, texture->bytes, 0);

@@ -281,9 +281,44 @@ static void textures_of(gls_device *d)
     gls_kernel_destroy(kernel);
 }
 
+/* A new texture holds zeros, also where another one has been before. */
+static void fresh_textures(gls_device *d)
+{
+    static const uint32_t size[3] = {64, 64, 16}, first[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    enum { N = 64 };
+    float where[N][3], value[N][4], *bad = malloc((size_t)64 * 64 * 16 * 4 * sizeof *bad);
+    gls_kernel *kernel = NULL;
+    gls_buffer *in = NULL, *out = NULL;
+    for (int i = 0; i < 64 * 64 * 16 * 4; i++) bad[i] = NAN;
+    for (int i = 0; i < N; i++)
+        for (int a = 0; a < 3; a++) where[i][a] = (float)(1 + i % (a == 2 ? 15 : 63));
+    assert_ok(gls_kernel_create(d, "sampler", sampler, NULL, 0, &kernel));
+    assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof where, "where", &in));
+    assert_ok(gls_buffer_create(d, GLS_BUFFER_READBACK, sizeof value, "value", &out));
+    assert_ok(gls_buffer_write(in, 0, sizeof where, where));
+    for (int round = 0; round < 6; round++) {
+        gls_texture *t = NULL;
+        assert_ok(gls_texture_create(d, round % 2 ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F, size, "fresh", &t));
+        assert_ok(gls_texture_write(t, first, one, (const float[4]){7, 7, 7, 7}));
+        gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_texture(2, t), gls_arg_uint(3, N), gls_arg_float(4, 1)};
+        assert_ok(gls_kernel_run(kernel, (uint32_t[3]){N / 32, 1, 1}, args, 5, NULL));
+        assert_ok(gls_buffer_read(out, 0, sizeof value, value));
+        for (int i = 0; i < N; i++)
+            for (int c = 0; c < 4; c++) assert_true(value[i][c] == 0);
+        assert_ok(gls_texture_write(t, first, size, bad));
+        assert_ok(gls_device_synchronize(d));
+        gls_texture_destroy(t);
+    }
+    free(bad);
+    gls_buffer_destroy(in);
+    gls_buffer_destroy(out);
+    gls_kernel_destroy(kernel);
+}
+
 static void textures(void **state)
 {
     (void)state;
+    fresh_textures(device);
     textures_of(device);
 }
 
@@ -300,6 +335,7 @@ static void gles(void **state)
     buffers_of(d);
     clear_large(d);
     textures_of(d);
+    fresh_textures(d);
     assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
     gls_device_close(d);
 }

@@ -80,6 +80,23 @@ static inline void assert_same_collection(const collection *a, const collection 
     fail();
 }
 
+/* Streamlines that agree to 0.05 voxel, paired by seed and order. */
+static inline size_t same_lines(const collection *a, const collection *b)
+{
+    size_t same = 0;
+    for (size_t i = 0, k = 0; i < a->n; i++) {
+        while (k < b->n && b->seed_index[k] < a->seed_index[i]) k++;
+        if (k == b->n || b->seed_index[k] != a->seed_index[i]) continue;
+        uint64_t n = a->offset[i + 1] - a->offset[i];
+        bool close = n == b->offset[k + 1] - b->offset[k];
+        for (uint64_t p = 0; p < n && close; p++)
+            for (int x = 0; x < 3; x++) close = close && fabsf(a->point[a->offset[i] + p][x] - b->point[b->offset[k] + p][x]) <= 0.05f;
+        same += close;
+        k++;
+    }
+    return same;
+}
+
 /* The counts of a result agree with each other. */
 static inline void assert_sums(const gls_track_result *r)
 {
