@@ -114,7 +114,8 @@ typedef struct gls_track_result {
     double seconds_sink;         /* time that the run waited for the sink */
 } gls_track_result;
 
-/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call at a time. A failure ends the run with that status. */
+/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call at a time. A failure ends the run with that status. It
+ * must not use the run's device, which waits for it when two batches are on their way. */
 typedef gls_status (*gls_track_sink)(void *user, const gls_streamlines *streamlines);
 /* Progress, from the thread of the run; return false to cancel. */
 typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);

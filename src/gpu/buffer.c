@@ -147,9 +147,13 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
+    uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[format].bytes;
+    if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
+        return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu", label ? label : "", (unsigned long long)bytes,
+                        (unsigned long long)device->info.memory_bytes);
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
-    *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = (uint64_t)size[0] * size[1] * size[2] * formats[format].bytes};
+    *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = bytes};
     gls_device_hold(device);
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);

@@ -132,7 +132,8 @@ static void check_invariants(double snr, double max_angle)
     assert_true(e.step < position);
     assert_true(e.angle <= f.params.max_angle + 2 * position / f.params.step_size / degree && e.angle > f.params.max_angle - 3);
     assert_true(e.vertex < position / f.params.step_size);
-    assert_true(e.stop > f.params.stop_threshold - 1e-6); /* a float32 fetch decides */
+    /* a float32 fetch decides; a GPU weights with 8 bits values that differ by 1 at most */
+    assert_true(e.stop > f.params.stop_threshold - (gls_device_get_info(device)->software ? 1e-6 : 3 * 0x1p-8));
     assert_true(f.result.ends[GLS_END_STOP_MAP] > 0 && f.result.ends[GLS_END_OUTSIDE] > 0 && f.result.ends[GLS_END_NO_DIRECTION] > 0);
     fixture_finish(&f);
 }
