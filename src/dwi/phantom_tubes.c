@@ -108,7 +108,7 @@ static void spline(const knot *knots, size_t n, double s, double out[5])
     }
 }
 
-/* Stations at equal distances along the centre line: centres and lengths of the half axes (in m1[0], m2[0] for now). */
+/* Stations at equal distances along the centre line: centres and lengths of the half axes (in m1[0] and m2[0] until stations_orient() makes axes of them). */
 static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n_knots)
 {
     double length[(MAX_KNOTS - 1) * FINE + 1], last[5], at[5];
