@@ -213,7 +213,7 @@ static void compare_same(const scene *s, const gls_track_params *p, size_t n_see
     gls_seeds *seeds = box_seeds(&s->stop->grid, n_seeds, 0, 5);
     uint64_t ends[GLS_END_COUNT];
     gls_track_result result = run_device(device, s, p, seeds, &got);
-    run_reference(&ref, seeds, true, ends, &expected);
+    run_reference(&ref, seeds, 0, ends, &expected);
     print_message("ends: stop map %d outside %d no direction %d length %d; expected %d %d %d %d\n", (int)result.ends[0], (int)result.ends[1], (int)result.ends[2],
                   (int)result.ends[3], (int)ends[0], (int)ends[1], (int)ends[2], (int)ends[3]);
     assert_int_equal(result.truncated, 0);
@@ -256,27 +256,73 @@ static void same_numbers_same_streamlines(void **unused)
     scene_destroy(&s);
 }
 
+/* What is compared where no two streamlines are the same. */
+typedef struct statistics {
+    size_t n;      /* streamlines longer than their seed */
+    float *length; /* of those, in steps, ascending */
+    double mean, median;
+    double *density; /* streamlines through each voxel */
+} statistics;
+
 static int compare_floats(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* Ascending lengths in steps of the streamlines longer than their seed; *n their number. */
-static float *sorted_lengths(const collection *c, size_t *n, double *mean)
+/* The median as if lengths were spread evenly over half a step on both sides: whole numbers of steps would make it jump. */
+static double smooth_median(const float *length, size_t n)
 {
-    float *length = malloc((c->n + 1) * sizeof *length);
-    *n = 0;
-    *mean = 0;
+    float middle = length[n / 2];
+    size_t below = 0, upto;
+    while (length[below] < middle) below++;
+    for (upto = below; upto < n && length[upto] == middle;) upto++;
+    return middle - 0.5 + ((double)n / 2 - (double)below) / (double)(upto - below);
+}
+
+static statistics statistics_of(const collection *c, const gls_grid *grid)
+{
+    size_t voxels = gls_grid_voxels(grid);
+    uint64_t *last = calloc(voxels, sizeof *last); /* 1 + the streamline that was counted last */
+    statistics s = {.length = malloc((c->n + 1) * sizeof *s.length), .density = calloc(voxels, sizeof *s.density)};
+    assert_true(last && s.length && s.density);
     for (size_t i = 0; i < c->n; i++) {
         uint64_t steps = c->offset[i + 1] - c->offset[i] - 1;
         if (steps == 0) continue;
-        length[(*n)++] = (float)steps;
-        *mean += (double)steps;
+        s.length[s.n++] = (float)steps;
+        s.mean += (double)steps;
+        for (uint64_t j = c->offset[i]; j < c->offset[i + 1]; j++) {
+            size_t v = 0;
+            for (int a = 3; a-- > 0;) v = v * (size_t)grid->dim[a] + (size_t)lrintf(c->point[j][a]);
+            s.density[v] += last[v] != i + 1;
+            last[v] = i + 1;
+        }
     }
-    *mean /= (double)*n;
-    qsort(length, *n, sizeof *length, compare_floats);
-    return length;
+    free(last);
+    assert_true(s.n > 0);
+    s.mean /= (double)s.n;
+    qsort(s.length, s.n, sizeof *s.length, compare_floats);
+    s.median = smooth_median(s.length, s.n);
+    return s;
+}
+
+static void statistics_finish(statistics *s)
+{
+    free(s->length);
+    free(s->density);
+}
+
+/* Pearson's, over the voxels of the mask. */
+static double correlation(const double *a, const double *b, const gls_image *mask)
+{
+    double n = 0, sum[2] = {0}, product[3] = {0};
+    for (size_t v = 0; v < gls_grid_voxels(&mask->grid); v++) {
+        if (!(mask->data[v] > 0)) continue;
+        n++;
+        sum[0] += a[v], sum[1] += b[v];
+        product[0] += a[v] * a[v], product[1] += b[v] * b[v], product[2] += a[v] * b[v];
+    }
+    return (product[2] - sum[0] * sum[1] / n) / sqrt((product[0] - sum[0] * sum[0] / n) * (product[1] - sum[1] * sum[1] / n));
 }
 
 /* Kolmogorov and Smirnov's largest distance of two distributions. */
@@ -307,50 +353,104 @@ static int phantom_fibres(void *user, const gls_grid *grid, const int voxel[3], 
     return n;
 }
 
+/* Differences of two sets of streamlines. */
+typedef struct difference {
+    double count, mean, median; /* relative */
+    double ks, correlation;
+} difference;
+
+static difference compare(const statistics *a, const statistics *b, const gls_image *mask, const char *what)
+{
+    difference d = {.count = (double)a->n / (double)b->n - 1,
+                    .mean = a->mean / b->mean - 1,
+                    .median = a->median / b->median - 1,
+                    .ks = ks_distance(a->length, a->n, b->length, b->n),
+                    .correlation = correlation(a->density, b->density, mask)};
+    print_message("%s: %zu and %zu streamlines (%+.2f %%), mean length %.3f and %.3f steps (%+.2f %%), median %.3f and %.3f (%+.2f %%), KS %.4f, density correlation %.4f\n", what, a->n,
+                  b->n, 100 * d.count, a->mean, b->mean, 100 * d.mean, a->median, b->median, 100 * d.median, d.ks, d.correlation);
+    return d;
+}
+
+/* Within the bounds, and no farther apart than chance explains: a distance of lengths that one pair of samples in a thousand exceeds, and half more uncorrelated density than
+ * two runs of the reference have. */
+static bool alike(const difference *d, size_t n, const difference *chance)
+{
+    return fabs(d->count) < 0.02 && fabs(d->mean) < 0.03 && fabs(d->median) < 0.03 && d->ks < fmin(0.04, 1.95 * sqrt(2.0 / (double)n)) && d->correlation > 0.98 &&
+           1 - d->correlation < 1.5 * (1 - chance->correlation);
+}
+
+typedef struct phantom_scene {
+    gls_phantom *phantom;
+    scene s;
+    gls_track_params params;
+    gls_seeds *seeds;
+    ptt_disc disc;
+} phantom_scene;
+
+/* The phantom in voxels of 4 mm, with steps and radius that keep its streamlines within reach of a CPU. */
+static void phantom_scene_create(phantom_scene *p, size_t n_seeds)
+{
+    gls_phantom_params make = gls_phantom_params_default();
+    double area[PTT_DISC_MAX];
+    for (int a = 0; a < 3; a++) make.voxel_size[a] = 4, make.shape[a] /= 2;
+    memcpy(make.orientation, "RAS", 4);
+    assert_ok(gls_phantom_create(&make, &p->phantom));
+    scene_create(&p->s, &p->phantom->dwi->grid, phantom_fibres, p->phantom, 15);
+    p->params = ptt_params();
+    gls_track_params_scale(&p->params, 4);
+    p->params.ptt_substep = 1;
+    p->params.min_radius_of_curvature = 4;
+    p->params.stop_threshold = 0.4;
+    p->params.max_length = 400;
+    assert_ok(gls_seeds_create_random(p->phantom->roi, NULL, n_seeds, 4, &p->seeds));
+    table_disc(&p->disc, area);
+}
+
+static void phantom_scene_destroy(phantom_scene *p)
+{
+    gls_seeds_destroy(p->seeds);
+    scene_destroy(&p->s);
+    gls_phantom_destroy(p->phantom);
+}
+
+/* The reference with random numbers that nothing else has, and the exact nearest vertex. */
+static statistics reference_statistics(const phantom_scene *p, const gls_track_params *params, uint64_t state)
+{
+    ptt_ref ref;
+    collection c;
+    uint64_t ends[GLS_END_COUNT];
+    assert_true(ptt_ref_init(&ref, params, p->s.odf, p->s.source->sphere, p->s.stop, &p->disc));
+    run_reference(&ref, p->seeds, state, ends, &c);
+    ptt_ref_finish(&ref);
+    statistics s = statistics_of(&c, &p->s.stop->grid);
+    collection_finish(&c);
+    return s;
+}
+
+/* Against the reference. What chance alone leaves of the reference itself, and what a probe of another length does, tell what the bounds are worth. */
 static void other_numbers_same_statistics(void **unused)
 {
     (void)unused;
-    gls_phantom_params make = gls_phantom_params_default();
-    for (int a = 0; a < 3; a++) make.voxel_size[a] = 4, make.shape[a] /= 2;
-    memcpy(make.orientation, "RAS", 4);
-    gls_phantom *phantom = NULL;
-    assert_ok(gls_phantom_create(&make, &phantom));
-    scene s;
-    scene_create(&s, &phantom->dwi->grid, phantom_fibres, phantom, 15);
-    gls_track_params p = ptt_params();
-    gls_track_params_scale(&p, 4);
-    p.ptt_substep = 1;
-    p.min_radius_of_curvature = 4;
-    p.stop_threshold = 0.4;
-    p.max_length = 400;
-    gls_seeds *seeds = NULL;
-    assert_ok(gls_seeds_create_random(phantom->roi, NULL, 1500, 4, &seeds));
-    ptt_disc disc;
-    ptt_ref ref;
-    double area[PTT_DISC_MAX], mean[2];
-    size_t n[2];
-    table_disc(&disc, area);
-    assert_true(ptt_ref_init(&ref, &p, s.odf, s.source->sphere, s.stop, &disc)); /* and the exact nearest vertex */
-    collection c[2];
-    uint64_t ends[GLS_END_COUNT];
-    gls_track_result result = run_device(device, &s, &p, seeds, &c[0]);
-    run_reference(&ref, seeds, false, ends, &c[1]);
+    phantom_scene p;
+    phantom_scene_create(&p, 10000);
+    collection c;
+    gls_track_result result = run_device(device, &p.s, &p.params, p.seeds, &c);
     assert_int_equal(result.truncated, 0);
-    float *length[2];
-    for (int i = 0; i < 2; i++) length[i] = sorted_lengths(&c[i], &n[i], &mean[i]);
-    double median[2] = {length[0][n[0] / 2], length[1][n[1] / 2]}, ks = ks_distance(length[0], n[0], length[1], n[1]);
-    print_message("phantom: %zu and %zu streamlines, mean length %.2f and %.2f mm, median %.1f and %.1f, KS %.4f\n", n[0], n[1], mean[0] * p.step_size, mean[1] * p.step_size,
-                  median[0] * p.step_size, median[1] * p.step_size, ks);
-    assert_true(n[0] > 1500 && fabs((double)n[0] / (double)n[1] - 1) < 0.02 && fabs(mean[0] / mean[1] - 1) < 0.03 && ks < 0.04);
-    assert_true(fabs(median[0] / median[1] - 1) < 0.03 || fabs(median[0] - median[1]) <= 1);
-    for (int i = 0; i < 2; i++) {
-        free(length[i]);
-        collection_finish(&c[i]);
-    }
-    gls_seeds_destroy(seeds);
-    ptt_ref_finish(&ref);
-    scene_destroy(&s);
-    gls_phantom_destroy(phantom);
+    statistics got = statistics_of(&c, &p.s.stop->grid);
+    gls_track_params longer = p.params;
+    longer.probe_length *= 2;
+    statistics expected = reference_statistics(&p, &p.params, 1), again = reference_statistics(&p, &p.params, 2), other = reference_statistics(&p, &longer, 3);
+    const gls_image *mask = p.phantom->mask;
+    difference d = compare(&got, &expected, mask, "tracker and reference"), chance = compare(&again, &expected, mask, "reference with other numbers");
+    difference changed = compare(&other, &expected, mask, "reference with a probe twice as long");
+    assert_true(got.n > 10000 && alike(&d, got.n, &chance));
+    assert_true(alike(&chance, again.n, &chance) && !alike(&changed, other.n, &chance));
+    statistics_finish(&got);
+    statistics_finish(&expected);
+    statistics_finish(&again);
+    statistics_finish(&other);
+    collection_finish(&c);
+    phantom_scene_destroy(&p);
 }
 
 int main(void)

@@ -132,8 +132,8 @@ static inline void other_words(void *user, uint32_t block, uint32_t step, uint32
     for (int i = 0; i < 4; i++) word[i] = (uint32_t)(random_bits(user) >> 32);
 }
 
-/* Tracks all seeds and keeps everything. */
-static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, bool same, uint64_t ends[GLS_END_COUNT], collection *c)
+/* Tracks all seeds and keeps everything. numbers: 0 for the tracker's random numbers, else a set of others. */
+static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, uint64_t numbers, uint64_t ends[GLS_END_COUNT], collection *c)
 {
     enum { MOST = 32 };
     size_t n_seeds = gls_seeds_count(seeds), capacity = 2 * (size_t)ref->max_steps + 1, *n_points = calloc(n_seeds * MOST, sizeof *n_points);
@@ -148,9 +148,10 @@ static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, boo
         double p[3] = {seed[i][0], seed[i][1], seed[i][2]};
         size_t n = ptt_initial(ref, p, vertex, (size_t)ref->params->max_directions_per_seed);
         for (size_t k = 0; k < n; k++) {
-            same_numbers numbers = {ref->params->rng_seed, (uint32_t)i, (uint32_t)k << 16 | 0x80000000u};
-            uint64_t state = 1000003 * i + k;
-            ptt_random random = {same ? same_words : other_words, same ? (void *)&numbers : (void *)&state};
+            same_numbers tracker = {ref->params->rng_seed, (uint32_t)i, (uint32_t)k << 16 | 0x80000000u};
+            uint64_t state = numbers << 40 ^ (uint64_t)i << 8 ^ k;
+            state = random_bits(&state);
+            ptt_random random = {numbers ? other_words : same_words, numbers ? (void *)&state : (void *)&tracker};
             gls_end end[2];
             size_t at_seed;
             double(*line)[3] = malloc(capacity * sizeof *line);
