@@ -13,7 +13,7 @@
 /* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
 static uint32_t list_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
 {
-    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t seed = from, lines = 0;
     for (; seed < n; seed++) {
         const uint32_t *direction = &c->direction[seed * stride];
@@ -49,7 +49,7 @@ static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 /* Decides on one finished streamline: its kept steps, or rejection. */
 static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_forward, uint32_t *backward, uint32_t *forward)
 {
-    const gls_tracker *t = c->tracker;
+    const gls_engine *t = c->engine;
     gls_track_result *r = &c->stats->result;
     uint32_t ends[2] = {state_backward >> 28, state_forward >> 28};
     *backward = state_backward & 0x0fffffffu;
@@ -75,7 +75,7 @@ static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_
  * Returns the number of lines placed; *seed is the first seed not done. */
 static uint32_t place_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel, uint32_t *next_seed)
 {
-    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
     for (; seed < until; seed++) {
@@ -111,7 +111,7 @@ done:
 
 static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     uint32_t header[GLS_STATE_HEADER];
     double start = gls_seconds();
     gls_status status = gls_buffer_read(t->state, 0, sizeof header, header);
@@ -140,7 +140,7 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
 /* Lines per round such that the pool is unlikely to run full. */
 static uint32_t round_capacity(const gls_batch_context *c)
 {
-    const gls_track_plan *plan = &c->tracker->plan;
+    const gls_track_plan *plan = &c->engine->plan;
     double blocks_per_line = 2 * (c->points_per_line / 2 / GLS_POOL_BLOCK + 1);
     double lines = 0.8 * plan->pool_blocks / blocks_per_line;
     return lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
@@ -150,7 +150,7 @@ static uint32_t round_capacity(const gls_batch_context *c)
 static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
 {
     gls_track_result *r = &c->stats->result;
-    uint32_t n_lines, done = from, capacity = round_capacity(c), limit = c->tracker->plan.batch_lines;
+    uint32_t n_lines, done = from, capacity = round_capacity(c), limit = c->engine->plan.batch_lines;
     gls_parcel *parcel = NULL;
     gls_status status;
     do {

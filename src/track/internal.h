@@ -58,7 +58,8 @@ gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input
 uint32_t gls_boot_coefficient_channels(const gls_qball *qball);
 uint32_t gls_boot_channels(const gls_qball *qball);
 
-struct gls_tracker {
+/* What tracks on one device. */
+typedef struct gls_engine {
     gls_device *device;
     gls_track_params params;
     gls_track_plan plan;
@@ -74,6 +75,14 @@ struct gls_tracker {
     gls_buffer *uniforms, *gather_uniforms;
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
+} gls_engine;
+/* Builds kernels and uploads volumes; params and input have been checked. */
+gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
+/* Accepts NULL. */
+void gls_engine_destroy(gls_engine *engine);
+
+struct gls_tracker {
+    gls_engine *engine;
 };
 
 gls_status gls_track_params_check(const gls_track_params *params);
@@ -115,7 +124,7 @@ gls_status gls_courier_destroy(gls_courier *courier);
 
 /* One batch: seeds first .. first + n - 1 of the list. */
 typedef struct gls_batch_context {
-    gls_tracker *tracker;
+    gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
     gls_courier *courier; /* NULL: nobody wants the streamlines */

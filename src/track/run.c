@@ -5,7 +5,7 @@
 
 #include "util/status.h"
 
-static gls_status context_init(gls_batch_context *c, gls_tracker *t)
+static gls_status context_init(gls_batch_context *c, gls_engine *t)
 {
     const gls_track_plan *p = &t->plan;
     size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
@@ -49,7 +49,7 @@ static gls_status run_batches(gls_batch_context *c)
     for (uint64_t first = 0; first < total && status == GLS_OK;) {
         /* the upper half of a seed's index is one number for the whole batch */
         uint64_t left = total - first, word_end = ((first >> 32) + 1) << 32;
-        uint64_t n = left < c->tracker->plan.batch_seeds ? left : c->tracker->plan.batch_seeds;
+        uint64_t n = left < c->engine->plan.batch_seeds ? left : c->engine->plan.batch_seeds;
         if (first + n > word_end) n = word_end - first;
         status = gls_batch_run(c, first, (uint32_t)n);
         first += n;
@@ -59,14 +59,15 @@ static gls_status run_batches(gls_batch_context *c)
     return status;
 }
 
-gls_status gls_tracker_run(gls_tracker *t, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
                            void *progress_user, gls_track_result *result)
 {
-    GLS_REQUIRE(t && seeds && voxel_to_space && result);
+    GLS_REQUIRE(tracker && seeds && voxel_to_space && result);
+    gls_engine *t = tracker->engine;
     gls_track_stats stats;
     gls_status status = gls_track_stats_init(&stats, t->plan.max_steps);
     if (status != GLS_OK) return status;
-    gls_batch_context c = {.tracker = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats, .progress = progress, .progress_user = progress_user};
+    gls_batch_context c = {.engine = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats, .progress = progress, .progress_user = progress_user};
     status = context_init(&c, t);
     if (status == GLS_OK && sink) status = gls_courier_create(sink, sink_user, &c.courier);
     if (status == GLS_OK) {
