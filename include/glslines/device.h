@@ -1,7 +1,11 @@
 /* A GPU compute device behind OpenGL: discovery, limits, buffers, textures and kernels written in GLSL. Works without a display.
  *
  * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a device on the calling thread for
- * a run of calls, which saves the switching. Objects belong to their device and must be destroyed before it; destructors accept NULL. */
+ * a run of calls, which saves the switching. Objects belong to their device and must be destroyed before it; destructors accept NULL.
+ *
+ * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the
+ * device is lost (its driver was reset, or it was unplugged): nothing on it can be used any more, its objects can only be destroyed and the device closed. Another one,
+ * on the same hardware too, may be opened. Kernels run behind the host's back: what they ran into may be reported by a later call, at the latest by one that waits for them. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -65,7 +69,7 @@ GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 
-/* Waits for all work; reports an error of the driver or a lost context as GLS_ERR_DEVICE. */
+/* Waits for all work, and reports what went wrong with it. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);
 
 typedef struct gls_device_memory {

@@ -12,6 +12,14 @@ static void label_object(gls_device *device, GLenum kind, GLuint name, const cha
     if (label && device->debug_output) glObjectLabel(kind, name, -1, label);
 }
 
+static bool refuse_allocation(gls_device *device, uint64_t bytes)
+{
+    if (gls_device_inject(device, GLS_FAULT_ALLOC, GL_OUT_OF_MEMORY)) return true;
+    if (!gls_inject_memory(device->memory.allocated_bytes + bytes)) return false;
+    device->injected = GL_OUT_OF_MEMORY;
+    return true;
+}
+
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
 {
     GLS_REQUIRE(device && out && bytes > 0);
@@ -21,13 +29,19 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
     gls_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     *buffer = (gls_buffer){.device = device, .kind = kind, .size = bytes};
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, label ? label : "buffer");
+    if (status != GLS_OK) {
+        free(buffer);
+        return status;
+    }
     GLenum target = kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
     glGenBuffers(1, &buffer->name);
-    glBindBuffer(target, buffer->name);
-    glBufferData(target, (GLsizeiptr)bytes, NULL, kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
-    label_object(device, GL_BUFFER, buffer->name, label);
-    gls_status status = gls_device_check(device, label ? label : "buffer");
+    if (!refuse_allocation(device, bytes)) {
+        glBindBuffer(target, buffer->name);
+        glBufferData(target, (GLsizeiptr)bytes, NULL, kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
+        label_object(device, GL_BUFFER, buffer->name, label);
+    }
+    status = gls_device_check(device, label ? label : "buffer");
     if (status == GLS_OK) {
         device->memory.n_buffers++;
         gls_device_account(device, bytes, 0);
@@ -45,7 +59,7 @@ void gls_buffer_destroy(gls_buffer *buffer)
     if (!buffer) return;
     gls_device *device = buffer->device;
     gls_device_hold(device);
-    glDeleteBuffers(1, &buffer->name);
+    if (!device->lost) glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;
     gls_device_account(device, 0, buffer->size);
     gls_device_release(device);
@@ -62,9 +76,12 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
     GLS_REQUIRE(buffer);
     gls_device *device = buffer->device;
     static const uint8_t zeros[65536];
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, "clearing a buffer");
+    if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (!device->info.gles) {
+    if (gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+        /* the driver stays as it is */
+    } else if (!device->info.gles) {
         glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, NULL);
     } else {
         for (size_t at = 0; at < buffer->size; at += sizeof zeros) {
@@ -72,7 +89,7 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
             glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at, (GLsizeiptr)n, zeros);
         }
     }
-    gls_status status = gls_device_check(device, "clearing a buffer");
+    status = gls_device_check(device, "clearing a buffer");
     gls_device_release(device);
     return status;
 }
@@ -81,12 +98,23 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
 {
     GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
     gls_device *device = buffer->device;
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, "writing a buffer");
+    if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
-    gls_status status = gls_device_check(device, "writing a buffer");
+    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+    status = gls_device_check(device, "writing a buffer");
     gls_device_release(device);
     return status;
+}
+
+/* Copies from the buffer that is bound for reading, in OpenGL ES's way. */
+static gls_status read_mapped(size_t offset, size_t bytes, void *data)
+{
+    const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
+    if (!mapped) return gls_fail(GLS_ERR_DEVICE, "reading a buffer: it cannot be mapped");
+    memcpy(data, mapped, bytes);
+    if (glUnmapBuffer(GL_COPY_READ_BUFFER)) return GLS_OK;
+    return gls_fail(GLS_ERR_DEVICE, "reading a buffer: its contents were lost");
 }
 
 gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data)
@@ -94,22 +122,22 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
     if (bytes == 0) return GLS_OK;
     gls_device *device = buffer->device;
-    gls_device_hold(device);
-    gls_status status = GLS_OK;
+    gls_status status = gls_device_enter(device, "reading a buffer");
+    if (status != GLS_OK) return status;
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
-    if (gls_staging_wanted(device, bytes)) {
+    if (gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
+        /* data stays as it is */
+    } else if (gls_staging_wanted(device, bytes)) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
         glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
     } else {
-        const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
-        if (mapped) {
-            memcpy(data, mapped, bytes);
-            glUnmapBuffer(GL_COPY_READ_BUFFER);
-        }
+        status = read_mapped(offset, bytes, data);
     }
-    if (status == GLS_OK) status = gls_device_check(device, "reading a buffer");
+    /* what the driver itself says goes before what was noticed without it */
+    gls_status checked = gls_device_check_reset(device, "reading a buffer");
+    if (checked != GLS_OK) status = checked;
     gls_device_release(device);
     return status;
 }
@@ -154,17 +182,21 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
     *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = bytes};
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, label ? label : "texture");
+    if (status != GLS_OK) {
+        free(texture);
+        return status;
+    }
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
+    if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     label_object(device, GL_TEXTURE, texture->name, label);
-    gls_status status = gls_device_check(device, label ? label : "texture");
+    status = gls_device_check(device, label ? label : "texture");
     if (status == GLS_OK) status = clear_texture(device, texture);
     if (status == GLS_OK) status = gls_device_check(device, label ? label : "texture");
     if (status == GLS_OK) {
@@ -184,7 +216,7 @@ void gls_texture_destroy(gls_texture *texture)
     if (!texture) return;
     gls_device *device = texture->device;
     gls_device_hold(device);
-    glDeleteTextures(1, &texture->name);
+    if (!device->lost) glDeleteTextures(1, &texture->name);
     device->memory.n_textures--;
     gls_device_account(device, 0, texture->bytes);
     gls_device_release(device);
@@ -214,13 +246,16 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
         if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
         texels = half;
     }
-    gls_device_hold(device);
-    glBindTexture(GL_TEXTURE_3D, texture->name);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-    glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                    formats[texture->format].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
-    gls_status status = gls_device_check(device, "writing a texture");
-    gls_device_release(device);
+    gls_status status = gls_device_enter(device, "writing a texture");
+    if (status == GLS_OK) {
+        glBindTexture(GL_TEXTURE_3D, texture->name);
+        glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+        if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+            glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
+                            formats[texture->format].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+        status = gls_device_check(device, "writing a texture");
+        gls_device_release(device);
+    }
     free(half);
     return status;
 }

@@ -111,6 +111,18 @@ static void enable_debug_output(gls_device *device)
     device->debug_output = true;
 }
 
+/* Only a context that was made with notification tells of resets. */
+static void find_reset_status(gls_device *device)
+{
+    int version = epoxy_gl_version();
+    bool core = version >= (device->info.gles ? 32 : 45) || epoxy_has_gl_extension("GL_KHR_robustness") || epoxy_has_gl_extension("GL_EXT_robustness");
+    if (!core && !epoxy_has_gl_extension("GL_ARB_robustness")) return;
+    GLint strategy = GL_NO_RESET_NOTIFICATION;
+    glGetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
+    if (strategy == GL_LOSE_CONTEXT_ON_RESET) device->reset_status = core ? glGetGraphicsResetStatus : glGetGraphicsResetStatusARB;
+    else gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
+}
+
 static gls_status device_create(const gls_candidate *candidate, bool gles, int index, gls_device **out)
 {
     gls_device *device = calloc(1, sizeof *device);
@@ -133,6 +145,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     if (!device->lost) {
         gls_device_query(&device->info);
         enable_debug_output(device);
+        find_reset_status(device);
     }
     gls_device_release(device);
     if (device->lost) {
@@ -248,6 +261,9 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     if (api && strcmp(api, "gl") != 0 && strcmp(api, "gles") != 0) return gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (gl or gles)", api);
     bool gles = api && strcmp(api, "gles") == 0;
     bool any = !name || strcmp(name, "auto") == 0;
+    gls_status faults = gls_inject_read_environment();
+    if (faults != GLS_OK) return faults;
+    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3", EGL_BAD_ALLOC);
     if (!gls_egl_available()) return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1 or libOpenGL.so.0 cannot be loaded (packages libegl1 and libopengl0)");
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
@@ -271,25 +287,60 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     return status;
 }
 
+void gls_device_mark_lost(gls_device *device, const char *why)
+{
+    if (!device->lost) device->lost_why = why;
+    device->lost = true;
+}
+
+static gls_status fail_lost(const gls_device *device, const char *what)
+{
+    return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);
+}
+
+gls_status gls_device_enter(gls_device *device, const char *what)
+{
+    gls_device_hold(device);
+    if (!device->lost) return GLS_OK;
+    gls_status status = fail_lost(device, what);
+    gls_device_release(device);
+    return status;
+}
+
 gls_status gls_device_check(gls_device *device, const char *what)
 {
-    if (device->lost) return gls_fail(GLS_ERR_DEVICE, "%s: the device was lost", what);
-    GLenum error = glGetError();
+    if (gls_inject(GLS_FAULT_RESET)) gls_device_mark_lost(device, "a fault was injected");
+    if (device->lost) return fail_lost(device, what);
+    GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
+    device->injected = GL_NO_ERROR;
     if (error == GL_NO_ERROR) return GLS_OK;
     /* a lost context repeats its error for ever: look at a few only */
     GLenum next = error;
     for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
-        if (next == GL_CONTEXT_LOST) device->lost = true;
+        if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");
+    if (device->lost) return fail_lost(device, what);
     if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
-    return gls_fail(GLS_ERR_DEVICE, "%s: %s (0x%x)", what, device->lost ? "the device was lost" : "error of the graphics driver", error);
+    return gls_fail(GLS_ERR_DEVICE, "%s: error of the graphics driver (0x%x)", what, error);
+}
+
+gls_status gls_device_check_reset(gls_device *device, const char *what)
+{
+    switch (device->lost || !device->reset_status ? GL_NO_ERROR : device->reset_status()) {
+    case GL_NO_ERROR: break;
+    case GL_GUILTY_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of this program's work"); break;
+    case GL_INNOCENT_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of another program's work"); break;
+    default: gls_device_mark_lost(device, "the driver was reset"); break;
+    }
+    return gls_device_check(device, what);
 }
 
 gls_status gls_device_synchronize(gls_device *device)
 {
     GLS_REQUIRE(device);
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, "synchronisation");
+    if (status != GLS_OK) return status;
     glFinish();
-    gls_status status = gls_device_check(device, "synchronisation");
+    status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;
 }

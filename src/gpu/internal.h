@@ -8,6 +8,8 @@
 
 #include <glslines/device.h>
 
+#include "gpu/inject.h"
+
 struct gbm_device;
 
 /* An initialised EGL display; shared by all devices on it, closed with the last. */
@@ -47,7 +49,10 @@ struct gls_device {
     gls_device_memory memory;
     GLuint staging; /* of gls_staging_read(), made at its first use, freed with the context */
     const uint8_t *staging_mapped;
-    bool lost;
+    bool lost;           /* for good; no call reaches the driver any more */
+    const char *lost_why;
+    GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
+    GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
 };
 
@@ -75,8 +80,21 @@ struct gls_kernel {
 /* Reads limits and names of the current context into info. */
 void gls_device_query(gls_device_info *info);
 
+/* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the driver and can fail starts with it. */
+gls_status gls_device_enter(gls_device *device, const char *what);
 /* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
+/* The same, and asks whether the driver was reset: where the host waits for the device anyway. */
+gls_status gls_device_check_reset(gls_device *device, const char *what);
+void gls_device_mark_lost(gls_device *device, const char *why);
+
+/* Counts a call that can be made to fail; true: leave the driver alone, the next gls_device_check() finds error. */
+static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum error)
+{
+    if (!gls_inject(fault)) return false;
+    device->injected = error;
+    return true;
+}
 
 /* Whether a range of this size is better read through gls_staging_read(). */
 bool gls_staging_wanted(const gls_device *device, size_t bytes);

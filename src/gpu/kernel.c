@@ -37,6 +37,7 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
 {
     char message[512] = "";
     GLint ok = GL_FALSE;
+    if (gls_inject(GLS_FAULT_COMPILE)) text = "#error fault injected\n";
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
     glShaderSource(shader, 1, &text, NULL);
     glCompileShader(shader);
@@ -74,7 +75,9 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {
         dump_source(label, text);
-        gls_device_hold(device);
+        status = gls_device_enter(device, label);
+    }
+    if (status == GLS_OK) {
         status = compile(device, label, text, &kernel->program);
         if (status == GLS_OK) device->memory.n_kernels++;
         gls_device_release(device);
@@ -99,7 +102,7 @@ void gls_kernel_destroy(gls_kernel *kernel)
 {
     if (!kernel) return;
     gls_device_hold(kernel->device);
-    glDeleteProgram(kernel->program);
+    if (!kernel->device->lost) glDeleteProgram(kernel->program);
     kernel->device->memory.n_kernels--;
     gls_device_release(kernel->device);
     free(kernel);
@@ -131,7 +134,8 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
         if (args[i].kind == GLS_ARG_TEXTURE && (!args[i].value.texture || args[i].value.texture->device != device))
             return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, i);
     }
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, kernel->label);
+    if (status != GLS_OK) return status;
     glUseProgram(kernel->program);
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
     GLuint query = 0;
@@ -140,7 +144,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
         glGenQueries(1, &query);
         glBeginQuery(GL_TIME_ELAPSED, query);
     }
-    glDispatchCompute(groups[0], groups[1], groups[2]);
+    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION)) glDispatchCompute(groups[0], groups[1], groups[2]);
     if (timed) glEndQuery(GL_TIME_ELAPSED);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     if (timed) {
@@ -151,7 +155,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     } else if (gpu_seconds) {
         *gpu_seconds = 0;
     }
-    gls_status status = gls_device_check(device, kernel->label);
+    status = gls_device_check(device, kernel->label);
     gls_device_release(device);
     return status;
 }
