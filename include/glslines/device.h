@@ -54,11 +54,12 @@ typedef struct gls_device_info {
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
 /* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the surfaceless platform; a device reachable in
- * two ways is listed once. *list is from malloc. An empty list is not an error. finding may be NULL. */
-GLS_API gls_status gls_device_list(gls_device_info **list, size_t *n, gls_device_finding finding, void *user);
+ * two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is from
+ * malloc. An empty list is not an error. finding may be NULL. */
+GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path, "llvmpipe", or a
- * part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: NULL or "gl" or "gles". */
+ * part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(), whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
 GLS_API void gls_device_close(gls_device *device);
 /* Valid until close. */

@@ -34,6 +34,7 @@ typedef struct score_options {
     int sh_order;
     uint64_t nseeds, seed;
     double snr, max_angle, fa_threshold, min_length;
+    int api;
     bool bundles;
     const char *device, *json;
     bool force;
@@ -143,6 +144,12 @@ static const cmd_option table[] = {
      .metavar = "DEVICE",
      FIELD(device),
      .help = "auto, an index from 'glslines devices', a render node's path, llvmpipe, or a part of the renderer's name."},
+    {.group = "Device",
+     .name = "api",
+     .type = CMD_CHOICE,
+     .choices = "auto|gl|gles",
+     FIELD(api),
+     .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.name = NULL},
 };
 
@@ -168,11 +175,12 @@ static bool wanted(const score_options *o, int model, int dg)
 /* Phantom, stop map, seeds and directions. */
 static int prepare(score_run *run)
 {
+    static const char *const apis[] = {"auto", "gl", "gles"};
     const score_options *o = run->options;
     gls_phantom_params params = gls_phantom_params_default();
     params.snr = o->snr;
     params.seed = o->seed;
-    gls_status status = gls_device_open(o->device, NULL, &run->device);
+    gls_status status = gls_device_open(o->device, apis[o->api], &run->device);
     if (!status) status = gls_phantom_create(&params, &run->phantom);
     if (status) return cmd_error_status(status);
     run->series = (cmd_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};

@@ -314,7 +314,7 @@ const cmd_option track_option_table[] = {
      .metavar = "NAME",
      FIELD(device),
      .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of the renderer's name."},
-    {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES."},
+    {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.group = DEVICE,
      .name = "mapping",
      .type = CMD_CHOICE,

@@ -175,6 +175,26 @@ const gls_device_info *gls_device_get_info(const gls_device *device)
     return &device->info;
 }
 
+/* Which graphics interfaces may be taken; OpenGL goes first. */
+typedef struct interfaces {
+    bool gl, gles;
+} interfaces;
+
+static gls_status parse_api(const char *api, interfaces *allowed)
+{
+    bool any = !api || strcmp(api, "auto") == 0;
+    *allowed = (interfaces){any || strcmp(api, "gl") == 0, any || strcmp(api, "gles") == 0};
+    return allowed->gl || allowed->gles ? GLS_OK : gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (auto, gl or gles)", api);
+}
+
+static gls_status create_by(interfaces allowed, const gls_candidate *candidate, int index, gls_device **out)
+{
+    gls_status status = GLS_ERR_DEVICE;
+    if (allowed.gl) status = device_create(candidate, false, index, out);
+    if (status == GLS_ERR_DEVICE && allowed.gles) status = device_create(candidate, true, index, out);
+    return status;
+}
+
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
     if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
@@ -185,7 +205,7 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
-static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles, gls_device_finding finding, void *user)
+static size_t list_devices(gls_device_info *out, gls_candidate *where, interfaces allowed, gls_device_finding finding, void *user)
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
@@ -193,7 +213,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            if (device_create(&candidates[i], gles, 0, &device) != GLS_OK) {
+            if (create_by(allowed, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device", gls_last_error());
                     finding(user, false, line);
@@ -217,13 +237,16 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles
     return n;
 }
 
-gls_status gls_device_list(gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
+gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
 {
     GLS_REQUIRE(list && n);
+    interfaces allowed;
+    gls_status status = parse_api(api, &allowed);
+    if (status != GLS_OK) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    *n = list_devices(found, where, false, finding, user);
+    *n = list_devices(found, where, allowed, finding, user);
     *list = found;
     return GLS_OK;
 }
@@ -238,13 +261,13 @@ static bool device_matches(const gls_device_info *info, const char *name)
 }
 
 /* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices is the renderer on the CPU. */
-static gls_status open_software(bool gles, gls_device **out)
+static gls_status open_software(interfaces allowed, gls_device **out)
 {
     gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
     size_t n = 1 + gls_egl_software_device(&candidates[1]);
     for (size_t i = 0; i < n; i++) {
         gls_device *device = NULL;
-        gls_status status = device_create(&candidates[i], gles, 0, &device);
+        gls_status status = create_by(allowed, &candidates[i], 0, &device);
         if (status == GLS_OK && device->info.software) {
             *out = device;
             return GLS_OK;
@@ -258,30 +281,30 @@ static gls_status open_software(bool gles, gls_device **out)
 gls_status gls_device_open(const char *name, const char *api, gls_device **device)
 {
     GLS_REQUIRE(device);
-    if (api && strcmp(api, "gl") != 0 && strcmp(api, "gles") != 0) return gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (gl or gles)", api);
-    bool gles = api && strcmp(api, "gles") == 0;
+    interfaces allowed;
+    gls_status status = parse_api(api, &allowed);
+    if (status == GLS_OK) status = gls_inject_read_environment();
+    if (status != GLS_OK) return status;
+    const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
     bool any = !name || strcmp(name, "auto") == 0;
-    gls_status faults = gls_inject_read_environment();
-    if (faults != GLS_OK) return faults;
-    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3", EGL_BAD_ALLOC);
+    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     if (!gls_egl_available()) return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1 or libOpenGL.so.0 cannot be loaded (packages libegl1 and libopengl0)");
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
-        return device_create(&node, gles, 0, device);
+        return create_by(allowed, &node, 0, device);
     }
-    if (name && strcmp(name, "llvmpipe") == 0) return open_software(gles, device);
+    if (name && strcmp(name, "llvmpipe") == 0) return open_software(allowed, device);
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n = list_devices(found, where, gles, NULL, NULL), pick = n;
+    size_t n = list_devices(found, where, allowed, NULL, NULL), pick = n;
     for (size_t i = 0; i < n && pick == n; i++)
         if (any || device_matches(&found[i], name)) pick = i;
-    gls_status status;
-    if (pick < n) status = device_create(&where[pick], gles, (int)pick, device);
-    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers %s compute shaders", gles ? "OpenGL ES 3.1" : "OpenGL 4.3");
+    if (pick < n) status = create_by(allowed, &where[pick], (int)pick, device);
+    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
     else status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);
     return status;
