@@ -102,14 +102,14 @@ static void fill_slice(slice_work *w, const gls_track_input *input, uint32_t z, 
     finish_residuals(w, q);
 }
 
-gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input, double scale)
+gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed)
 {
     slice_work w;
     gls_status status = work_init(&w, input);
     if (status != GLS_OK) return status;
     for (uint32_t z = 0; z < (uint32_t)input->dwi->grid.dim[2] && status == GLS_OK; z++) {
         fill_slice(&w, input, z, (float)scale);
-        status = gls_volume_write_slice(volume, &input->dwi->grid, z, w.channels, w.texels);
+        status = gls_volume_write_slice(volumes, n_volumes, &input->dwi->grid, z, w.channels, w.texels, failed);
     }
     work_finish(&w);
     return status;

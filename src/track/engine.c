@@ -132,42 +132,104 @@ static gls_status create_buffers(gls_engine *t)
     return GLS_OK;
 }
 
-gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
+/* Below this many seeds at a time volumes of half the size are the better remedy. */
+#define SMALLEST_FLOAT_BATCH 64u
+
+static void destroy_buffers(gls_engine *t)
 {
-    const gls_sphere *sphere = params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere;
+    gls_buffer **buffers[] = {&t->uniforms, &t->gather_uniforms, &t->seeds, &t->directions, &t->lines, &t->work, &t->pool, &t->state, &t->output};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+        gls_buffer_destroy(*buffers[i]);
+        *buffers[i] = NULL;
+    }
+}
+
+/* All buffers, for smaller and smaller batches where the device's memory does not do. */
+static gls_status fit_buffers(gls_engine *t)
+{
+    for (;;) {
+        gls_status status = create_buffers(t);
+        if (status == GLS_OK) status = gls_device_synchronize(t->device);
+        uint32_t batch = t->plan.batch_seeds / 2;
+        if (status != GLS_ERR_MEMORY || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1)) return status;
+        destroy_buffers(t);
+        t->params.batch_seeds = batch;
+        gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), t->coefficients, &t->plan);
+        if (planned != GLS_OK) return planned;
+        gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u seeds", gls_device_get_info(t->device)->renderer, t->plan.batch_seeds);
+        t->halvings++;
+    }
+}
+
+gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
+{
+    bool boot = params->dg == GLS_DG_BOOT;
     gls_engine *t = calloc(1, sizeof *t);
-    gls_define_list defines = {0};
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->device = device;
     t->params = *params;
     t->grid = input->stop_map->grid;
+    t->coefficients = boot ? (uint32_t)input->qball->k : 0;
     gls_device_hold(device);
     double start = gls_seconds();
-    gls_status status = gls_track_plan_make(params, gls_device_get_info(device), params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, &t->plan);
-    if (status == GLS_OK)
-        status = (params->dg == GLS_DG_BOOT ? gls_boot_model_create : gls_odf_model_create)(device, params, &t->plan, input, &defines, &t->model);
+    gls_status status = gls_track_plan_make(params, gls_device_get_info(device), t->coefficients, &t->plan);
+    if (status == GLS_OK) status = (boot ? gls_boot_model_create : gls_odf_model_create)(device, params, &t->plan, input, &t->defines, &t->model);
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);
-    if (status == GLS_OK) status = copy_vertices(t, sphere);
-    if (status == GLS_OK) status = create_buffers(t);
-    if (status == GLS_OK) status = gls_device_synchronize(device);
+    gls_device_release(device);
+    if (status == GLS_OK) status = copy_vertices(t, boot ? input->sphere : input->odf->sphere);
     t->seconds_upload = gls_seconds() - start;
+    if (status == GLS_OK) *out = t;
+    else gls_engine_destroy(t);
+    return status;
+}
+
+gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed)
+{
+    gls_model *model[GLS_MAX_ENGINES];
+    const gls_track_params *params = &engines[0]->params;
+    double start = gls_seconds();
+    for (size_t i = 0; i < n; i++) model[i] = &engines[i]->model;
+    *failed = SIZE_MAX;
+    gls_status status = params->dg == GLS_DG_BOOT ? gls_boot_model_fill(model, n, input, failed) : gls_odf_model_fill(model, n, params, input, failed);
+    for (size_t i = 0; i < n; i++) engines[i]->seconds_upload += gls_seconds() - start;
+    return status;
+}
+
+gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
+{
+    gls_device_hold(t->device);
+    double start = gls_seconds();
+    gls_status status = fit_buffers(t);
+    t->seconds_upload += gls_seconds() - start;
     start = gls_seconds();
     if (status == GLS_OK) {
-        define_mapping(&defines, &t->plan);
-        define_common(&defines, t, sphere);
-        status = load_kernels(t, &defines);
+        define_mapping(&t->defines, &t->plan);
+        define_common(&t->defines, t, t->params.dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere);
+        status = load_kernels(t, &t->defines);
     }
     t->seconds_compile = gls_seconds() - start;
-    gls_device_release(device);
-    gls_define_finish(&defines);
-    if (status != GLS_OK) {
-        gls_engine_destroy(t);
-        return status;
-    }
+    gls_device_release(t->device);
+    gls_define_finish(&t->defines);
+    if (status != GLS_OK) return status;
     gls_log(GLS_LOG_DEBUG, "batches of %u seeds, %u streamlines, %u blocks of %d points; buffers %.1f MiB, volume %.1f MiB in %u textures", t->plan.batch_seeds, t->plan.batch_lines,
             t->plan.pool_blocks, GLS_POOL_BLOCK, (double)t->plan.buffer_bytes / 1048576.0, (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
-    *out = t;
     return GLS_OK;
+}
+
+gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
+{
+    gls_engine *t = NULL;
+    size_t failed;
+    gls_status status = gls_engine_begin(device, params, input, &t);
+    if (status == GLS_OK) {
+        gls_device_hold(device);
+        status = gls_engine_fill(&t, 1, input, &failed);
+        if (status == GLS_OK) status = gls_engine_complete(t, input);
+        gls_device_release(device);
+    }
+    if (status == GLS_OK) *out = t;
+    else gls_engine_destroy(t);
+    return status;
 }
 
 void gls_engine_destroy(gls_engine *t)
@@ -176,11 +238,12 @@ void gls_engine_destroy(gls_engine *t)
     gls_device_hold(t->device);
     gls_kernel *kernels[] = {t->initial, t->track, t->step, t->sample, t->first_sample, t->turn, t->gather};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) gls_kernel_destroy(kernels[i]);
-    gls_buffer *buffers[] = {t->uniforms, t->gather_uniforms, t->seeds, t->directions, t->lines, t->work, t->pool, t->state, t->output};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) gls_buffer_destroy(buffers[i]);
+    destroy_buffers(t);
     gls_texture_destroy(t->stop_map);
     gls_model_finish(&t->model);
     gls_device_release(t->device);
+    gls_define_finish(&t->defines);
+    if (t->owns_device) gls_device_close(t->device);
     free(t->vertex);
     free(t);
 }

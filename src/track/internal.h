@@ -9,6 +9,7 @@
 
 #define GLS_MAX_DIRECTIONS 32
 #define GLS_MAX_STEPS 1000000
+#define GLS_MAX_ENGINES 64
 
 /* Uniform blocks, laid out as in GLSL: scalars of four bytes. */
 typedef uint32_t uint_field;
@@ -45,15 +46,19 @@ typedef struct gls_model {
     double min_signal;  /* in units of the volume */
 } gls_model;
 
-/* Makes the volume and the model buffer and adds the direction getter's definitions. */
+/* Makes the volume, empty, and the model buffer, and adds the direction getter's definitions. */
 gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                  gls_model *model);
 gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                 gls_model *model);
+/* Fill the volumes of models of the same input and parameters, each on a device of its own: what the CPU computes for them, it computes once. *failed tells which model a failure is
+ * of; it stays as it was for one of the input or of the host. */
+gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed);
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed);
 void gls_model_finish(gls_model *model);
 
-/* Writes the channels of the bootstrap volume (coefficients, mean b0, residuals), slice by slice. */
-gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input, double scale);
+/* Writes the channels of bootstrap volumes (coefficients, mean b0, residuals), slice by slice. */
+gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed);
 /* Channels in front of the residuals, a multiple of 4, and in all. */
 uint32_t gls_boot_coefficient_channels(const gls_qball *qball);
 uint32_t gls_boot_channels(const gls_qball *qball);
@@ -75,7 +80,16 @@ typedef struct gls_engine {
     gls_buffer *uniforms, *gather_uniforms;
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
+    uint32_t coefficients;  /* of the plan */
+    uint32_t halvings;      /* of the batch, for want of memory */
+    bool owns_device;       /* opened in place of one that was lost */
+    gls_define_list defines; /* until it is complete */
 } gls_engine;
+/* The parts of gls_engine_create(): all that does not depend on the values of the input; the volumes, of several engines at once; buffers, for a smaller batch where memory
+ * demands it, and kernels. */
+gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
+gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
+gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
 /* Builds kernels and uploads volumes; params and input have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
 /* Accepts NULL. */

@@ -55,10 +55,13 @@ static void scale_slice(slice_work *w, float scale)
     for (size_t i = 0; i < n; i++) w->rows[i] *= scale;
 }
 
-static gls_status fill_volume(gls_volume *volume, const gls_track_input *input, bool per_voxel)
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
 {
+    gls_volume *volume[GLS_MAX_ENGINES];
+    bool per_voxel = params->dg == GLS_DG_PTT;
+    for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
     const gls_grid *grid = &input->stop_map->grid;
-    slice_work w = {.n_voxels = (size_t)grid->dim[0] * (size_t)grid->dim[1], .n_vertices = input->odf->sphere->n, .n_channels = 4 * (size_t)volume->plan.n_tiles};
+    slice_work w = {.n_voxels = (size_t)grid->dim[0] * (size_t)grid->dim[1], .n_vertices = input->odf->sphere->n, .n_channels = 4 * (size_t)volume[0]->plan.n_tiles};
     w.rows = malloc(w.n_channels * w.n_voxels * sizeof(float));
     w.texels = malloc(w.n_channels * w.n_voxels * sizeof(float));
     gls_status status = w.rows && w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF volume");
@@ -73,7 +76,7 @@ static gls_status fill_volume(gls_volume *volume, const gls_track_input *input, 
         if (status != GLS_OK) break;
         if (per_voxel) normalise_voxels(&w);
         else scale_slice(&w, gls_volume_scale(largest, VOLUME_MAXIMUM));
-        status = gls_volume_write_slice(volume, grid, (uint32_t)z, w.rows, w.texels);
+        status = gls_volume_write_slice(volume, n, grid, (uint32_t)z, w.rows, w.texels, failed);
     }
     free(w.rows);
     free(w.texels);
@@ -115,7 +118,6 @@ gls_status gls_odf_model_create(gls_device *device, const gls_track_params *para
     else define_pick(defines, &sections, params, plan, input->odf->sphere);
     status = gls_sections_upload(&sections, device, &model->buffer);
     if (status == GLS_OK) status = gls_volume_create(device, &volume, "ODF volume", &model->volume);
-    if (status == GLS_OK) status = fill_volume(&model->volume, input, params->dg == GLS_DG_PTT);
     gls_sections_finish(&sections);
     if (status != GLS_OK) gls_model_finish(model);
     return status;

@@ -77,7 +77,7 @@ gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_tiles, gls_text
 
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
 {
-    *volume = (gls_volume){.plan = *plan};
+    *volume = (gls_volume){.device = device, .plan = *plan};
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         gls_status status = gls_texture_create(device, plan->format, plan->texture_size, label, &volume->texture[i]);
         if (status != GLS_OK) {
@@ -99,23 +99,41 @@ float gls_volume_scale(float largest, float maximum)
     return largest > 0 ? exp2f(floorf(log2f(maximum / largest))) : 1;
 }
 
-gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels)
+/* One tile after the other: its four channels side by side in each texel. */
+static void interleave(const float *rows, size_t n_voxels, uint32_t n_tiles, float *texels)
+{
+#pragma omp parallel for schedule(static)
+    for (uint32_t tile = 0; tile < n_tiles; tile++) {
+        const float *row = rows + 4 * tile * n_voxels;
+        float *out = texels + 4 * tile * n_voxels;
+        for (size_t v = 0; v < n_voxels; v++)
+            for (size_t c = 0; c < 4; c++) out[4 * v + c] = row[c * n_voxels + v];
+    }
+}
+
+static gls_status write_tiles(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *texels)
 {
     const gls_volume_plan *plan = &volume->plan;
     size_t n = (size_t)grid->dim[0] * (size_t)grid->dim[1];
     uint32_t size[3] = {(uint32_t)grid->dim[0], (uint32_t)grid->dim[1], 1};
     gls_status status = GLS_OK;
-#pragma omp parallel for schedule(static)
-    for (uint32_t tile = 0; tile < plan->n_tiles; tile++) {
-        const float *row = rows + 4 * tile * n;
-        float *out = texels + 4 * tile * n;
-        for (size_t v = 0; v < n; v++)
-            for (size_t c = 0; c < 4; c++) out[4 * v + c] = row[c * n + v];
-    }
+    gls_device_hold(volume->device);
     for (uint32_t tile = 0; tile < plan->n_tiles && status == GLS_OK; tile++) {
         uint32_t local = tile % plan->tiles_per_texture;
         uint32_t origin[3] = {local / plan->per_column * (uint32_t)grid->dim[0], 0, local % plan->per_column * (uint32_t)grid->dim[2] + z};
         status = gls_texture_write(volume->texture[tile / plan->tiles_per_texture], origin, size, texels + 4 * tile * n);
+    }
+    gls_device_release(volume->device);
+    return status;
+}
+
+gls_status gls_volume_write_slice(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, uint32_t z, const float *rows, float *texels, size_t *failed)
+{
+    gls_status status = GLS_OK;
+    interleave(rows, (size_t)grid->dim[0] * (size_t)grid->dim[1], volumes[0]->plan.n_tiles, texels);
+    for (size_t i = 0; i < n_volumes && status == GLS_OK; i++) {
+        status = write_tiles(volumes[i], grid, z, texels);
+        if (status != GLS_OK) *failed = i;
     }
     return status;
 }

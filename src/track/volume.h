@@ -20,6 +20,7 @@ typedef struct gls_volume_plan {
 } gls_volume_plan;
 
 typedef struct gls_volume {
+    gls_device *device;
     gls_volume_plan plan;
     gls_texture *texture[GLS_VOLUME_MAX_TEXTURES];
 } gls_volume;
@@ -30,7 +31,8 @@ gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, co
 void gls_volume_finish(gls_volume *volume);
 /* The power of two that brings largest to at most maximum: values keep their digits, whatever else an image holds. 1 for largest <= 0. */
 float gls_volume_scale(float largest, float maximum);
-/* Writes slice z of all tiles from one row of voxels (x fastest) for each of the 4 n_tiles channels. texels: room for as many values as rows. */
-gls_status gls_volume_write_slice(gls_volume *volume, const gls_grid *grid, uint32_t z, const float *rows, float *texels);
+/* Writes slice z of all tiles from one row of voxels (x fastest) for each of the 4 n_tiles channels, into volumes of the same grid and number of tiles, each on a device of its
+ * own. texels: room for as many values as rows. *failed tells which volume a failure is of. */
+gls_status gls_volume_write_slice(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, uint32_t z, const float *rows, float *texels, size_t *failed);
 
 #endif
