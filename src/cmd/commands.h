@@ -9,5 +9,6 @@ extern const cmd_command cmd_fit;
 extern const cmd_command cmd_phantom;
 extern const cmd_command cmd_score;
 extern const cmd_command cmd_devices;
+extern const cmd_command cmd_bench;
 
 #endif
