@@ -3,6 +3,11 @@
  * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a device on the calling thread for
  * a run of calls, which saves the switching. Objects belong to their device and must be destroyed before it; destructors accept NULL.
  *
+ * Handles: every object is entered in a register when it is made and taken out when it is destroyed. A handle that was destroyed, or is of another kind, is refused with
+ * GLS_ERR_ARGUMENT; destructors then log the error (level GLS_LOG_ERROR) and do nothing. What is left when a device is closed is freed with it and reported,
+ * object by object: as warnings in debug builds, else at debug level. Not noticed: an address that a newer object of the same kind has got, and an
+ * object that one thread destroys while another one uses it. gls_device_hold() and gls_device_release() trust their argument.
+ *
  * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the
  * device is lost (its driver was reset, or it was unplugged): nothing on it can be used any more, its objects can only be destroyed and the device closed. Another one,
  * on the same hardware too, may be opened. Kernels run behind the host's back: what they ran into may be reported by a later call, at the latest by one that waits for them. */
@@ -77,8 +82,13 @@ typedef struct gls_device_memory {
     uint64_t allocated_bytes; /* buffers and textures now */
     uint64_t peak_bytes;
     size_t n_buffers, n_textures, n_kernels;
+    uint64_t cached_bytes;    /* storage of destroyed buffers, kept for new ones; no part of allocated_bytes */
+    size_t n_cached_buffers;
+    size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels of the same source */
 } gls_device_memory;
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
+/* Frees what is cached: at most 64 MiB in 64 buffers, and 64 programs. Happens by itself when the device's memory runs out. */
+GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
 /* --- buffers ------------------------------------------------------------------------------------------------------------------------ */
 
@@ -161,6 +171,12 @@ static inline gls_arg gls_arg_texture(uint32_t slot, gls_texture *texture)
     arg.value.texture = texture;
     return arg;
 }
+static inline gls_arg gls_arg_int(uint32_t slot, int32_t i)
+{
+    gls_arg arg = {GLS_ARG_INT, slot, {0}};
+    arg.value.i = i;
+    return arg;
+}
 static inline gls_arg gls_arg_uint(uint32_t slot, uint32_t u)
 {
     gls_arg arg = {GLS_ARG_UINT, slot, {0}};
@@ -174,7 +190,8 @@ static inline gls_arg gls_arg_float(uint32_t slot, float f)
     return arg;
 }
 
-/* Runs groups[0] x groups[1] x groups[2] work groups; later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the device's time. */
+/* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels of the same source share them. GLS_ERR_ARGUMENT
+ * for an object of another device or a scalar of another type than the kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the device's time. */
 GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
 
 #ifdef __cplusplus

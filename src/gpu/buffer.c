@@ -1,4 +1,6 @@
 /* Buffers and textures. */
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 #include "gpu/internal.h"
 
 #include <stdlib.h>
@@ -20,9 +22,30 @@ static bool refuse_allocation(gls_device *device, uint64_t bytes)
     return true;
 }
 
+static gls_status allocate(gls_buffer *buffer, const char *label)
+{
+    gls_device *device = buffer->device;
+    const char *what = label ? label : "buffer";
+    GLenum target = buffer->kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
+    bool refused = refuse_allocation(device, buffer->size);
+    if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
+    bool pooled = buffer->name != 0;
+    if (!pooled) glGenBuffers(1, &buffer->name);
+    for (bool again = !refused; again;) {
+        glBindBuffer(target, buffer->name);
+        if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, buffer->kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
+        label_object(device, GL_BUFFER, buffer->name, label);
+        gls_status status = gls_device_check(device, what);
+        again = status == GLS_ERR_MEMORY && gls_cache_clear(device);
+        if (!again) return status;
+    }
+    return gls_device_check(device, what);
+}
+
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
 {
-    GLS_REQUIRE(device && out && bytes > 0);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_READBACK);
     uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
     if (bytes > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu", label ? label : "", bytes, (unsigned long long)limit);
@@ -34,14 +57,8 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
         free(buffer);
         return status;
     }
-    GLenum target = kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
-    glGenBuffers(1, &buffer->name);
-    if (!refuse_allocation(device, bytes)) {
-        glBindBuffer(target, buffer->name);
-        glBufferData(target, (GLsizeiptr)bytes, NULL, kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
-        label_object(device, GL_BUFFER, buffer->name, label);
-    }
-    status = gls_device_check(device, label ? label : "buffer");
+    status = allocate(buffer, label);
+    if (status == GLS_OK) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
     if (status == GLS_OK) {
         device->memory.n_buffers++;
         gls_device_account(device, bytes, 0);
@@ -56,10 +73,10 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
 
 void gls_buffer_destroy(gls_buffer *buffer)
 {
-    if (!buffer) return;
+    if (!buffer || !gls_handle_remove(buffer, GLS_HANDLE_BUFFER)) return;
     gls_device *device = buffer->device;
     gls_device_hold(device);
-    if (!device->lost) glDeleteBuffers(1, &buffer->name);
+    if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost) glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;
     gls_device_account(device, 0, buffer->size);
     gls_device_release(device);
@@ -68,12 +85,12 @@ void gls_buffer_destroy(gls_buffer *buffer)
 
 size_t gls_buffer_size(const gls_buffer *buffer)
 {
-    return buffer->size;
+    return gls_handle_alive(buffer, GLS_HANDLE_BUFFER) ? buffer->size : 0;
 }
 
 gls_status gls_buffer_clear(gls_buffer *buffer)
 {
-    GLS_REQUIRE(buffer);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
     gls_device *device = buffer->device;
     static const uint8_t zeros[65536];
     gls_status status = gls_device_enter(device, "clearing a buffer");
@@ -96,7 +113,8 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
 
 gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data)
 {
-    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
+    GLS_REQUIRE(data && offset <= buffer->size && bytes <= buffer->size - offset);
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
@@ -119,7 +137,8 @@ static gls_status read_mapped(size_t offset, size_t bytes, void *data)
 
 gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data)
 {
-    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
+    GLS_REQUIRE(data && offset <= buffer->size && bytes <= buffer->size - offset);
     if (bytes == 0) return GLS_OK;
     gls_device *device = buffer->device;
     gls_status status = gls_device_enter(device, "reading a buffer");
@@ -170,7 +189,8 @@ static gls_status clear_texture(gls_device *device, const gls_texture *texture)
 
 gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
 {
-    GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
     GLS_REQUIRE(format == GLS_TEXTURE_R32F || format == GLS_TEXTURE_RGBA16F || format == GLS_TEXTURE_RGBA32F);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
@@ -187,6 +207,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
         free(texture);
         return status;
     }
+    gls_cache_drop_buffers(device); /* volumes need all the memory there is */
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
     if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
@@ -199,6 +220,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     status = gls_device_check(device, label ? label : "texture");
     if (status == GLS_OK) status = clear_texture(device, texture);
     if (status == GLS_OK) status = gls_device_check(device, label ? label : "texture");
+    if (status == GLS_OK) status = gls_handle_add(texture, GLS_HANDLE_TEXTURE, device, label, free);
     if (status == GLS_OK) {
         device->memory.n_textures++;
         gls_device_account(device, texture->bytes, 0);
@@ -213,7 +235,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
 
 void gls_texture_destroy(gls_texture *texture)
 {
-    if (!texture) return;
+    if (!texture || !gls_handle_remove(texture, GLS_HANDLE_TEXTURE)) return;
     gls_device *device = texture->device;
     gls_device_hold(device);
     if (!device->lost) glDeleteTextures(1, &texture->name);
@@ -235,7 +257,8 @@ static uint16_t *to_half(const float *data, size_t n)
 
 gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
 {
-    GLS_REQUIRE(texture && origin && size && data);
+    GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
+    GLS_REQUIRE(origin && size && data);
     for (int a = 0; a < 3; a++) GLS_REQUIRE(size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a]);
     gls_device *device = texture->device;
     const void *texels = data;

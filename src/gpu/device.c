@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -123,18 +125,21 @@ static void find_reset_status(gls_device *device)
     else gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
 }
 
+static void device_free(gls_device *device);
+
 static gls_status device_create(const gls_candidate *candidate, bool gles, int index, gls_device **out)
 {
     gls_device *device = calloc(1, sizeof *device);
     if (!device) return gls_fail(GLS_ERR_MEMORY, "out of memory for a device");
     device->context = EGL_NO_CONTEXT;
+    gls_status status = GLS_OK;
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&device->lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 
-    gls_status status = gls_display_open(candidate, &device->display);
+    status = gls_display_open(candidate, &device->display);
     if (status == GLS_OK) status = gls_context_create(device->display, gles, &device->context);
     if (status != GLS_OK) goto fail;
     device->info.index = index;
@@ -152,19 +157,27 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         status = gls_fail(GLS_ERR_DEVICE, "EGL: the context cannot be made current");
         goto fail;
     }
+    status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
+    if (status != GLS_OK) goto fail;
     *out = device;
     return GLS_OK;
 fail:
-    gls_device_close(device);
+    device_free(device);
     return status;
 }
 
 void gls_device_close(gls_device *device)
 {
-    if (!device) return;
-    if (device->memory.n_buffers + device->memory.n_textures + device->memory.n_kernels > 0)
-        gls_log(GLS_LOG_DEBUG, "device closed with %zu buffers, %zu textures, %zu kernels alive", device->memory.n_buffers, device->memory.n_textures, device->memory.n_kernels);
+    if (!device || !gls_handle_remove(device, GLS_HANDLE_DEVICE)) return;
+    gls_handle_drop_all(device);
+    device_free(device);
+}
+
+static void device_free(gls_device *device)
+{
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
+    device->context = EGL_NO_CONTEXT;
+    gls_cache_finish(device); /* what it held on the device went with the context */
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);
@@ -172,6 +185,7 @@ void gls_device_close(gls_device *device)
 
 const gls_device_info *gls_device_get_info(const gls_device *device)
 {
+    if (!gls_handle_alive(device, GLS_HANDLE_DEVICE)) return NULL;
     return &device->info;
 }
 
@@ -359,7 +373,7 @@ gls_status gls_device_check_reset(gls_device *device, const char *what)
 
 gls_status gls_device_synchronize(gls_device *device)
 {
-    GLS_REQUIRE(device);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
     if (status != GLS_OK) return status;
     glFinish();
@@ -370,7 +384,12 @@ gls_status gls_device_synchronize(gls_device *device)
 
 gls_device_memory gls_device_get_memory(const gls_device *device)
 {
-    return device->memory;
+    gls_device_memory none = {0};
+    if (!gls_handle_alive(device, GLS_HANDLE_DEVICE)) return none;
+    pthread_mutex_lock((pthread_mutex_t *)&device->lock);
+    none = device->memory;
+    pthread_mutex_unlock((pthread_mutex_t *)&device->lock);
+    return none;
 }
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed)

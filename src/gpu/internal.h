@@ -11,6 +11,8 @@
 #include "gpu/inject.h"
 
 struct gbm_device;
+struct gls_shared_program;
+struct gls_pooled_buffer;
 
 /* An initialised EGL display; shared by all devices on it, closed with the last. */
 typedef struct gls_display {
@@ -54,6 +56,8 @@ struct gls_device {
     GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
     GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
+    struct gls_shared_program *programs; /* of gpu/cache.h */
+    struct gls_pooled_buffer *pool;
 };
 
 struct gls_buffer {
@@ -73,7 +77,7 @@ struct gls_texture {
 
 struct gls_kernel {
     gls_device *device;
-    GLuint program;
+    struct gls_shared_program *program;
     char label[48];
 };
 

@@ -1,5 +1,6 @@
 /* Kernels: compilation, arguments, dispatch. */
-#include "gpu/internal.h"
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,6 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
 {
     char message[512] = "";
     GLint ok = GL_FALSE;
-    if (gls_inject(GLS_FAULT_COMPILE)) text = "#error fault injected\n";
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
     glShaderSource(shader, 1, &text, NULL);
     glCompileShader(shader);
@@ -62,9 +62,26 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     return status;
 }
 
+/* The program of a composed text, compiled if it is not in the cache. text is the callee's. */
+static gls_status find_program(gls_device *device, const char *label, char *text, gls_shared_program **program)
+{
+    bool fault = gls_inject(GLS_FAULT_COMPILE);
+    *program = fault ? NULL : gls_cache_find_program(device, text);
+    if (*program) {
+        free(text);
+        return GLS_OK;
+    }
+    GLuint name = 0;
+    gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
+    if (status == GLS_OK) return gls_cache_add_program(device, text, name, program);
+    free(text);
+    return status;
+}
+
 gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **out)
 {
-    GLS_REQUIRE(device && label && source && out);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(label && source && out && (defines || n_defines == 0));
     gls_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel");
     kernel->device = device;
@@ -77,11 +94,16 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
         dump_source(label, text);
         status = gls_device_enter(device, label);
     }
+    if (status != GLS_OK) goto fail;
+    status = find_program(device, label, text, &kernel->program);
+    text = NULL;
     if (status == GLS_OK) {
-        status = compile(device, label, text, &kernel->program);
+        status = gls_handle_add(kernel, GLS_HANDLE_KERNEL, device, label, free);
         if (status == GLS_OK) device->memory.n_kernels++;
-        gls_device_release(device);
+        else gls_cache_release_program(device, kernel->program);
     }
+    gls_device_release(device);
+fail:
     free(text);
     if (status == GLS_OK) *out = kernel;
     else free(kernel);
@@ -90,7 +112,8 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
 
 gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
 {
-    GLS_REQUIRE(device && file && kernel);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(file && kernel);
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
     if (status == GLS_OK) status = gls_kernel_create(device, file, text, defines, n_defines, kernel);
@@ -100,9 +123,9 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
 
 void gls_kernel_destroy(gls_kernel *kernel)
 {
-    if (!kernel) return;
+    if (!kernel || !gls_handle_remove(kernel, GLS_HANDLE_KERNEL)) return;
     gls_device_hold(kernel->device);
-    if (!kernel->device->lost) glDeleteProgram(kernel->program);
+    gls_cache_release_program(kernel->device, kernel->program);
     kernel->device->memory.n_kernels--;
     gls_device_release(kernel->device);
     free(kernel);
@@ -123,20 +146,45 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
+/* An argument of another device, or of another type than what the kernel has there. A slot that the kernel does not use takes anything. */
+static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
+{
+    static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};
+    const gls_device *device = kernel->device;
+    bool scalar = false;
+    switch (arg->kind) {
+    case GLS_ARG_BUFFER:
+    case GLS_ARG_UNIFORMS:
+        if (gls_handle_alive(arg->value.buffer, GLS_HANDLE_BUFFER) && arg->value.buffer->device == device) return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, number);
+    case GLS_ARG_TEXTURE:
+        if (gls_handle_alive(arg->value.texture, GLS_HANDLE_TEXTURE) && arg->value.texture->device == device) return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, number);
+    case GLS_ARG_INT:
+    case GLS_ARG_UINT:
+    case GLS_ARG_FLOAT: scalar = true;
+    }
+    if (!scalar) return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of no known kind", kernel->label, number);
+    for (size_t i = 0; i < kernel->program->n_slots; i++) {
+        const gls_slot *slot = &kernel->program->slots[i];
+        if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' is not", kernel->label, number, names[arg->kind], slot->name);
+    }
+    return GLS_OK;
+}
+
 gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
 {
-    GLS_REQUIRE(kernel && groups && (args || n_args == 0));
+    GLS_REQUIRE_HANDLE(kernel, GLS_HANDLE_KERNEL);
+    GLS_REQUIRE(groups && (args || n_args == 0));
     gls_device *device = kernel->device;
     for (size_t i = 0; i < n_args; i++) {
-        bool buffer = args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS;
-        if (buffer && (!args[i].value.buffer || args[i].value.buffer->device != device))
-            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, i);
-        if (args[i].kind == GLS_ARG_TEXTURE && (!args[i].value.texture || args[i].value.texture->device != device))
-            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, i);
+        gls_status bad = check_argument(kernel, i, &args[i]);
+        if (bad != GLS_OK) return bad;
     }
     gls_status status = gls_device_enter(device, kernel->label);
     if (status != GLS_OK) return status;
-    glUseProgram(kernel->program);
+    glUseProgram(kernel->program->name);
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
     GLuint query = 0;
     bool timed = gpu_seconds && !device->info.gles;
