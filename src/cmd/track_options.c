@@ -143,6 +143,14 @@ const cmd_option track_option_table[] = {
      NO_BOUNDS,
      FIELD(seed_seed),
      .help = "Random seed of the seed positions: a whole number, or 'random' to draw one and print it."},
+    {.group = SEEDS,
+     .name = "shard",
+     .type = CMD_STRING,
+     .metavar = "I/N|auto",
+     FIELD(shard),
+     .default_text = "",
+     .help = "Track part I of N of the seeds only, counted from 1, into files with _shard-IofN before the suffix; 'glslines merge' joins them. auto: I and N "
+             "from srun or mpirun."},
 
     MODEL_ENTRIES(MODEL, track_options),
     {.group = MODEL,

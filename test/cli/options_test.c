@@ -274,6 +274,7 @@ static void tables_are_sound(void **state)
     (void)state;
     check_table(&command);
     check_table(&cmd_track);
+    check_table(&cmd_merge);
     check_table(&cmd_fit);
     check_table(&cmd_phantom);
     check_table(&cmd_score);
