@@ -44,16 +44,16 @@ gls_status gls_batch_poll(gls_batch_context *c)
 
 static gls_status run_batches(gls_batch_context *c)
 {
-    uint64_t total = gls_seeds_count(c->seeds);
+    uint64_t begin = gls_seeds_first(c->seeds), end = begin + gls_seeds_count(c->seeds);
     gls_status status = GLS_OK;
-    for (uint64_t first = 0; first < total && status == GLS_OK;) {
+    for (uint64_t first = begin; first < end && status == GLS_OK;) {
         /* the upper half of a seed's index is one number for the whole batch */
-        uint64_t left = total - first, word_end = ((first >> 32) + 1) << 32;
+        uint64_t left = end - first, word_end = ((first >> 32) + 1) << 32;
         uint64_t n = left < c->engine->plan.batch_seeds ? left : c->engine->plan.batch_seeds;
         if (first + n > word_end) n = word_end - first;
         status = gls_batch_run(c, first, (uint32_t)n);
         first += n;
-        c->seeds_done = first;
+        c->seeds_done = first - begin;
         if (status == GLS_OK) status = report(c);
     }
     return status;
