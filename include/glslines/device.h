@@ -45,13 +45,14 @@ typedef struct gls_device_info {
     bool software;          /* a CPU renderer */
     uint32_t subgroup_size; /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot, shuffle) in compute shaders */
     uint64_t max_storage_bytes;       /* largest shader storage binding */
-    uint32_t max_storage_bindings;    /* shader storage blocks in a compute shader */
+    uint32_t max_storage_bindings;    /* shader storage blocks in a compute shader, and their binding points */
     uint32_t max_uniform_bytes;       /* largest uniform block */
     uint32_t max_texture_3d;          /* texels along each axis of a 3D texture */
     uint32_t max_texture_units;       /* textures in a compute shader */
     uint32_t max_shared_bytes;        /* shared memory of a work group */
     uint32_t max_work_group_size;     /* invocations of a work group */
     uint32_t max_work_groups;         /* work groups along x */
+    bool float_linear;                /* textures of single precision are filtered; else they are kept in half precision */
     uint64_t memory_bytes;            /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
@@ -116,7 +117,8 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_RGBA32F
 } gls_texture_format;
 
-/* A 3D texture of zeros with linear filtering, clamped at its edges. What is never written must be finite: a texel of weight 0 that is not a number spoils a sample. */
+/* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single precision is kept in half precision, and values beyond
+ * 65504 become that; a warning says so once. What is never written must be finite: a texel of weight 0 that is not a number spoils a sample. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
@@ -132,7 +134,8 @@ typedef struct gls_define {
 } gls_define;
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files of the built-in shader
- * library are put in front of it. A failed compilation logs the numbered source at debug level and returns the driver's first message. */
+ * library are put in front of it. A failed compilation logs the numbered source at debug level and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks,
+ * texture units or invocations of a work group than the device's info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* The same for a file of the shader library, e.g. "track.comp". */
 GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
@@ -191,7 +194,8 @@ static inline gls_arg gls_arg_float(uint32_t slot, float f)
 }
 
 /* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels of the same source share them. GLS_ERR_ARGUMENT
- * for an object of another device or a scalar of another type than the kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the device's time. */
+ * for an object of another device or a scalar of another type than the kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits
+ * and stores the device's time; where the driver cannot tell (OpenGL ES without GL_EXT_disjoint_timer_query), the host's. */
 GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
 
 #ifdef __cplusplus

@@ -3,10 +3,12 @@
 #include "gpu/handle.h"
 #include "gpu/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/half.h"
+#include "util/log.h"
 #include "util/status.h"
 
 static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)
@@ -161,28 +163,42 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     return status;
 }
 
+/* A format of texels besides those of the interface. */
+enum { STORED_R16F = GLS_TEXTURE_RGBA32F + 1 };
+
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
+    bool half;
 } formats[] = {
-    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4},
-    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8},
-    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16},
+    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, false},
+    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8, true},
+    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16, false},
+    [STORED_R16F] = {GL_R16F, GL_RED, 1, 2, true},
 };
+
+/* The format that this device can filter. */
+static unsigned stored_format(gls_device *device, gls_texture_format format)
+{
+    if (device->info.float_linear || formats[format].half) return format;
+    if (!device->told_of_half) gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision (GL_OES_texture_float_linear)");
+    device->told_of_half = true;
+    return format == GLS_TEXTURE_R32F ? STORED_R16F : GLS_TEXTURE_RGBA16F;
+}
 
 /* All texels 0, slice by slice where the driver cannot do it by itself. */
 static gls_status clear_texture(gls_device *device, const gls_texture *texture)
 {
     const uint32_t *size = texture->size;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
-        glClearTexImage(texture->name, 0, formats[texture->format].layout, GL_FLOAT, NULL);
+        glClearTexImage(texture->name, 0, formats[texture->stored].layout, GL_FLOAT, NULL);
         return GLS_OK;
     }
-    float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->format].channels, sizeof *zeros);
+    float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->stored].channels, sizeof *zeros);
     if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of a texture");
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     for (uint32_t z = 0; z < size[2]; z++)
-        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->format].layout, GL_FLOAT, zeros);
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->stored].layout, GL_FLOAT, zeros);
     free(zeros);
     return GLS_OK;
 }
@@ -195,13 +211,14 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
-    uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[format].bytes;
+    unsigned stored = stored_format(device, format);
+    uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
         return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu", label ? label : "", (unsigned long long)bytes,
                         (unsigned long long)device->info.memory_bytes);
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
-    *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = bytes};
+    *texture = (gls_texture){.device = device, .format = format, .stored = stored, .size = {size[0], size[1], size[2]}, .bytes = bytes};
     gls_status status = gls_device_enter(device, label ? label : "texture");
     if (status != GLS_OK) {
         free(texture);
@@ -210,7 +227,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     gls_cache_drop_buffers(device); /* volumes need all the memory there is */
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
+    if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[stored].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -245,13 +262,19 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
-static uint16_t *to_half(const float *data, size_t n)
+/* finite: the largest half float stands for what is larger; infinity would spoil the samples beside it. */
+static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;
     uint16_t *half = malloc(n * sizeof *half);
     if (!half) return NULL;
 #pragma omp parallel for schedule(static) if (n > 4 * part)
-    for (size_t at = 0; at < n; at += part) gls_half_convert(data + at, n - at < part ? n - at : part, half + at);
+    for (size_t at = 0; at < n; at += part) {
+        size_t end = n - at < part ? n : at + part;
+        gls_half_convert(data + at, end - at, half + at);
+        for (size_t i = at; finite && i < end; i++)
+            if ((half[i] & 0x7fff) == 0x7c00 && isfinite(data[i])) half[i] -= 1;
+    }
     return half;
 }
 
@@ -263,19 +286,19 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
     gls_device *device = texture->device;
     const void *texels = data;
     uint16_t *half = NULL;
-    if (texture->format == GLS_TEXTURE_RGBA16F) {
+    if (formats[texture->stored].half) {
         /* drivers convert one value after the other */
-        half = to_half(data, 4 * (size_t)size[0] * size[1] * size[2]);
+        half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2], texture->stored != texture->format);
         if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
         texels = half;
     }
     gls_status status = gls_device_enter(device, "writing a texture");
     if (status == GLS_OK) {
         glBindTexture(GL_TEXTURE_3D, texture->name);
-        glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+        glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
         if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
             glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                            formats[texture->format].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+                            formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
         status = gls_device_check(device, "writing a texture");
         gls_device_release(device);
     }

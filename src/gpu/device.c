@@ -51,25 +51,37 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code. */
-static void force_limits(gls_device_info *info)
+static void force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
-    const char *text = getenv("GLSLINES_FORCE_LIMITS");
-    if (!text) return;
+    const struct {
+        const char *key;
+        uint32_t *limit;
+    } words[] = {
+        {"storage_bindings", &info->max_storage_bindings}, {"uniform_bytes", &info->max_uniform_bytes},   {"texture_3d", &info->max_texture_3d},
+        {"texture_units", &info->max_texture_units},       {"shared_bytes", &info->max_shared_bytes},     {"work_group_size", &info->max_work_group_size},
+        {"work_groups", &info->max_work_groups},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
+    if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
+    if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
+    if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+}
+
+/* What every OpenGL ES 3.1 has to offer. */
+#define GLES31_LIMITS \
+    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=16384,work_group_size=128,work_groups=65535"
+
+/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31" stands for the least of OpenGL ES 3.1. */
+static void force_limits(gls_device_info *info, const char *text)
+{
     char key[32];
-    unsigned long long value;
-    while (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) {
-        if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
-        if (!strcmp(key, "uniform_bytes") && value < info->max_uniform_bytes) info->max_uniform_bytes = (uint32_t)value;
-        if (!strcmp(key, "texture_3d") && value < info->max_texture_3d) info->max_texture_3d = (uint32_t)value;
-        if (!strcmp(key, "texture_units") && value < info->max_texture_units) info->max_texture_units = (uint32_t)value;
-        if (!strcmp(key, "shared_bytes") && value < info->max_shared_bytes) info->max_shared_bytes = (uint32_t)value;
-        if (!strcmp(key, "work_group_size") && value < info->max_work_group_size) info->max_work_group_size = (uint32_t)value;
-        if (!strcmp(key, "work_groups") && value < info->max_work_groups) info->max_work_groups = (uint32_t)value;
-        if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    while (text && *text) {
+        unsigned long long value;
+        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) force_limit(info, key, value);
+        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6])) force_limits(info, GLES31_LIMITS);
         text = strchr(text, ',');
-        if (!text) break;
-        text++;
+        if (text) text++;
     }
 }
 
@@ -95,7 +107,8 @@ void gls_device_query(gls_device_info *info)
     glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
-    force_limits(info);
+    info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
+    force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
 }
 
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text, const void *user)

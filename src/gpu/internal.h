@@ -56,6 +56,7 @@ struct gls_device {
     GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
     GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
+    bool told_of_half;   /* that single precision is kept as half */
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
 };
@@ -69,7 +70,8 @@ struct gls_buffer {
 
 struct gls_texture {
     gls_device *device;
-    gls_texture_format format;
+    gls_texture_format format; /* as asked for */
+    unsigned stored;           /* as it is, see buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
@@ -104,6 +106,14 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
 bool gls_staging_wanted(const gls_device *device, size_t bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
+
+/* The device's time for the commands between start and stop, which waits for them. The device must be held. */
+typedef struct gls_timer {
+    GLuint query; /* 0: the host's clock */
+    double start;
+} gls_timer;
+void gls_timer_start(const gls_device *device, gls_timer *timer);
+double gls_timer_stop(const gls_device *device, const gls_timer *timer);
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 

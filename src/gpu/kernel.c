@@ -34,6 +34,36 @@ static void dump_source(const char *label, const char *text)
     fclose(file);
 }
 
+static GLint texture_units(GLuint program)
+{
+    static const GLenum wanted[2] = {GL_TYPE, GL_ARRAY_SIZE};
+    GLint n = 0, units = 0;
+    glGetProgramInterfaceiv(program, GL_UNIFORM, GL_ACTIVE_RESOURCES, &n);
+    for (GLint i = 0; i < n; i++) {
+        GLint got[2] = {0, 0};
+        glGetProgramResourceiv(program, GL_UNIFORM, (GLuint)i, 2, wanted, 2, NULL, got);
+        if (got[0] == GL_SAMPLER_3D) units += got[1];
+    }
+    return units;
+}
+
+/* The driver looks after its own limits; these may be lower. */
+static gls_status check_limits(const gls_device_info *info, const char *label, GLuint program)
+{
+    GLint blocks = 0, group[3] = {1, 1, 1}, units = texture_units(program);
+    glGetProgramInterfaceiv(program, GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES, &blocks);
+    glGetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, group);
+    uint64_t invocations = (uint64_t)group[0] * (uint64_t)group[1] * (uint64_t)group[2];
+    if ((uint32_t)blocks > info->max_storage_bindings)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d storage blocks, over the device's limit of %u", label, blocks, info->max_storage_bindings);
+    if ((uint32_t)units > info->max_texture_units)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d textures, over the device's limit of %u", label, units, info->max_texture_units);
+    if (invocations > info->max_work_group_size)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %llu invocations in a work group, over the device's limit of %u", label, (unsigned long long)invocations,
+                        info->max_work_group_size);
+    return GLS_OK;
+}
+
 static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
 {
     char message[512] = "";
@@ -57,6 +87,7 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
         log_source(label, text);
         status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
     }
+    if (status == GLS_OK) status = check_limits(&device->info, label, linked);
     if (status != GLS_OK) glDeleteProgram(linked);
     else *program = linked;
     return status;
@@ -186,23 +217,11 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     if (status != GLS_OK) return status;
     glUseProgram(kernel->program->name);
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
-    GLuint query = 0;
-    bool timed = gpu_seconds && !device->info.gles;
-    if (timed) {
-        glGenQueries(1, &query);
-        glBeginQuery(GL_TIME_ELAPSED, query);
-    }
+    gls_timer timer;
+    if (gpu_seconds) gls_timer_start(device, &timer);
     if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION)) glDispatchCompute(groups[0], groups[1], groups[2]);
-    if (timed) glEndQuery(GL_TIME_ELAPSED);
+    if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    if (timed) {
-        GLuint64 nanoseconds = 0;
-        glGetQueryObjectui64v(query, GL_QUERY_RESULT, &nanoseconds);
-        glDeleteQueries(1, &query);
-        *gpu_seconds = (double)nanoseconds * 1e-9;
-    } else if (gpu_seconds) {
-        *gpu_seconds = 0;
-    }
     status = gls_device_check(device, kernel->label);
     gls_device_release(device);
     return status;
