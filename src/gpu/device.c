@@ -337,6 +337,22 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     return status;
 }
 
+gls_status gls_device_reopen(const gls_device *device, gls_device **another)
+{
+    GLS_REQUIRE(device && another);
+    const gls_display *display = device->display;
+    const char *offer = device->info.gles ? "OpenGL ES 3.1" : "OpenGL 4.3";
+    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+    gls_candidate where = {.platform = display->platform, .egl_device = display->egl_device};
+    memcpy(where.node, display->node, sizeof where.node);
+    gls_device *made = NULL;
+    gls_status status = device_create(&where, device->info.gles, device->info.index, &made);
+    if (status != GLS_OK) return status;
+    made->info = device->info;
+    *another = made;
+    return GLS_OK;
+}
+
 void gls_device_mark_lost(gls_device *device, const char *why)
 {
     if (!device->lost) device->lost_why = why;

@@ -190,7 +190,9 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     double start = gls_seconds();
     for (size_t i = 0; i < n; i++) model[i] = &engines[i]->model;
     *failed = SIZE_MAX;
+    if (n == 1) gls_device_hold(engines[0]->device);
     gls_status status = params->dg == GLS_DG_BOOT ? gls_boot_model_fill(model, n, input, failed) : gls_odf_model_fill(model, n, params, input, failed);
+    if (n == 1) gls_device_release(engines[0]->device);
     for (size_t i = 0; i < n; i++) engines[i]->seconds_upload += gls_seconds() - start;
     return status;
 }
@@ -211,6 +213,7 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_device_release(t->device);
     gls_define_finish(&t->defines);
     if (status != GLS_OK) return status;
+    t->complete = true;
     gls_log(GLS_LOG_DEBUG, "batches of %u seeds, %u streamlines, %u blocks of %d points; buffers %.1f MiB, volume %.1f MiB in %u textures", t->plan.batch_seeds, t->plan.batch_lines,
             t->plan.pool_blocks, GLS_POOL_BLOCK, (double)t->plan.buffer_bytes / 1048576.0, (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
     return GLS_OK;
@@ -221,12 +224,8 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
     gls_engine *t = NULL;
     size_t failed;
     gls_status status = gls_engine_begin(device, params, input, &t);
-    if (status == GLS_OK) {
-        gls_device_hold(device);
-        status = gls_engine_fill(&t, 1, input, &failed);
-        if (status == GLS_OK) status = gls_engine_complete(t, input);
-        gls_device_release(device);
-    }
+    if (status == GLS_OK) status = gls_engine_fill(&t, 1, input, &failed);
+    if (status == GLS_OK) status = gls_engine_complete(t, input);
     if (status == GLS_OK) *out = t;
     else gls_engine_destroy(t);
     return status;

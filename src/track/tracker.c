@@ -1,8 +1,12 @@
-/* The tracker: checks what it is given, and keeps the engine of its device. */
+/* The tracker: checks what it is given, and makes an engine for each of its devices. */
 #include "track/internal.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "util/log.h"
 #include "util/status.h"
 
 /* The model's volumes are those that the table weights, one for one: anything else would read past the series. */
@@ -33,23 +37,181 @@ static gls_status check_input(const gls_track_params *params, const gls_track_in
     return gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
 }
 
-gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **out)
+/* A context where the lost one was. After a reset the driver may need a moment. */
+static gls_status open_again(const gls_device *lost, gls_device **device)
 {
-    GLS_REQUIRE(device && params && input && out);
+    gls_status status = GLS_ERR_DEVICE;
+    for (int attempt = 0; attempt < 3 && status != GLS_OK; attempt++) {
+        if (attempt > 0) nanosleep(&(struct timespec){0, 400000000}, NULL);
+        status = gls_device_reopen(lost, device);
+    }
+    return status;
+}
+
+gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch)
+{
+    gls_track_params params = t->params;
+    gls_device *device = t->engine[i] ? t->engine[i]->device : t->device[i];
+    gls_status status = GLS_OK;
+    bool owns = t->engine[i] && t->engine[i]->owns_device;
+    params.batch_seeds = batch;
+    if (t->engine[i]) t->engine[i]->owns_device = owns && lost;
+    gls_engine_destroy(t->engine[i]);
+    t->engine[i] = NULL;
+    if (lost) {
+        status = open_again(t->device[i], &device);
+        owns = status == GLS_OK;
+    }
+    if (status == GLS_OK) status = gls_engine_create(device, &params, &t->input, &t->engine[i]);
+    if (status == GLS_OK) t->engine[i]->owns_device = owns;
+    else if (owns) gls_device_close(device);
+    return status;
+}
+
+/* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own. */
+static gls_status settle(gls_tracker *t, size_t i, gls_status status)
+{
+    size_t n_others = 0;
+    gls_engine_destroy(t->engine[i]);
+    t->engine[i] = NULL;
+    for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
+        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_get_info(t->device[i])->renderer, gls_last_error());
+        status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
+    }
+    if (status == GLS_OK || (status == GLS_ERR_MEMORY && t->params.float_textures)) return status;
+    bool device_failed = status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
+    t->failed[i] = true;
+    if (!device_failed || n_others == 0) return status;
+    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_get_info(t->device[i])->renderer, gls_last_error());
+    return GLS_OK;
+}
+
+typedef struct completion {
+    pthread_t thread;
+    bool threaded;
+    gls_engine *engine; /* NULL: none that has to be completed */
+    const gls_track_input *input;
+    gls_status status;
+    char message[512];
+} completion;
+
+static void *complete(void *user)
+{
+    completion *c = user;
+    c->status = gls_engine_complete(c->engine, c->input);
+    if (c->status != GLS_OK) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
+    return NULL;
+}
+
+/* Compilers take their time: each engine's kernels on a thread of its own. */
+static gls_status complete_engines(gls_tracker *t)
+{
+    completion *c = calloc(t->n, sizeof *c);
+    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
+    for (size_t i = 0; i < t->n; i++) {
+        if (!t->engine[i] || t->engine[i]->complete) continue;
+        c[i].engine = t->engine[i];
+        c[i].input = &t->input;
+        c[i].threaded = t->n > 1 && pthread_create(&c[i].thread, NULL, complete, &c[i]) == 0;
+        if (!c[i].threaded) complete(&c[i]);
+    }
+    for (size_t i = 0; i < t->n; i++)
+        if (c[i].threaded) pthread_join(c[i].thread, NULL);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < t->n && status == GLS_OK; i++)
+        if (c[i].engine && c[i].status != GLS_OK) status = settle(t, i, gls_fail(c[i].status, "%s", c[i].message));
+    free(c);
+    return status;
+}
+
+static gls_status fill_engines(gls_tracker *t)
+{
+    for (;;) {
+        gls_engine *engine[GLS_MAX_ENGINES];
+        size_t index[GLS_MAX_ENGINES], n = 0, failed;
+        for (size_t i = 0; i < t->n; i++) {
+            if (!t->engine[i] || t->engine[i]->complete) continue;
+            engine[n] = t->engine[i];
+            index[n++] = i;
+        }
+        gls_status status = n > 0 ? gls_engine_fill(engine, n, &t->input, &failed) : GLS_OK;
+        if (status == GLS_OK || failed == SIZE_MAX) return status;
+        status = settle(t, index[failed], status);
+        if (status != GLS_OK) return status;
+    }
+}
+
+static gls_status create_engines(gls_tracker *t)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < t->n && status == GLS_OK; i++) {
+        if (t->failed[i]) continue;
+        status = gls_engine_begin(t->device[i], &t->params, &t->input, &t->engine[i]);
+        if (status != GLS_OK) status = settle(t, i, status);
+    }
+    if (status == GLS_OK) status = fill_engines(t);
+    if (status == GLS_OK) status = complete_engines(t);
+    return status;
+}
+
+static void destroy_engines(gls_tracker *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        gls_engine_destroy(t->engine[i]);
+        t->engine[i] = NULL;
+    }
+}
+
+gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params, const gls_track_input *input, gls_tracker **out)
+{
+    GLS_REQUIRE(devices && params && input && out);
+    GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
+    for (size_t i = 0; i < n; i++) {
+        GLS_REQUIRE(devices[i]);
+        for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
+    }
     gls_status status = gls_track_params_check(params);
     if (status == GLS_OK) status = check_input(params, input);
     if (status != GLS_OK) return status;
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
-    status = gls_engine_create(device, params, input, &t->engine);
+    t->n = n;
+    for (size_t i = 0; i < n; i++) t->device[i] = devices[i];
+    t->params = *params;
+    t->input = *input;
+    status = create_engines(t);
+    if (status == GLS_ERR_MEMORY && t->params.float_textures) {
+        /* the same on every device, or their streamlines would differ */
+        gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
+        destroy_engines(t);
+        t->params.float_textures = false;
+        status = create_engines(t);
+    }
     if (status == GLS_OK) *out = t;
     else gls_tracker_destroy(t);
     return status;
 }
 
+gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker)
+{
+    GLS_REQUIRE(device && params && input && tracker);
+    return gls_tracker_create_group(&device, 1, params, input, tracker);
+}
+
 void gls_tracker_destroy(gls_tracker *t)
 {
     if (!t) return;
-    gls_engine_destroy(t->engine);
+    destroy_engines(t);
     free(t);
+}
+
+size_t gls_tracker_devices(const gls_tracker *t)
+{
+    return t->n;
+}
+
+gls_track_share gls_tracker_get_share(const gls_tracker *t, size_t device)
+{
+    return t->share[device];
 }
