@@ -89,7 +89,8 @@ void gls_section_cone(gls_sections *s, gls_define_list *defines, const gls_spher
         }
 }
 
-/* Side of the octahedral map: cells of about a degree. */
+/* Side of the octahedral map: 64 KiB that stay in a cache. For a tenth of all directions the vertex is not the nearest but one up to 3 degrees farther, of vertices 7 or 11 degrees
+ * apart; twice the side halves both, and neither shows in streamlines beside chance. */
 #define NEAREST_SIZE 128
 
 static void octahedral_direction(size_t x, size_t y, double d[3])
