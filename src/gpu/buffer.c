@@ -118,6 +118,7 @@ static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
 } formats[] = {
+    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2},
     [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4},
     [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8},
     [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16},
@@ -143,7 +144,7 @@ static gls_status clear_texture(gls_device *device, const gls_texture *texture)
 gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
 {
     GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
-    GLS_REQUIRE(format == GLS_TEXTURE_R32F || format == GLS_TEXTURE_RGBA16F || format == GLS_TEXTURE_RGBA32F);
+    GLS_REQUIRE((unsigned)format < sizeof formats / sizeof formats[0]);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
@@ -191,6 +192,11 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
+static bool is_half(gls_texture_format format)
+{
+    return format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_RGBA16F;
+}
+
 static uint16_t *to_half(const float *data, size_t n)
 {
     const size_t part = 65536;
@@ -201,26 +207,35 @@ static uint16_t *to_half(const float *data, size_t n)
     return half;
 }
 
-gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
+static bool contains(const gls_texture *texture, const uint32_t origin[3], const uint32_t size[3])
 {
-    GLS_REQUIRE(texture && origin && size && data);
-    for (int a = 0; a < 3; a++) GLS_REQUIRE(size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a]);
+    bool inside = true;
+    for (int a = 0; a < 3; a++) inside &= size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a];
+    return inside;
+}
+
+gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+{
+    GLS_REQUIRE(texture && origin && size && texels && contains(texture, origin, size));
     gls_device *device = texture->device;
-    const void *texels = data;
-    uint16_t *half = NULL;
-    if (texture->format == GLS_TEXTURE_RGBA16F) {
-        /* drivers convert one value after the other */
-        half = to_half(data, 4 * (size_t)size[0] * size[1] * size[2]);
-        if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
-        texels = half;
-    }
     gls_device_hold(device);
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, is_half(texture->format) ? 2 : 4);
     glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                    formats[texture->format].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+                    formats[texture->format].layout, is_half(texture->format) ? GL_HALF_FLOAT : GL_FLOAT, texels);
     gls_status status = gls_device_check(device, "writing a texture");
     gls_device_release(device);
+    return status;
+}
+
+gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
+{
+    GLS_REQUIRE(texture && origin && size && data && contains(texture, origin, size));
+    if (!is_half(texture->format)) return gls_texture_write_texels(texture, origin, size, data);
+    /* drivers convert one value after the other */
+    uint16_t *half = to_half(data, formats[texture->format].channels * (size_t)size[0] * size[1] * size[2]);
+    if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
+    gls_status status = gls_texture_write_texels(texture, origin, size, half);
     free(half);
     return status;
 }
