@@ -10,7 +10,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 
-static const cmd_command *const commands[] = {&cmd_track, &cmd_fit, &cmd_phantom, &cmd_score, &cmd_devices};
+static const cmd_command *const commands[] = {&cmd_track, &cmd_merge, &cmd_fit, &cmd_phantom, &cmd_score, &cmd_devices, &cmd_bench};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const cmd_command *find_command(const char *name)

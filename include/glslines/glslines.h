@@ -29,6 +29,7 @@
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
+#include <glslines/merge.h>
 #include <glslines/odf.h>
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
@@ -36,6 +37,7 @@
 #include <glslines/score.h>
 #include <glslines/seeds.h>
 #include <glslines/sh.h>
+#include <glslines/shard.h>
 #include <glslines/sphere.h>
 #include <glslines/tensor.h>
 #include <glslines/track.h>

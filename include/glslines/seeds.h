@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* A list of seeds that is made as it is read: a seed depends on nothing but the random seed and its index. Immutable, safe from several threads. */
+/* A list of seeds that is made as it is read: a seed depends on nothing but the random seed and its index. Immutable but for gls_seeds_restrict(), safe from
+ * several threads. */
 typedef struct gls_seeds gls_seeds;
 
 /* count > 0 seeds in the voxels of roi that are > 0 and finite (in mask, too; NULL: no further condition; one volume each, same grid). Voxel i of the V
@@ -28,8 +29,14 @@ GLS_API gls_status gls_seeds_read(const char *path, bool world, const gls_grid *
 /* Accepts NULL. */
 GLS_API void gls_seeds_destroy(gls_seeds *seeds);
 
+/* Leaves seeds first .. first + n - 1 (n may be 0), which keep their indices and so their random numbers: what tracking them gives is a part of what tracking
+ * all of them gives. GLS_ERR_ARGUMENT if they are not all in the list. */
+GLS_API gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n);
+
 GLS_API uint64_t gls_seeds_count(const gls_seeds *seeds);
-/* Voxel coordinates (voxel centres at integers) of seeds first .. first + n - 1. */
+/* Index of the first seed: 0 but for gls_seeds_restrict(). */
+GLS_API uint64_t gls_seeds_first(const gls_seeds *seeds);
+/* Voxel coordinates (voxel centres at integers) of seeds first .. first + n - 1, which must be in the list. */
 GLS_API void gls_seeds_get(const gls_seeds *seeds, uint64_t first, size_t n, float (*point)[3]);
 
 #ifdef __cplusplus

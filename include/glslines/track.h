@@ -82,7 +82,7 @@ GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 
-/* What is tracked; all on one grid, borrowed during gls_tracker_create(). */
+/* What is tracked; all on one grid. What the pointers lead to is borrowed until gls_tracker_destroy(): a device that is lost is filled again. */
 typedef struct gls_track_input {
     const gls_image *dwi;             /* boot: the series */
     const gls_gradients *gradients;   /* boot: its table */
@@ -115,28 +115,54 @@ typedef struct gls_track_result {
     double mean_length, median_length, max_length, min_length; /* mm */
     double mean_points, median_points;
     uint64_t max_points;
-    uint64_t batches, batch_seeds;
-    uint32_t lanes;              /* invocations per streamline */
+    uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
+    uint32_t lanes;              /* invocations per streamline, the most of any device */
+    uint32_t n_devices;          /* that were left at the end */
+    bool float_textures;         /* precision of the volumes: less than asked for where they did not fit */
+    /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather, seconds_readback; /* host clock, device work waited for */
-    double seconds_sink;         /* time that the run waited for the sink */
+    double seconds_sink;         /* time that the run waited for the sink, or one device for the others */
 } gls_track_result;
 
+/* What one device of a tracker did in the last run. */
+typedef struct gls_track_share {
+    uint64_t seeds, streamlines, batches;
+    uint32_t resumes;  /* contexts that were lost and replaced */
+    uint32_t halvings; /* of the batch, for want of memory */
+    bool failed;       /* it could not go on; others took over */
+    double seconds;    /* at work, waiting included */
+} gls_track_share;
+
 /* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call at a time. A failure ends the run with that status. It
- * must not use the run's device, which waits for it when two batches are on their way. */
+ * must not use the run's devices, which wait for it when a few batches are on their way. */
 typedef gls_status (*gls_track_sink)(void *user, const gls_streamlines *streamlines);
 /* Progress, from the thread of the run; return false to cancel. */
 typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);
 
 typedef struct gls_tracker gls_tracker;
 
-/* Validates, builds kernels and uploads volumes. The device must outlive the tracker. */
+/* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
+ * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and volumes in single precision that do not fit are kept in half
+ * precision instead (a warning says so, and the result's float_textures). */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
+#define GLS_TRACKER_MAX_DEVICES 64
+/* The same with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs, or several contexts on one (see gls_device_reopen()). On equal devices
+ * the streamlines are those of one, byte for byte; others differ where their arithmetic does. The CPU's part of the volumes is computed once for all. Batches that are ahead
+ * of the one that is due wait in the host's memory, two of each device and as many more as 512 MiB hold. A device that fails, now or later, is left out with a warning;
+ * the tracker fails with the last one. */
+GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
-/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user pointers may be NULL. *result is complete on success. */
+/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user pointers may be NULL. *result is complete on success.
+ * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
+ * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
+
+/* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
+GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);
+GLS_API gls_track_share gls_tracker_get_share(const gls_tracker *tracker, size_t device);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #define GLSLINES_TRACTOGRAM_H
 
 #include <glslines/image.h>
+#include <glslines/shard.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,6 +19,7 @@ typedef struct gls_tractogram_options {
     bool overwrite;                  /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys datatype, file, count,
                                       * total_count; NULL: none. Borrowed during create */
+    const gls_shard *shard;          /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the whole. Borrowed during create */
 } gls_tractogram_options;
 GLS_API gls_tractogram_options gls_tractogram_options_default(void);
 

@@ -15,9 +15,16 @@
 typedef struct devices_options {
     cmd_common common;
     bool doctor, json;
+    int api;
 } devices_options;
 
 static const cmd_option table[] = {
+    {.group = "Device",
+     .name = "api",
+     .type = CMD_CHOICE,
+     .choices = "auto|gl|gles",
+     .offset = offsetof(devices_options, api),
+     .help = "OpenGL or OpenGL ES; auto takes OpenGL where a device offers both."},
     {.group = "Output",
      .name = "doctor",
      .type = CMD_FLAG,
@@ -97,6 +104,7 @@ static void set_defaults(void *values)
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
+    static const char *const apis[] = {"auto", "gl", "gles"};
     const devices_options *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
@@ -104,7 +112,7 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     (void)arguments;
     if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
     if (o->doctor) puts("Looked for:");
-    gls_status status = gls_device_list(&list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
+    gls_status status = gls_device_list(apis[o->api], &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
     if (status) return cmd_error_status(status);
     int code = CMD_EXIT_OK;
     if (o->json) {
@@ -126,7 +134,7 @@ static const char *const examples[] = {
 
 const cmd_command cmd_devices = {
     .name = "devices",
-    .synopsis = "[--doctor | --json]",
+    .synopsis = "[--doctor | --json] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description = "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
                    "The number before a device is what --device takes.",

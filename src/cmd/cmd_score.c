@@ -21,8 +21,10 @@ enum { USUAL, ALL, FIRST_MODEL };
 
 enum { N_MODELS = 3, N_GETTERS = 4, MAX_ROWS = N_MODELS * N_GETTERS };
 
-/* Degrees: along the curves of parallel transport that is already a radius of 0.7 voxels. */
-#define PTT_MAX_ANGLE 20.0
+/* Voxels. Parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is much longer than their radius, it turns round and has as
+ * much support as one that goes on. */
+#define PTT_MIN_RADIUS 0.6
+#define PTT_PROBE_LENGTH 0.8
 
 static const char *const model_names[N_MODELS] = {[MODEL_OPDT] = "opdt", [MODEL_CSA] = "csa", [MODEL_CSD] = "csd"};
 static const char *const getter_names[N_GETTERS] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
@@ -34,6 +36,8 @@ typedef struct score_options {
     int sh_order;
     uint64_t nseeds, seed;
     double snr, max_angle, fa_threshold, min_length;
+    cmd_length probe_length, min_radius;
+    int api;
     bool bundles;
     const char *device, *json;
     bool force;
@@ -85,8 +89,25 @@ static const cmd_option table[] = {
      .max = 90,
      .min_open = true,
      FIELD(max_angle),
-     .default_text = "60; with ptt 20",
-     .help = "Largest angle between successive steps."},
+     .help = "Largest angle between successive steps of boot, prob and det."},
+    {.group = "Methods",
+     .name = "probe-length",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     .min = 0,
+     .max = INFINITY,
+     .min_open = true,
+     FIELD(probe_length),
+     .help = "Length of the probe of ptt; bare numbers are in voxels."},
+    {.group = "Methods",
+     .name = "min-radius-of-curvature",
+     .type = CMD_LENGTH,
+     .metavar = "X[vox|mm]",
+     .min = 0,
+     .max = INFINITY,
+     .min_open = true,
+     FIELD(min_radius),
+     .help = "Smallest radius of the curves of ptt."},
     {.group = "Methods",
      .name = "fa-threshold",
      .type = CMD_DOUBLE,
@@ -143,6 +164,12 @@ static const cmd_option table[] = {
      .metavar = "DEVICE",
      FIELD(device),
      .help = "auto, an index from 'glslines devices', a render node's path, llvmpipe, or a part of the renderer's name."},
+    {.group = "Device",
+     .name = "api",
+     .type = CMD_CHOICE,
+     .choices = "auto|gl|gles",
+     FIELD(api),
+     .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.name = NULL},
 };
 
@@ -153,6 +180,9 @@ static void set_defaults(void *values)
         .nseeds = 10000,
         .snr = gls_phantom_params_default().snr,
         .fa_threshold = gls_track_params_default().stop_threshold,
+        .max_angle = gls_track_params_default().max_angle,
+        .probe_length = {PTT_PROBE_LENGTH, false},
+        .min_radius = {PTT_MIN_RADIUS, false},
         .device = "auto",
     };
 }
@@ -168,11 +198,12 @@ static bool wanted(const score_options *o, int model, int dg)
 /* Phantom, stop map, seeds and directions. */
 static int prepare(score_run *run)
 {
+    static const char *const apis[] = {"auto", "gl", "gles"};
     const score_options *o = run->options;
     gls_phantom_params params = gls_phantom_params_default();
     params.snr = o->snr;
     params.seed = o->seed;
-    gls_status status = gls_device_open(o->device, NULL, &run->device);
+    gls_status status = gls_device_open(o->device, apis[o->api], &run->device);
     if (!status) status = gls_phantom_create(&params, &run->phantom);
     if (status) return cmd_error_status(status);
     run->series = (cmd_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
@@ -198,11 +229,26 @@ static gls_status make_source(const score_run *run, const cmd_model *model, int 
     return gls_odf_source_create_sh(model->sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, run->sphere, &options, source);
 }
 
+static gls_track_params make_params(const score_options *o, int dg, double voxel_mm)
+{
+    gls_track_params params = gls_track_params_default();
+    params.dg = (gls_direction_getter)dg;
+    params.max_angle = o->max_angle;
+    params.stop_threshold = o->fa_threshold;
+    params.min_length = o->min_length;
+    params.rng_seed = o->seed;
+    gls_track_params_scale(&params, voxel_mm);
+    params.probe_length = o->probe_length.value * (o->probe_length.mm ? 1 : voxel_mm);
+    params.min_radius_of_curvature = o->min_radius.value * (o->min_radius.mm ? 1 : voxel_mm);
+    return params;
+}
+
 /* Tracks and scores one method into the next row. */
 static int score_method(score_run *run, const cmd_model *model, int model_index, int dg)
 {
     const score_options *o = run->options;
-    gls_track_params params = gls_track_params_default();
+    const double *side = run->fa->grid.voxel_size;
+    gls_track_params params = make_params(o, dg, fmin(side[0], fmin(side[1], side[2])));
     gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
     score_row *row = &run->row[run->n_rows];
     double start = cmd_clock(), space[3][4];
@@ -211,14 +257,6 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     gls_score *score = NULL;
     gls_track_result result;
     cmd_progress progress;
-    const double *side = run->fa->grid.voxel_size;
-    params.dg = (gls_direction_getter)dg;
-    if (dg == GLS_DG_PTT) params.max_angle = PTT_MAX_ANGLE;
-    if (o->max_angle > 0) params.max_angle = o->max_angle;
-    params.stop_threshold = o->fa_threshold;
-    params.min_length = o->min_length;
-    params.rng_seed = o->seed;
-    gls_track_params_scale(&params, fmin(side[0], fmin(side[1], side[2])));
     cmd_info("%s %s", model_names[model_index], getter_names[dg]);
     gls_status status = GLS_OK;
     if (dg == GLS_DG_BOOT) {
@@ -396,7 +434,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
 static const char *const examples[] = {
     "The usual methods:",
     "glslines score",
-    "Deconvolution of order 8, tight curves, by bundle:",
+    "Deconvolution of order 8, a narrow cone, by bundle:",
     "glslines score --model csd --sh-order 8 --max-angle 30 --bundles --json scores.json",
     NULL,
 };

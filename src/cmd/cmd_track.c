@@ -13,6 +13,7 @@
 #include "cmd/message.h"
 #include "cmd/output.h"
 #include "cmd/progress.h"
+#include "cmd/shard.h"
 #include "cmd/sidecar.h"
 #include "cmd/text.h"
 #include "cmd/track_sidecar.h"
@@ -34,6 +35,15 @@ static gls_status append(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
+/* The name of this part of an output; frees path. */
+static char *shard_name(char *path, const gls_shard *shard)
+{
+    if (!path || shard->count == 0) return path;
+    char *name = cmd_shard_name(path, shard);
+    free(path);
+    return name;
+}
+
 /* Names and format of the output files. */
 static int set_output(track_run *run)
 {
@@ -47,12 +57,13 @@ static int set_output(track_run *run)
                         cmd_choice_word("trx|trk|tck", o->write_method, word, sizeof word)) < 0) {
         run->output = NULL;
     }
+    run->output = shard_name(run->output, &run->shard);
     if (!run->output) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (!o->sidecar) {
         /* the suffix is one of three of four letters */
         if (asprintf(&run->sidecar, "%.*s.json", (int)strlen(run->output) - 4, run->output) < 0) run->sidecar = NULL;
     } else if (strcmp(o->sidecar, "none") != 0) {
-        run->sidecar = strdup(o->sidecar);
+        run->sidecar = shard_name(strdup(o->sidecar), &run->shard);
     }
     if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0)) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (run->sidecar && strcmp(run->sidecar, run->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
@@ -132,13 +143,14 @@ static gls_status create_writer(const track_run *run, gls_tractogram_writer **wr
     snprintf(line[n++], sizeof *line, "max_angle: %.9g", o->max_angle);
     snprintf(line[n++], sizeof *line, "threshold: %.9g", o->fa_threshold);
     snprintf(line[n++], sizeof *line, "max_dist: %.9g", o->max_length);
-    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_seeds_count(run->input.seeds));
+    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, track_total_seeds(run));
     snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, o->rng_seed.value);
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.half_precision = o->output_half != 0;
     options.overwrite = o->force;
     options.header_lines = lines;
+    if (run->shard.count > 0) options.shard = &run->shard;
     return gls_tractogram_writer_create(run->output, run->format, run->input.grid, &options, writer);
 }
 
@@ -209,6 +221,8 @@ static int track_all(track_run *run)
     if (!code) code = track_input_read(&run->input, run->options);
     if (code) goto done;
     run->params = make_params(run->options, run->input.voxel_mm);
+    code = track_shard_restrict(run);
+    if (code) goto done;
     if (run->options->dry_run) {
         code = track_input_check(&run->input, run->options);
         if (!code) track_print_plan(run);
@@ -241,6 +255,7 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     track_options *options = values;
     track_run run = {.command = command, .arguments = arguments, .options = options, .started = time(NULL), .start = cmd_clock()};
     int code = track_options_check(command, options, arguments);
+    if (!code) code = track_shard_init(&run);
     if (!code) code = set_output(&run);
     if (!code) code = track_input_init(&run.input, options, arguments);
     if (!code) code = draw_seed(&options->seed_seed, "seed-seed");
@@ -272,6 +287,8 @@ static const char *const examples[] = {
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --sh-order 8 --dg ptt --max-angle 20 --cache-dir fits -o ptt.trx",
     "Fibre orientation distributions of MRtrix3:",
     "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
+    "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 10000000 --shard 3/8 -o big.trx",
     "What would be done, on the software renderer:",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device llvmpipe --dry-run",
     NULL,

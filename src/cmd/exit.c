@@ -8,7 +8,8 @@ cmd_exit cmd_exit_from_status(gls_status status)
     case GLS_ERR_INPUT: return CMD_EXIT_INPUT;
     case GLS_ERR_OUTPUT: return CMD_EXIT_OUTPUT;
     case GLS_ERR_MEMORY: return CMD_EXIT_INTERNAL;
-    case GLS_ERR_DEVICE: return CMD_EXIT_DEVICE;
+    case GLS_ERR_DEVICE:
+    case GLS_ERR_LOST: return CMD_EXIT_DEVICE;
     case GLS_ERR_UNSUPPORTED: return CMD_EXIT_UNSUPPORTED;
     case GLS_ERR_EMPTY: return CMD_EXIT_EMPTY;
     case GLS_ERR_CANCELLED: return CMD_EXIT_INTERRUPTED;

@@ -62,7 +62,7 @@ typedef struct cmd_common {
     int verbose;
 } cmd_common;
 
-#define CMD_MAX_POSITIONALS 16
+#define CMD_MAX_POSITIONALS 4096 /* shards of a run */
 #define CMD_MAX_OPTIONS 96
 
 /* What a command line gave. */

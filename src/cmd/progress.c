@@ -78,25 +78,35 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     return !cmd_interrupted();
 }
 
-bool cmd_progress_fit_step(void *user, size_t done, size_t total)
+/* print writes a count; what and unit name what is counted. */
+static bool counted_step(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t), const char *what, const char *unit)
 {
-    cmd_progress *progress = user;
     double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(done, total);
     bool due = is_due(progress, now, done, total);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
         char count[32], all[32], rate[32], left[32], text[200];
-        cmd_text_count(done, count, sizeof count);
-        cmd_text_count(total, all, sizeof all);
+        print(done, count, sizeof count);
+        print(total, all, sizeof all);
         cmd_text_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
         time_left(elapsed, fraction, left, sizeof left);
-        snprintf(text, sizeof text, "%s/%s voxels fitted, %svoxels/s, %s left", count, all, rate, left);
+        snprintf(text, sizeof text, "%s/%s %s, %s%s/s, %s left", count, all, what, rate, unit, left);
         if (progress->terminal)
             draw_bar(fraction, text, cmd_terminal_width(stderr));
         else
             cmd_info("%3.0f %%  %s", 100 * fraction, text);
     }
     return !cmd_interrupted();
+}
+
+bool cmd_progress_fit_step(void *user, size_t done, size_t total)
+{
+    return counted_step(user, done, total, cmd_text_count, "voxels fitted", "voxels");
+}
+
+bool cmd_progress_merge_step(void *user, uint64_t done, uint64_t total)
+{
+    return counted_step(user, done, total, cmd_text_bytes, "merged", "bytes");
 }
 
 void cmd_progress_finish(cmd_progress *progress)

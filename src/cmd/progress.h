@@ -21,6 +21,8 @@ void cmd_progress_init(cmd_progress *progress);
 bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);
 /* The same for a fit: voxels done. */
 bool cmd_progress_fit_step(void *user, size_t done, size_t total);
+/* A gls_merge_progress: bytes read. */
+bool cmd_progress_merge_step(void *user, uint64_t done, uint64_t total);
 void cmd_progress_finish(cmd_progress *progress);
 
 #endif

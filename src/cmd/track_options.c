@@ -143,6 +143,14 @@ const cmd_option track_option_table[] = {
      NO_BOUNDS,
      FIELD(seed_seed),
      .help = "Random seed of the seed positions: a whole number, or 'random' to draw one and print it."},
+    {.group = SEEDS,
+     .name = "shard",
+     .type = CMD_STRING,
+     .metavar = "I/N|auto",
+     FIELD(shard),
+     .default_text = "",
+     .help = "Track part I of N of the seeds only, counted from 1, into files with _shard-IofN before the suffix; 'glslines merge' joins them. auto: I and N "
+             "from srun or mpirun."},
 
     MODEL_ENTRIES(MODEL, track_options),
     {.group = MODEL,
@@ -314,7 +322,7 @@ const cmd_option track_option_table[] = {
      .metavar = "NAME",
      FIELD(device),
      .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of the renderer's name."},
-    {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES."},
+    {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.group = DEVICE,
      .name = "mapping",
      .type = CMD_CHOICE,

@@ -18,6 +18,7 @@ typedef struct track_options {
     const char *seeds;
     int seed_space; /* 0 voxel, 1 world */
     cmd_seed seed_seed, rng_seed;
+    const char *shard;
     /* model */
     model_options model;
     const char *sphere, *cache_dir;

@@ -59,6 +59,8 @@ void track_print_plan(const track_run *run)
         printf(" from %s\n", o->seeds);
     else
         printf(" in %s voxels\n", cmd_text_count(in->seed_voxels, voxels, sizeof voxels));
+    if (run->shard.count > 0)
+        printf("shard       %u of %u, of %s seeds\n", run->shard.index, run->shard.count, cmd_text_count(run->shard.total_seeds, count, sizeof count));
     print_model(run);
     printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->fa_threshold);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;

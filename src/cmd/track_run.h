@@ -11,6 +11,7 @@ typedef struct track_run {
     const cmd_arguments *arguments;
     const track_options *options;
     track_input input;
+    gls_shard shard;         /* count 0: the whole run */
     gls_track_params params; /* once the input is read */
     gls_tractogram_format format;
     char *output;

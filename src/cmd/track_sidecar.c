@@ -1,11 +1,13 @@
 #include "cmd/track_sidecar.h"
 
 #include <cJSON.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/message.h"
+#include "cmd/shard.h"
 #include "cmd/sidecar_json.h"
 
 /* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
@@ -18,7 +20,7 @@ static void add_bids(cJSON *root, const track_run *run)
     json_double(root, "StepSize", run->params.step_size);
     json_double(root, "AngleCurvature", o->max_angle);
     cJSON_AddStringToObject(root, "SeedingMethod", o->seeds_per_voxel > 0 ? "seedsPerVoxel" : "globalSeedNumber");
-    json_uint(root, "SeedingNumberMethod", o->seeds_per_voxel > 0 ? o->seeds_per_voxel : gls_seeds_count(run->input.seeds));
+    json_uint(root, "SeedingNumberMethod", o->seeds_per_voxel > 0 ? o->seeds_per_voxel : track_total_seeds(run));
     json_uint(root, "Count", run->result.streamlines);
 }
 
@@ -82,7 +84,7 @@ static void drop_unused(cJSON *parameters, const track_run *run)
     if (!o->seeds) sidecar_drop_option(parameters, run->command, "seed-space");
 }
 
-static void add_parameters(cJSON *root, const track_run *run)
+void track_sidecar_add_parameters(cJSON *root, const track_run *run)
 {
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     json_double(parameters, "step_size_mm", run->params.step_size);
@@ -179,6 +181,22 @@ static void add_result(cJSON *root, const track_run *run)
     for (size_t i = 0; i < n_warnings; i++) cJSON_AddItemToArray(warnings, cJSON_CreateString(warning[i]));
 }
 
+/* What a run without --shard does not have, so that leaving it out is all that differs. */
+static void add_shard(cJSON *root, const gls_shard *shard)
+{
+    char text[32];
+    cJSON *object = cJSON_AddObjectToObject(root, "shard");
+    json_uint(object, "index", shard->index);
+    json_uint(object, "count", shard->count);
+    json_uint(object, "first_seed", shard->first_seed);
+    json_uint(object, "seeds", shard->n_seeds);
+    json_uint(object, "total_seeds", shard->total_seeds);
+    snprintf(text, sizeof text, "%016" PRIx64, shard->parameters);
+    cJSON_AddStringToObject(object, "parameters_hash", text);
+    snprintf(text, sizeof text, "%016" PRIx64, shard->inputs);
+    cJSON_AddStringToObject(object, "inputs_hash", text);
+}
+
 /* To the microsecond: more digits of a time say nothing. */
 static void add_seconds(cJSON *object, const char *key, double seconds)
 {
@@ -220,11 +238,12 @@ char *track_sidecar_text(const track_run *run)
     if (!root) return NULL;
     add_description(root, run);
     add_inputs(root, run);
-    add_parameters(root, run);
+    track_sidecar_add_parameters(root, run);
     add_odf(root, run);
     add_rest(root, run);
     add_result(root, run);
     add_run(root, run);
+    if (run->shard.count > 0) add_shard(root, &run->shard);
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     return text;

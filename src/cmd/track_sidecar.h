@@ -2,7 +2,12 @@
 #ifndef GLS_CMD_TRACK_SIDECAR_H
 #define GLS_CMD_TRACK_SIDECAR_H
 
+#include <cJSON.h>
+
 #include "cmd/track_run.h"
+
+/* "parameters". */
+void track_sidecar_add_parameters(cJSON *root, const track_run *run);
 
 /* The text, from malloc; NULL without memory. */
 char *track_sidecar_text(const track_run *run);

@@ -1,10 +1,14 @@
 /* Buffers and textures. */
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 #include "gpu/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/half.h"
+#include "util/log.h"
 #include "util/status.h"
 
 static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)
@@ -12,22 +16,51 @@ static void label_object(gls_device *device, GLenum kind, GLuint name, const cha
     if (label && device->debug_output) glObjectLabel(kind, name, -1, label);
 }
 
+static bool refuse_allocation(gls_device *device, uint64_t bytes)
+{
+    if (gls_device_inject(device, GLS_FAULT_ALLOC, GL_OUT_OF_MEMORY)) return true;
+    if (!gls_inject_memory(device->memory.allocated_bytes + bytes)) return false;
+    device->injected = GL_OUT_OF_MEMORY;
+    return true;
+}
+
+static gls_status allocate(gls_buffer *buffer, const char *label)
+{
+    gls_device *device = buffer->device;
+    const char *what = label ? label : "buffer";
+    GLenum target = buffer->kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
+    bool refused = refuse_allocation(device, buffer->size);
+    if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
+    bool pooled = buffer->name != 0;
+    if (!pooled) glGenBuffers(1, &buffer->name);
+    for (bool again = !refused; again;) {
+        glBindBuffer(target, buffer->name);
+        if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, buffer->kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
+        label_object(device, GL_BUFFER, buffer->name, label);
+        gls_status status = gls_device_check(device, what);
+        again = status == GLS_ERR_MEMORY && gls_cache_clear(device);
+        if (!again) return status;
+    }
+    return gls_device_check(device, what);
+}
+
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
 {
-    GLS_REQUIRE(device && out && bytes > 0);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_READBACK);
     uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
     if (bytes > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu", label ? label : "", bytes, (unsigned long long)limit);
     gls_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     *buffer = (gls_buffer){.device = device, .kind = kind, .size = bytes};
-    gls_device_hold(device);
-    GLenum target = kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
-    glGenBuffers(1, &buffer->name);
-    glBindBuffer(target, buffer->name);
-    glBufferData(target, (GLsizeiptr)bytes, NULL, kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
-    label_object(device, GL_BUFFER, buffer->name, label);
-    gls_status status = gls_device_check(device, label ? label : "buffer");
+    gls_status status = gls_device_enter(device, label ? label : "buffer");
+    if (status != GLS_OK) {
+        free(buffer);
+        return status;
+    }
+    status = allocate(buffer, label);
+    if (status == GLS_OK) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
     if (status == GLS_OK) {
         device->memory.n_buffers++;
         gls_device_account(device, bytes, 0);
@@ -42,10 +75,10 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
 
 void gls_buffer_destroy(gls_buffer *buffer)
 {
-    if (!buffer) return;
+    if (!buffer || !gls_handle_remove(buffer, GLS_HANDLE_BUFFER)) return;
     gls_device *device = buffer->device;
     gls_device_hold(device);
-    glDeleteBuffers(1, &buffer->name);
+    if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost) glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;
     gls_device_account(device, 0, buffer->size);
     gls_device_release(device);
@@ -54,17 +87,20 @@ void gls_buffer_destroy(gls_buffer *buffer)
 
 size_t gls_buffer_size(const gls_buffer *buffer)
 {
-    return buffer->size;
+    return gls_handle_alive(buffer, GLS_HANDLE_BUFFER) ? buffer->size : 0;
 }
 
 gls_status gls_buffer_clear(gls_buffer *buffer)
 {
-    GLS_REQUIRE(buffer);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
     gls_device *device = buffer->device;
     static const uint8_t zeros[65536];
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, "clearing a buffer");
+    if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (!device->info.gles) {
+    if (gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+        /* the driver stays as it is */
+    } else if (!device->info.gles) {
         glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, NULL);
     } else {
         for (size_t at = 0; at < buffer->size; at += sizeof zeros) {
@@ -72,44 +108,57 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
             glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at, (GLsizeiptr)n, zeros);
         }
     }
-    gls_status status = gls_device_check(device, "clearing a buffer");
+    status = gls_device_check(device, "clearing a buffer");
     gls_device_release(device);
     return status;
 }
 
 gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data)
 {
-    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
+    GLS_REQUIRE(data && offset <= buffer->size && bytes <= buffer->size - offset);
     gls_device *device = buffer->device;
-    gls_device_hold(device);
+    gls_status status = gls_device_enter(device, "writing a buffer");
+    if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
-    gls_status status = gls_device_check(device, "writing a buffer");
+    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+    status = gls_device_check(device, "writing a buffer");
     gls_device_release(device);
     return status;
 }
 
+/* Copies from the buffer that is bound for reading, in OpenGL ES's way. */
+static gls_status read_mapped(size_t offset, size_t bytes, void *data)
+{
+    const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
+    if (!mapped) return gls_fail(GLS_ERR_DEVICE, "reading a buffer: it cannot be mapped");
+    memcpy(data, mapped, bytes);
+    if (glUnmapBuffer(GL_COPY_READ_BUFFER)) return GLS_OK;
+    return gls_fail(GLS_ERR_DEVICE, "reading a buffer: its contents were lost");
+}
+
 gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data)
 {
-    GLS_REQUIRE(buffer && data && offset <= buffer->size && bytes <= buffer->size - offset);
+    GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
+    GLS_REQUIRE(data && offset <= buffer->size && bytes <= buffer->size - offset);
     if (bytes == 0) return GLS_OK;
     gls_device *device = buffer->device;
-    gls_device_hold(device);
-    gls_status status = GLS_OK;
+    gls_status status = gls_device_enter(device, "reading a buffer");
+    if (status != GLS_OK) return status;
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
-    if (gls_staging_wanted(device, bytes)) {
+    if (gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
+        /* data stays as it is */
+    } else if (gls_staging_wanted(device, bytes)) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
         glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
     } else {
-        const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
-        if (mapped) {
-            memcpy(data, mapped, bytes);
-            glUnmapBuffer(GL_COPY_READ_BUFFER);
-        }
+        status = read_mapped(offset, bytes, data);
     }
-    if (status == GLS_OK) status = gls_device_check(device, "reading a buffer");
+    /* what the driver itself says goes before what was noticed without it */
+    gls_status checked = gls_device_check_reset(device, "reading a buffer");
+    if (checked != GLS_OK) status = checked;
     gls_device_release(device);
     return status;
 }
@@ -117,57 +166,75 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
+    bool half;
 } formats[] = {
-    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2},
-    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4},
-    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8},
-    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16},
+    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, false},
+    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8, true},
+    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16, false},
+    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2, true},
 };
+
+/* The format that this device can filter. */
+static unsigned stored_format(gls_device *device, gls_texture_format format)
+{
+    if (device->info.float_linear || formats[format].half) return format;
+    if (!device->told_of_half) gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision (GL_OES_texture_float_linear)");
+    device->told_of_half = true;
+    return format == GLS_TEXTURE_R32F ? GLS_TEXTURE_R16F : GLS_TEXTURE_RGBA16F;
+}
 
 /* All texels 0, slice by slice where the driver cannot do it by itself. */
 static gls_status clear_texture(gls_device *device, const gls_texture *texture)
 {
     const uint32_t *size = texture->size;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
-        glClearTexImage(texture->name, 0, formats[texture->format].layout, GL_FLOAT, NULL);
+        glClearTexImage(texture->name, 0, formats[texture->stored].layout, GL_FLOAT, NULL);
         return GLS_OK;
     }
-    float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->format].channels, sizeof *zeros);
+    float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->stored].channels, sizeof *zeros);
     if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of a texture");
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     for (uint32_t z = 0; z < size[2]; z++)
-        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->format].layout, GL_FLOAT, zeros);
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->stored].layout, GL_FLOAT, zeros);
     free(zeros);
     return GLS_OK;
 }
 
 gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
 {
-    GLS_REQUIRE(device && size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
     GLS_REQUIRE((unsigned)format < sizeof formats / sizeof formats[0]);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
-    uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[format].bytes;
+    unsigned stored = stored_format(device, format);
+    uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
         return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu", label ? label : "", (unsigned long long)bytes,
                         (unsigned long long)device->info.memory_bytes);
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
-    *texture = (gls_texture){.device = device, .format = format, .size = {size[0], size[1], size[2]}, .bytes = bytes};
-    gls_device_hold(device);
+    *texture = (gls_texture){.device = device, .format = format, .stored = stored, .size = {size[0], size[1], size[2]}, .bytes = bytes};
+    gls_status status = gls_device_enter(device, label ? label : "texture");
+    if (status != GLS_OK) {
+        free(texture);
+        return status;
+    }
+    gls_cache_drop_buffers(device); /* volumes need all the memory there is */
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    glTexStorage3D(GL_TEXTURE_3D, 1, formats[format].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
+    if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[stored].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
     label_object(device, GL_TEXTURE, texture->name, label);
-    gls_status status = gls_device_check(device, label ? label : "texture");
+    status = gls_device_check(device, label ? label : "texture");
     if (status == GLS_OK) status = clear_texture(device, texture);
     if (status == GLS_OK) status = gls_device_check(device, label ? label : "texture");
+    if (status == GLS_OK) status = gls_handle_add(texture, GLS_HANDLE_TEXTURE, device, label, free);
     if (status == GLS_OK) {
         device->memory.n_textures++;
         gls_device_account(device, texture->bytes, 0);
@@ -182,28 +249,29 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
 
 void gls_texture_destroy(gls_texture *texture)
 {
-    if (!texture) return;
+    if (!texture || !gls_handle_remove(texture, GLS_HANDLE_TEXTURE)) return;
     gls_device *device = texture->device;
     gls_device_hold(device);
-    glDeleteTextures(1, &texture->name);
+    if (!device->lost) glDeleteTextures(1, &texture->name);
     device->memory.n_textures--;
     gls_device_account(device, 0, texture->bytes);
     gls_device_release(device);
     free(texture);
 }
 
-static bool is_half(gls_texture_format format)
-{
-    return format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_RGBA16F;
-}
-
-static uint16_t *to_half(const float *data, size_t n)
+/* finite: the largest half float stands for what is larger; infinity would spoil the samples beside it. */
+static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;
     uint16_t *half = malloc(n * sizeof *half);
     if (!half) return NULL;
 #pragma omp parallel for schedule(static) if (n > 4 * part)
-    for (size_t at = 0; at < n; at += part) gls_half_convert(data + at, n - at < part ? n - at : part, half + at);
+    for (size_t at = 0; at < n; at += part) {
+        size_t end = n - at < part ? n : at + part;
+        gls_half_convert(data + at, end - at, half + at);
+        for (size_t i = at; finite && i < end; i++)
+            if ((half[i] & 0x7fff) == 0x7c00 && isfinite(data[i])) half[i] -= 1;
+    }
     return half;
 }
 
@@ -214,28 +282,40 @@ static bool contains(const gls_texture *texture, const uint32_t origin[3], const
     return inside;
 }
 
-gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+/* Texels as they are stored. */
+static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
 {
-    GLS_REQUIRE(texture && origin && size && texels && contains(texture, origin, size));
     gls_device *device = texture->device;
-    gls_device_hold(device);
+    bool half = formats[texture->stored].half;
+    gls_status status = gls_device_enter(device, "writing a texture");
+    if (status != GLS_OK) return status;
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, is_half(texture->format) ? 2 : 4);
-    glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                    formats[texture->format].layout, is_half(texture->format) ? GL_HALF_FLOAT : GL_FLOAT, texels);
-    gls_status status = gls_device_check(device, "writing a texture");
+    glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
+    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+        glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
+                        formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+    status = gls_device_check(device, "writing a texture");
     gls_device_release(device);
     return status;
 }
 
 gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
 {
-    GLS_REQUIRE(texture && origin && size && data && contains(texture, origin, size));
-    if (!is_half(texture->format)) return gls_texture_write_texels(texture, origin, size, data);
+    GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
+    GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
+    if (!formats[texture->stored].half) return write_stored(texture, origin, size, data);
     /* drivers convert one value after the other */
-    uint16_t *half = to_half(data, formats[texture->format].channels * (size_t)size[0] * size[1] * size[2]);
+    uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2], texture->stored != texture->format);
     if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
-    gls_status status = gls_texture_write_texels(texture, origin, size, half);
+    gls_status status = write_stored(texture, origin, size, half);
     free(half);
     return status;
+}
+
+gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+{
+    GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
+    if (texture->stored != texture->format) return gls_texture_write(texture, origin, size, texels);
+    GLS_REQUIRE(origin && size && texels && contains(texture, origin, size));
+    return write_stored(texture, origin, size, texels);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -49,25 +51,37 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code. */
-static void force_limits(gls_device_info *info)
+static void force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
-    const char *text = getenv("GLSLINES_FORCE_LIMITS");
-    if (!text) return;
+    const struct {
+        const char *key;
+        uint32_t *limit;
+    } words[] = {
+        {"storage_bindings", &info->max_storage_bindings}, {"uniform_bytes", &info->max_uniform_bytes},   {"texture_3d", &info->max_texture_3d},
+        {"texture_units", &info->max_texture_units},       {"shared_bytes", &info->max_shared_bytes},     {"work_group_size", &info->max_work_group_size},
+        {"work_groups", &info->max_work_groups},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
+    if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
+    if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
+    if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+}
+
+/* What every OpenGL ES 3.1 has to offer. */
+#define GLES31_LIMITS \
+    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=16384,work_group_size=128,work_groups=65535"
+
+/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31" stands for the least of OpenGL ES 3.1. */
+static void force_limits(gls_device_info *info, const char *text)
+{
     char key[32];
-    unsigned long long value;
-    while (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) {
-        if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
-        if (!strcmp(key, "uniform_bytes") && value < info->max_uniform_bytes) info->max_uniform_bytes = (uint32_t)value;
-        if (!strcmp(key, "texture_3d") && value < info->max_texture_3d) info->max_texture_3d = (uint32_t)value;
-        if (!strcmp(key, "texture_units") && value < info->max_texture_units) info->max_texture_units = (uint32_t)value;
-        if (!strcmp(key, "shared_bytes") && value < info->max_shared_bytes) info->max_shared_bytes = (uint32_t)value;
-        if (!strcmp(key, "work_group_size") && value < info->max_work_group_size) info->max_work_group_size = (uint32_t)value;
-        if (!strcmp(key, "work_groups") && value < info->max_work_groups) info->max_work_groups = (uint32_t)value;
-        if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    while (text && *text) {
+        unsigned long long value;
+        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) force_limit(info, key, value);
+        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6])) force_limits(info, GLES31_LIMITS);
         text = strchr(text, ',');
-        if (!text) break;
-        text++;
+        if (text) text++;
     }
 }
 
@@ -93,7 +107,8 @@ void gls_device_query(gls_device_info *info)
     glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
-    force_limits(info);
+    info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
+    force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
 }
 
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text, const void *user)
@@ -111,18 +126,33 @@ static void enable_debug_output(gls_device *device)
     device->debug_output = true;
 }
 
+/* Only a context that was made with notification tells of resets. */
+static void find_reset_status(gls_device *device)
+{
+    int version = epoxy_gl_version();
+    bool core = version >= (device->info.gles ? 32 : 45) || epoxy_has_gl_extension("GL_KHR_robustness") || epoxy_has_gl_extension("GL_EXT_robustness");
+    if (!core && !epoxy_has_gl_extension("GL_ARB_robustness")) return;
+    GLint strategy = GL_NO_RESET_NOTIFICATION;
+    glGetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
+    if (strategy == GL_LOSE_CONTEXT_ON_RESET) device->reset_status = core ? glGetGraphicsResetStatus : glGetGraphicsResetStatusARB;
+    else gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
+}
+
+static void device_free(gls_device *device);
+
 static gls_status device_create(const gls_candidate *candidate, bool gles, int index, gls_device **out)
 {
     gls_device *device = calloc(1, sizeof *device);
     if (!device) return gls_fail(GLS_ERR_MEMORY, "out of memory for a device");
     device->context = EGL_NO_CONTEXT;
+    gls_status status = GLS_OK;
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&device->lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 
-    gls_status status = gls_display_open(candidate, &device->display);
+    status = gls_display_open(candidate, &device->display);
     if (status == GLS_OK) status = gls_context_create(device->display, gles, &device->context);
     if (status != GLS_OK) goto fail;
     device->info.index = index;
@@ -133,25 +163,34 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     if (!device->lost) {
         gls_device_query(&device->info);
         enable_debug_output(device);
+        find_reset_status(device);
     }
     gls_device_release(device);
     if (device->lost) {
         status = gls_fail(GLS_ERR_DEVICE, "EGL: the context cannot be made current");
         goto fail;
     }
+    status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
+    if (status != GLS_OK) goto fail;
     *out = device;
     return GLS_OK;
 fail:
-    gls_device_close(device);
+    device_free(device);
     return status;
 }
 
 void gls_device_close(gls_device *device)
 {
-    if (!device) return;
-    if (device->memory.n_buffers + device->memory.n_textures + device->memory.n_kernels > 0)
-        gls_log(GLS_LOG_DEBUG, "device closed with %zu buffers, %zu textures, %zu kernels alive", device->memory.n_buffers, device->memory.n_textures, device->memory.n_kernels);
+    if (!device || !gls_handle_remove(device, GLS_HANDLE_DEVICE)) return;
+    gls_handle_drop_all(device);
+    device_free(device);
+}
+
+static void device_free(gls_device *device)
+{
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
+    device->context = EGL_NO_CONTEXT;
+    gls_cache_finish(device); /* what it held on the device went with the context */
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);
@@ -159,7 +198,28 @@ void gls_device_close(gls_device *device)
 
 const gls_device_info *gls_device_get_info(const gls_device *device)
 {
+    if (!gls_handle_alive(device, GLS_HANDLE_DEVICE)) return NULL;
     return &device->info;
+}
+
+/* Which graphics interfaces may be taken; OpenGL goes first. */
+typedef struct interfaces {
+    bool gl, gles;
+} interfaces;
+
+static gls_status parse_api(const char *api, interfaces *allowed)
+{
+    bool any = !api || strcmp(api, "auto") == 0;
+    *allowed = (interfaces){any || strcmp(api, "gl") == 0, any || strcmp(api, "gles") == 0};
+    return allowed->gl || allowed->gles ? GLS_OK : gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (auto, gl or gles)", api);
+}
+
+static gls_status create_by(interfaces allowed, const gls_candidate *candidate, int index, gls_device **out)
+{
+    gls_status status = GLS_ERR_DEVICE;
+    if (allowed.gl) status = device_create(candidate, false, index, out);
+    if (status == GLS_ERR_DEVICE && allowed.gles) status = device_create(candidate, true, index, out);
+    return status;
 }
 
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
@@ -172,7 +232,7 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
-static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles, gls_device_finding finding, void *user)
+static size_t list_devices(gls_device_info *out, gls_candidate *where, interfaces allowed, gls_device_finding finding, void *user)
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
@@ -180,7 +240,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            if (device_create(&candidates[i], gles, 0, &device) != GLS_OK) {
+            if (create_by(allowed, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device", gls_last_error());
                     finding(user, false, line);
@@ -204,13 +264,16 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, bool gles
     return n;
 }
 
-gls_status gls_device_list(gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
+gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
 {
     GLS_REQUIRE(list && n);
+    interfaces allowed;
+    gls_status status = parse_api(api, &allowed);
+    if (status != GLS_OK) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    *n = list_devices(found, where, false, finding, user);
+    *n = list_devices(found, where, allowed, finding, user);
     *list = found;
     return GLS_OK;
 }
@@ -225,13 +288,13 @@ static bool device_matches(const gls_device_info *info, const char *name)
 }
 
 /* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices is the renderer on the CPU. */
-static gls_status open_software(bool gles, gls_device **out)
+static gls_status open_software(interfaces allowed, gls_device **out)
 {
     gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
     size_t n = 1 + gls_egl_software_device(&candidates[1]);
     for (size_t i = 0; i < n; i++) {
         gls_device *device = NULL;
-        gls_status status = device_create(&candidates[i], gles, 0, &device);
+        gls_status status = create_by(allowed, &candidates[i], 0, &device);
         if (status == GLS_OK && device->info.software) {
             *out = device;
             return GLS_OK;
@@ -245,58 +308,117 @@ static gls_status open_software(bool gles, gls_device **out)
 gls_status gls_device_open(const char *name, const char *api, gls_device **device)
 {
     GLS_REQUIRE(device);
-    if (api && strcmp(api, "gl") != 0 && strcmp(api, "gles") != 0) return gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (gl or gles)", api);
-    bool gles = api && strcmp(api, "gles") == 0;
+    interfaces allowed;
+    gls_status status = parse_api(api, &allowed);
+    if (status == GLS_OK) status = gls_inject_read_environment();
+    if (status != GLS_OK) return status;
+    const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
     bool any = !name || strcmp(name, "auto") == 0;
+    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     if (!gls_egl_available()) return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1 or libOpenGL.so.0 cannot be loaded (packages libegl1 and libopengl0)");
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
-        return device_create(&node, gles, 0, device);
+        return create_by(allowed, &node, 0, device);
     }
-    if (name && strcmp(name, "llvmpipe") == 0) return open_software(gles, device);
+    if (name && strcmp(name, "llvmpipe") == 0) return open_software(allowed, device);
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n = list_devices(found, where, gles, NULL, NULL), pick = n;
+    size_t n = list_devices(found, where, allowed, NULL, NULL), pick = n;
     for (size_t i = 0; i < n && pick == n; i++)
         if (any || device_matches(&found[i], name)) pick = i;
-    gls_status status;
-    if (pick < n) status = device_create(&where[pick], gles, (int)pick, device);
-    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers %s compute shaders", gles ? "OpenGL ES 3.1" : "OpenGL 4.3");
+    if (pick < n) status = create_by(allowed, &where[pick], (int)pick, device);
+    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
     else status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);
     return status;
 }
 
+gls_status gls_device_reopen(const gls_device *device, gls_device **another)
+{
+    GLS_REQUIRE(device && another);
+    const gls_display *display = device->display;
+    const char *offer = device->info.gles ? "OpenGL ES 3.1" : "OpenGL 4.3";
+    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+    gls_candidate where = {.platform = display->platform, .egl_device = display->egl_device};
+    memcpy(where.node, display->node, sizeof where.node);
+    gls_device *made = NULL;
+    gls_status status = device_create(&where, device->info.gles, device->info.index, &made);
+    if (status != GLS_OK) return status;
+    made->info = device->info;
+    *another = made;
+    return GLS_OK;
+}
+
+void gls_device_mark_lost(gls_device *device, const char *why)
+{
+    if (!device->lost) device->lost_why = why;
+    device->lost = true;
+}
+
+static gls_status fail_lost(const gls_device *device, const char *what)
+{
+    return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);
+}
+
+gls_status gls_device_enter(gls_device *device, const char *what)
+{
+    gls_device_hold(device);
+    if (!device->lost) return GLS_OK;
+    gls_status status = fail_lost(device, what);
+    gls_device_release(device);
+    return status;
+}
+
 gls_status gls_device_check(gls_device *device, const char *what)
 {
-    if (device->lost) return gls_fail(GLS_ERR_DEVICE, "%s: the device was lost", what);
-    GLenum error = glGetError();
+    if (gls_inject(GLS_FAULT_RESET)) gls_device_mark_lost(device, "a fault was injected");
+    if (device->lost) return fail_lost(device, what);
+    GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
+    device->injected = GL_NO_ERROR;
     if (error == GL_NO_ERROR) return GLS_OK;
     /* a lost context repeats its error for ever: look at a few only */
     GLenum next = error;
     for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
-        if (next == GL_CONTEXT_LOST) device->lost = true;
+        if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");
+    if (device->lost) return fail_lost(device, what);
     if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
-    return gls_fail(GLS_ERR_DEVICE, "%s: %s (0x%x)", what, device->lost ? "the device was lost" : "error of the graphics driver", error);
+    return gls_fail(GLS_ERR_DEVICE, "%s: error of the graphics driver (0x%x)", what, error);
+}
+
+gls_status gls_device_check_reset(gls_device *device, const char *what)
+{
+    switch (device->lost || !device->reset_status ? GL_NO_ERROR : device->reset_status()) {
+    case GL_NO_ERROR: break;
+    case GL_GUILTY_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of this program's work"); break;
+    case GL_INNOCENT_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of another program's work"); break;
+    default: gls_device_mark_lost(device, "the driver was reset"); break;
+    }
+    return gls_device_check(device, what);
 }
 
 gls_status gls_device_synchronize(gls_device *device)
 {
-    GLS_REQUIRE(device);
-    gls_device_hold(device);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    gls_status status = gls_device_enter(device, "synchronisation");
+    if (status != GLS_OK) return status;
     glFinish();
-    gls_status status = gls_device_check(device, "synchronisation");
+    status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;
 }
 
 gls_device_memory gls_device_get_memory(const gls_device *device)
 {
-    return device->memory;
+    gls_device_memory none = {0};
+    if (!gls_handle_alive(device, GLS_HANDLE_DEVICE)) return none;
+    pthread_mutex_lock((pthread_mutex_t *)&device->lock);
+    none = device->memory;
+    pthread_mutex_unlock((pthread_mutex_t *)&device->lock);
+    return none;
 }
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed)

@@ -227,9 +227,11 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API)) return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
     EGLConfig config = any_config(display, gles);
-    /* first choice: tell us when the GPU was reset; drivers without that refuse the attribute */
-    for (int robust = 1; robust >= 0; robust--) {
+    /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older extension for OpenGL ES */
+    const EGLint notification[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_NONE};
+    for (size_t i = 0; i < sizeof notification / sizeof *notification; i++) {
         EGLint attributes[16], n = 0;
+        if (notification[i] == EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT && !epoxy_has_egl_extension(display->egl, "EGL_EXT_create_context_robustness")) continue;
         attributes[n++] = EGL_CONTEXT_MAJOR_VERSION;
         attributes[n++] = gles ? 3 : 4;
         attributes[n++] = EGL_CONTEXT_MINOR_VERSION;
@@ -238,8 +240,8 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
             attributes[n++] = EGL_CONTEXT_OPENGL_PROFILE_MASK;
             attributes[n++] = EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT;
         }
-        if (robust) {
-            attributes[n++] = EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY;
+        if (notification[i] != EGL_NONE) {
+            attributes[n++] = notification[i];
             attributes[n++] = EGL_LOSE_CONTEXT_ON_RESET;
         }
         attributes[n] = EGL_NONE;

@@ -25,7 +25,7 @@ static _Thread_local struct {
 static void make_current(gls_device *device)
 {
     eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
-    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context)) device->lost = true;
+    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context)) gls_device_mark_lost(device, "its context cannot be made current");
 }
 
 void gls_device_hold(gls_device *device)

@@ -8,7 +8,11 @@
 
 #include <glslines/device.h>
 
+#include "gpu/inject.h"
+
 struct gbm_device;
+struct gls_shared_program;
+struct gls_pooled_buffer;
 
 /* An initialised EGL display; shared by all devices on it, closed with the last. */
 typedef struct gls_display {
@@ -47,8 +51,14 @@ struct gls_device {
     gls_device_memory memory;
     GLuint staging; /* of gls_staging_read(), made at its first use, freed with the context */
     const uint8_t *staging_mapped;
-    bool lost;
+    bool lost;           /* for good; no call reaches the driver any more */
+    const char *lost_why;
+    GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
+    GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
+    bool told_of_half;   /* that single precision is kept as half */
+    struct gls_shared_program *programs; /* of gpu/cache.h */
+    struct gls_pooled_buffer *pool;
 };
 
 struct gls_buffer {
@@ -60,7 +70,8 @@ struct gls_buffer {
 
 struct gls_texture {
     gls_device *device;
-    gls_texture_format format;
+    gls_texture_format format; /* as asked for */
+    unsigned stored;           /* as it is, see buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
@@ -68,20 +79,41 @@ struct gls_texture {
 
 struct gls_kernel {
     gls_device *device;
-    GLuint program;
+    struct gls_shared_program *program;
     char label[48];
 };
 
 /* Reads limits and names of the current context into info. */
 void gls_device_query(gls_device_info *info);
 
+/* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the driver and can fail starts with it. */
+gls_status gls_device_enter(gls_device *device, const char *what);
 /* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
+/* The same, and asks whether the driver was reset: where the host waits for the device anyway. */
+gls_status gls_device_check_reset(gls_device *device, const char *what);
+void gls_device_mark_lost(gls_device *device, const char *why);
+
+/* Counts a call that can be made to fail; true: leave the driver alone, the next gls_device_check() finds error. */
+static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum error)
+{
+    if (!gls_inject(fault)) return false;
+    device->injected = error;
+    return true;
+}
 
 /* Whether a range of this size is better read through gls_staging_read(). */
 bool gls_staging_wanted(const gls_device *device, size_t bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
+
+/* The device's time for the commands between start and stop, which waits for them. The device must be held. */
+typedef struct gls_timer {
+    GLuint query; /* 0: the host's clock */
+    double start;
+} gls_timer;
+void gls_timer_start(const gls_device *device, gls_timer *timer);
+double gls_timer_stop(const gls_device *device, const gls_timer *timer);
 
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed);
 

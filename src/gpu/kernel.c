@@ -1,5 +1,6 @@
 /* Kernels: compilation, arguments, dispatch. */
-#include "gpu/internal.h"
+#include "gpu/cache.h"
+#include "gpu/handle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,36 @@ static void dump_source(const char *label, const char *text)
     fclose(file);
 }
 
+static GLint texture_units(GLuint program)
+{
+    static const GLenum wanted[2] = {GL_TYPE, GL_ARRAY_SIZE};
+    GLint n = 0, units = 0;
+    glGetProgramInterfaceiv(program, GL_UNIFORM, GL_ACTIVE_RESOURCES, &n);
+    for (GLint i = 0; i < n; i++) {
+        GLint got[2] = {0, 0};
+        glGetProgramResourceiv(program, GL_UNIFORM, (GLuint)i, 2, wanted, 2, NULL, got);
+        if (got[0] == GL_SAMPLER_3D) units += got[1];
+    }
+    return units;
+}
+
+/* The driver looks after its own limits; these may be lower. */
+static gls_status check_limits(const gls_device_info *info, const char *label, GLuint program)
+{
+    GLint blocks = 0, group[3] = {1, 1, 1}, units = texture_units(program);
+    glGetProgramInterfaceiv(program, GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES, &blocks);
+    glGetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, group);
+    uint64_t invocations = (uint64_t)group[0] * (uint64_t)group[1] * (uint64_t)group[2];
+    if ((uint32_t)blocks > info->max_storage_bindings)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d storage blocks, over the device's limit of %u", label, blocks, info->max_storage_bindings);
+    if ((uint32_t)units > info->max_texture_units)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d textures, over the device's limit of %u", label, units, info->max_texture_units);
+    if (invocations > info->max_work_group_size)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %llu invocations in a work group, over the device's limit of %u", label, (unsigned long long)invocations,
+                        info->max_work_group_size);
+    return GLS_OK;
+}
+
 static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
 {
     char message[512] = "";
@@ -56,14 +87,32 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
         log_source(label, text);
         status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
     }
+    if (status == GLS_OK) status = check_limits(&device->info, label, linked);
     if (status != GLS_OK) glDeleteProgram(linked);
     else *program = linked;
     return status;
 }
 
+/* The program of a composed text, compiled if it is not in the cache. text is the callee's. */
+static gls_status find_program(gls_device *device, const char *label, char *text, gls_shared_program **program)
+{
+    bool fault = gls_inject(GLS_FAULT_COMPILE);
+    *program = fault ? NULL : gls_cache_find_program(device, text);
+    if (*program) {
+        free(text);
+        return GLS_OK;
+    }
+    GLuint name = 0;
+    gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
+    if (status == GLS_OK) return gls_cache_add_program(device, text, name, program);
+    free(text);
+    return status;
+}
+
 gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **out)
 {
-    GLS_REQUIRE(device && label && source && out);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(label && source && out && (defines || n_defines == 0));
     gls_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel");
     kernel->device = device;
@@ -74,11 +123,18 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {
         dump_source(label, text);
-        gls_device_hold(device);
-        status = compile(device, label, text, &kernel->program);
-        if (status == GLS_OK) device->memory.n_kernels++;
-        gls_device_release(device);
+        status = gls_device_enter(device, label);
     }
+    if (status != GLS_OK) goto fail;
+    status = find_program(device, label, text, &kernel->program);
+    text = NULL;
+    if (status == GLS_OK) {
+        status = gls_handle_add(kernel, GLS_HANDLE_KERNEL, device, label, free);
+        if (status == GLS_OK) device->memory.n_kernels++;
+        else gls_cache_release_program(device, kernel->program);
+    }
+    gls_device_release(device);
+fail:
     free(text);
     if (status == GLS_OK) *out = kernel;
     else free(kernel);
@@ -87,7 +143,8 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
 
 gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
 {
-    GLS_REQUIRE(device && file && kernel);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(file && kernel);
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
     if (status == GLS_OK) status = gls_kernel_create(device, file, text, defines, n_defines, kernel);
@@ -97,9 +154,9 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
 
 void gls_kernel_destroy(gls_kernel *kernel)
 {
-    if (!kernel) return;
+    if (!kernel || !gls_handle_remove(kernel, GLS_HANDLE_KERNEL)) return;
     gls_device_hold(kernel->device);
-    glDeleteProgram(kernel->program);
+    gls_cache_release_program(kernel->device, kernel->program);
     kernel->device->memory.n_kernels--;
     gls_device_release(kernel->device);
     free(kernel);
@@ -120,38 +177,52 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
+/* An argument of another device, or of another type than what the kernel has there. A slot that the kernel does not use takes anything. */
+static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
+{
+    static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};
+    const gls_device *device = kernel->device;
+    bool scalar = false;
+    switch (arg->kind) {
+    case GLS_ARG_BUFFER:
+    case GLS_ARG_UNIFORMS:
+        if (gls_handle_alive(arg->value.buffer, GLS_HANDLE_BUFFER) && arg->value.buffer->device == device) return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, number);
+    case GLS_ARG_TEXTURE:
+        if (gls_handle_alive(arg->value.texture, GLS_HANDLE_TEXTURE) && arg->value.texture->device == device) return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, number);
+    case GLS_ARG_INT:
+    case GLS_ARG_UINT:
+    case GLS_ARG_FLOAT: scalar = true;
+    }
+    if (!scalar) return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of no known kind", kernel->label, number);
+    for (size_t i = 0; i < kernel->program->n_slots; i++) {
+        const gls_slot *slot = &kernel->program->slots[i];
+        if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' is not", kernel->label, number, names[arg->kind], slot->name);
+    }
+    return GLS_OK;
+}
+
 gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
 {
-    GLS_REQUIRE(kernel && groups && (args || n_args == 0));
+    GLS_REQUIRE_HANDLE(kernel, GLS_HANDLE_KERNEL);
+    GLS_REQUIRE(groups && (args || n_args == 0));
     gls_device *device = kernel->device;
     for (size_t i = 0; i < n_args; i++) {
-        bool buffer = args[i].kind == GLS_ARG_BUFFER || args[i].kind == GLS_ARG_UNIFORMS;
-        if (buffer && (!args[i].value.buffer || args[i].value.buffer->device != device))
-            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, i);
-        if (args[i].kind == GLS_ARG_TEXTURE && (!args[i].value.texture || args[i].value.texture->device != device))
-            return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, i);
+        gls_status bad = check_argument(kernel, i, &args[i]);
+        if (bad != GLS_OK) return bad;
     }
-    gls_device_hold(device);
-    glUseProgram(kernel->program);
+    gls_status status = gls_device_enter(device, kernel->label);
+    if (status != GLS_OK) return status;
+    glUseProgram(kernel->program->name);
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
-    GLuint query = 0;
-    bool timed = gpu_seconds && !device->info.gles;
-    if (timed) {
-        glGenQueries(1, &query);
-        glBeginQuery(GL_TIME_ELAPSED, query);
-    }
-    glDispatchCompute(groups[0], groups[1], groups[2]);
-    if (timed) glEndQuery(GL_TIME_ELAPSED);
+    gls_timer timer;
+    if (gpu_seconds) gls_timer_start(device, &timer);
+    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION)) glDispatchCompute(groups[0], groups[1], groups[2]);
+    if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    if (timed) {
-        GLuint64 nanoseconds = 0;
-        glGetQueryObjectui64v(query, GL_QUERY_RESULT, &nanoseconds);
-        glDeleteQueries(1, &query);
-        *gpu_seconds = (double)nanoseconds * 1e-9;
-    } else if (gpu_seconds) {
-        *gpu_seconds = 0;
-    }
-    gls_status status = gls_device_check(device, kernel->label);
+    status = gls_device_check(device, kernel->label);
     gls_device_release(device);
     return status;
 }

@@ -1,3 +1,4 @@
+#include "io/crc.h"
 #include "io/tractogram.h"
 #include "util/status.h"
 
@@ -33,7 +34,7 @@ gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *
 
 gls_tractogram_options gls_tractogram_options_default(void)
 {
-    return (gls_tractogram_options){.half_precision = false, .overwrite = false, .header_lines = NULL};
+    return (gls_tractogram_options){.half_precision = false, .overwrite = false, .header_lines = NULL, .shard = NULL};
 }
 
 void gls_tractogram_space(gls_tractogram_format format, const gls_grid *grid, double voxel_to_space[3][4])
@@ -60,6 +61,10 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     w->driver = formats[format].driver;
     w->output = GLS_OUTPUT_NONE;
+    if (options->shard) {
+        w->is_shard = true;
+        w->shard = *options->shard;
+    }
     gls_status status = gls_grid_init(&w->grid, grid->dim, grid->affine);
     if (status == GLS_OK) status = gls_output_create(path, options->overwrite, &w->output);
     if (status == GLS_OK) status = w->driver->create(w, options);
@@ -150,6 +155,7 @@ gls_status gls_packer_flush(gls_packer *packer)
 {
     size_t n = packer->n;
     packer->n = 0;
+    if (packer->checked) packer->crc = gls_crc32(packer->crc, packer->data, n);
     return gls_output_write(packer->output, packer->data, n);
 }
 

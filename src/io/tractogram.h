@@ -2,6 +2,7 @@
 #ifndef GLS_IO_TRACTOGRAM_H
 #define GLS_IO_TRACTOGRAM_H
 
+#include "io/shard.h"
 #include "util/file.h"
 #include <glslines/tractogram.h>
 
@@ -15,6 +16,8 @@ typedef struct gls_tractogram_driver {
     void (*destroy)(void *state); /* accepts NULL */
 } gls_tractogram_driver;
 
+#define GLS_TCK_MAX_HEADER 65536
+
 extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver;
 
 struct gls_tractogram_writer {
@@ -22,6 +25,9 @@ struct gls_tractogram_writer {
     void *state;
     gls_output output;
     gls_grid grid;
+    bool is_shard;
+    gls_shard shard;                  /* if is_shard */
+    bool seeds_in_world;              /* TRK: seeds come in world mm, as its property holds them, and not in the space of the points */
     uint64_t n_streamlines, n_points; /* before the present append */
     bool has_seed, has_seed_index;    /* fixed by the first append that is not empty */
     gls_status failed;                /* of the first append that failed, with its message: every later call repeats it */
@@ -33,6 +39,8 @@ typedef struct gls_packer {
     gls_output *output;
     unsigned char *data;
     size_t n, capacity;
+    bool checked; /* crc is wanted: of all that was written */
+    uint32_t crc;
 } gls_packer;
 
 gls_status gls_packer_init(gls_packer *packer, gls_output *output);

@@ -1,28 +1,13 @@
 /* TrackVis version 2: binary header of 1000 bytes, voxel mm with the origin at the corner of the first voxel. */
 #include "io/tractogram.h"
+#include "io/trk.h"
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/status.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HEADER_BYTES 1000
-
-/* Byte positions of header fields. */
-enum {
-    AT_DIM = 6,
-    AT_VOXEL_SIZE = 12,
-    AT_N_PROPERTIES = 238,
-    AT_PROPERTY_NAME = 240,
-    AT_VOX_TO_RAS = 440,
-    AT_VOXEL_ORDER = 948,
-    AT_PAD2 = 952,
-    AT_N_COUNT = 988,
-    AT_VERSION = 992,
-    AT_HDR_SIZE = 996,
-    NAME_BYTES = 20
-};
 
 typedef struct trk {
     gls_packer packer;
@@ -60,7 +45,7 @@ static void destroy(void *state)
 
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
-    static const unsigned char zeros[HEADER_BYTES];
+    static const unsigned char zeros[TRK_HEADER_BYTES];
     double affine[3][4], to_voxmm[3][4], from_voxmm[3][4];
     (void)options;
     for (int i = 0; i < 3; i++) {
@@ -82,6 +67,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
         }
     }
     status = gls_packer_init(&t->packer, &w->output);
+    t->packer.checked = w->is_shard;
     if (status == GLS_OK) status = gls_output_write(&w->output, zeros, sizeof zeros);
     return status;
 }
@@ -101,7 +87,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
             const double seed[3] = {s->seed[i][0], s->seed[i][1], s->seed[i][2]};
             double world[3];
             gls_affine_apply(t->voxmm_to_world, seed, world);
-            for (int k = 0; k < 3; k++, n_property += 4) put_float(property + n_property, world[k]);
+            for (int k = 0; k < 3; k++, n_property += 4) put_float(property + n_property, w->seeds_in_world ? seed[k] : world[k]);
         }
         if (s->seed_index) {
             t->rounded |= (uint32_t)(double)(float)s->seed_index[i] != s->seed_index[i] || s->seed_index[i] > 1u << 24;
@@ -118,7 +104,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 /* Several values under one name: the name, a NUL and the number of values. */
 static int add_property(unsigned char *header, int slot, const char *name, int values)
 {
-    char *at = (char *)header + AT_PROPERTY_NAME + slot * NAME_BYTES;
+    char *at = (char *)header + TRK_PROPERTY_NAME + slot * TRK_NAME_BYTES;
     strcpy(at, name);
     if (values > 1) at[strlen(name) + 1] = (char)('0' + values);
     return values;
@@ -127,26 +113,31 @@ static int add_property(unsigned char *header, int slot, const char *name, int v
 static gls_status finish(gls_tractogram_writer *w)
 {
     trk *t = w->state;
-    unsigned char header[HEADER_BYTES] = "TRACK";
+    unsigned char header[TRK_HEADER_BYTES] = "TRACK";
     int n_properties = 0, n_names = 0;
     gls_status status = gls_packer_flush(&t->packer);
     if (status != GLS_OK) return status;
     if (t->rounded) gls_log(GLS_LOG_WARNING, "%s: TRK stores seed indices as float; those above 16777216 are rounded (TRX keeps them)", w->output.path);
     for (int i = 0; i < 3; i++) {
-        put16(header + AT_DIM + 2 * i, t->grid.dim[i]);
-        put_float(header + AT_VOXEL_SIZE + 4 * i, w->grid.voxel_size[i]);
-        for (int c = 0; c < 4; c++) put_float(header + AT_VOX_TO_RAS + 4 * (4 * i + c), t->grid.affine[i][c]);
+        put16(header + TRK_DIM + 2 * i, t->grid.dim[i]);
+        put_float(header + TRK_VOXEL_SIZE + 4 * i, w->grid.voxel_size[i]);
+        for (int c = 0; c < 4; c++) put_float(header + TRK_VOX_TO_RAS + 4 * (4 * i + c), t->grid.affine[i][c]);
     }
-    put_float(header + AT_VOX_TO_RAS + 4 * 15, 1.0);
+    put_float(header + TRK_VOX_TO_RAS + 4 * 15, 1.0);
     if (w->has_seed) n_properties += add_property(header, n_names++, "seeds", 3);
     if (w->has_seed_index) n_properties += add_property(header, n_names++, "seed_index", 1);
-    put16(header + AT_N_PROPERTIES, n_properties);
+    put16(header + TRK_N_PROPERTIES, n_properties);
     /* readers flip axes if these letters do not follow from the affine in this very header */
-    gls_grid_axis_codes(&t->grid, (char *)header + AT_VOXEL_ORDER);
-    gls_grid_axis_codes(&t->grid, (char *)header + AT_PAD2);
-    put32(header + AT_N_COUNT, (uint32_t)w->n_streamlines);
-    put32(header + AT_VERSION, 2);
-    put32(header + AT_HDR_SIZE, HEADER_BYTES);
+    gls_grid_axis_codes(&t->grid, (char *)header + TRK_VOXEL_ORDER);
+    gls_grid_axis_codes(&t->grid, (char *)header + TRK_PAD2);
+    if (w->is_shard) {
+        char text[GLS_SHARD_TEXT];
+        gls_shard_print(&w->shard, &t->packer.crc, text);
+        sprintf((char *)header + TRK_SHARD, "%s: %s", GLS_SHARD_KEY, text);
+    }
+    put32(header + TRK_N_COUNT, (uint32_t)w->n_streamlines);
+    put32(header + TRK_VERSION, 2);
+    put32(header + TRK_HDR_SIZE, TRK_HEADER_BYTES);
     return gls_output_write_at(&w->output, 0, header, sizeof header);
 }
 

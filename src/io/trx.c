@@ -214,8 +214,14 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
         }
         n += (size_t)snprintf(text + n, size - n, ", ");
     }
-    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu}", g->dim[0],
+    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu", g->dim[0],
                           g->dim[1], g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
+    if (w->is_shard) {
+        char note[GLS_SHARD_TEXT];
+        gls_shard_print(&w->shard, NULL, note);
+        n += (size_t)snprintf(text + n, size - n, ", \"" GLS_SHARD_KEY "\": \"%s\"", note);
+    }
+    text[n++] = '}';
     if (c) {
         uselocale(before);
         freelocale(c);

@@ -1,5 +1,5 @@
 /* One batch: initial directions, then as many rounds of tracking as its streamlines need; each round ends with whole seeds in order. */
-#include "track/internal.h"
+#include "track/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 /* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
 static uint32_t list_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
 {
-    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t seed = from, lines = 0;
     for (; seed < n; seed++) {
         const uint32_t *direction = &c->direction[seed * stride];
@@ -49,7 +49,7 @@ static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 /* Decides on one finished streamline: its kept steps, or rejection. */
 static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_forward, uint32_t *backward, uint32_t *forward)
 {
-    const gls_tracker *t = c->tracker;
+    const gls_engine *t = c->engine;
     gls_track_result *r = &c->stats->result;
     uint32_t ends[2] = {state_backward >> 28, state_forward >> 28};
     *backward = state_backward & 0x0fffffffu;
@@ -75,7 +75,7 @@ static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_
  * Returns the number of lines placed; *seed is the first seed not done. */
 static uint32_t place_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel, uint32_t *next_seed)
 {
-    size_t stride = (size_t)c->tracker->params.max_directions_per_seed + 1;
+    size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
     for (; seed < until; seed++) {
@@ -111,7 +111,7 @@ done:
 
 static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     uint32_t header[GLS_STATE_HEADER];
     double start = gls_seconds();
     gls_status status = gls_buffer_read(t->state, 0, sizeof header, header);
@@ -140,60 +140,79 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
 /* Lines per round such that the pool is unlikely to run full. */
 static uint32_t round_capacity(const gls_batch_context *c)
 {
-    const gls_track_plan *plan = &c->tracker->plan;
+    const gls_track_plan *plan = &c->engine->plan;
     double blocks_per_line = 2 * (c->points_per_line / 2 / GLS_POOL_BLOCK + 1);
     double lines = 0.8 * plan->pool_blocks / blocks_per_line;
     return lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
 }
 
-/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over. */
-static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+/* What the round needs besides the streamlines' ends: a parcel, where streamlines are wanted. *gave_way: there is none, because earlier seeds wait for somebody. */
+static gls_status take_parcel(gls_batch_context *c, uint64_t seed, gls_parcel **parcel, bool *gave_way)
+{
+    double start = gls_seconds();
+    gls_status status = c->run->courier ? gls_courier_take(c->run->courier, c->worker->place, seed, parcel) : GLS_OK;
+    c->stats->result.seconds_sink += gls_seconds() - start;
+    *gave_way = status == GLS_OK && c->run->courier && !*parcel;
+    return status;
+}
+
+/* Packs what was tracked of seeds from .. until - 1 and commits whole seeds; *done is the first seed left over, untouched by a failure. */
+static gls_status finish_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines, gls_parcel *parcel, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
-    uint32_t n_lines, done = from, capacity = round_capacity(c), limit = c->tracker->plan.batch_lines;
+    gls_status status = parcel ? gls_parcel_reserve(parcel, n_lines, 0) : GLS_OK;
+    if (status != GLS_OK) return status;
+    double start = gls_seconds();
+    uint64_t steps = c->steps;
+    uint32_t next, placed = place_lines(c, first, from, until, parcel, &next);
+    r->seconds_scan += gls_seconds() - start;
+    if (r->directions > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)r->directions * 1.1);
+    if (parcel && r->points > 0) {
+        status = gls_parcel_reserve(parcel, n_lines, r->points);
+        if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, r->points, parcel);
+    }
+    if (status == GLS_OK && next > from) gls_batch_commit(c, first + next, parcel);
+    if (status == GLS_OK) *done = next;
+    return status;
+}
+
+/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over, from itself if the round gave way. */
+static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+{
+    uint32_t n_lines, until, done = from, capacity = round_capacity(c), limit = c->engine->plan.batch_lines;
     gls_parcel *parcel = NULL;
+    bool gave_way = false;
     gls_status status;
     do {
         double start = gls_seconds();
-        uint32_t until = list_lines(c, first, from, n, capacity < limit ? capacity : limit, &n_lines), placed = 0;
-        r->seconds_scan += gls_seconds() - start;
+        until = list_lines(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
+        c->stats->result.seconds_scan += gls_seconds() - start;
         start = gls_seconds();
         status = n_lines > 0 ? gls_pass_track(c, n_lines) : GLS_OK;
-        r->seconds_track += gls_seconds() - start;
-        start = gls_seconds();
-        if (status == GLS_OK && c->courier && !parcel) {
-            parcel = gls_courier_take(c->courier);
-            r->seconds_sink += gls_seconds() - start;
-            if (!parcel) return GLS_ERR_OUTPUT;
-        }
-        if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, n_lines, 0);
-        if (status != GLS_OK) return status;
-        start = gls_seconds();
-        uint64_t before = r->points, steps = c->steps, directions = r->directions;
-        placed = place_lines(c, first, from, until, parcel, &done);
-        uint64_t points = r->points - before;
-        r->seconds_scan += gls_seconds() - start;
-        if (r->directions > directions) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)(r->directions - directions) * 1.1);
-        if (parcel && points > 0) {
-            status = gls_parcel_reserve(parcel, n_lines, points);
-            if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, points, parcel);
-            if (status != GLS_OK) return status;
-        }
-        if (done == from && until == from + 1) return gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
+        c->stats->result.seconds_track += gls_seconds() - start;
+        if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
+        if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
+        if (status == GLS_OK && !gave_way && done == from && until == from + 1)
+            status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
         capacity = (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
-    } while (done == from);
-    if (parcel) gls_courier_send(c->courier);
+    } while (status == GLS_OK && !gave_way && done == from);
+    if (status != GLS_OK && parcel) gls_courier_drop(c->run->courier, parcel);
     *next = done;
-    return GLS_OK;
+    return status;
 }
 
-gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n)
+gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n, uint64_t *done)
 {
     double start = gls_seconds();
     gls_seeds_get(c->seeds, first, n, c->seed);
     gls_status status = gls_pass_initial(c, first, n);
     c->stats->result.seconds_initial += gls_seconds() - start;
-    for (uint32_t seed = 0; status == GLS_OK && seed < n;) status = run_round(c, first, seed, n, &seed);
-    c->stats->result.batches++;
+    bool gave_way = false;
+    for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
+        uint32_t from = seed;
+        status = run_round(c, first, from, n, &seed);
+        gave_way = seed == from;
+        *done = seed;
+    }
     return status;
 }

@@ -91,17 +91,25 @@ gls_status gls_boot_model_create(gls_device *device, const gls_track_params *par
     gls_status status = gls_volume_plan_make(&dwi->grid, gls_boot_channels(input->qball), params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                                              gls_device_get_info(device), &volume);
     if (status != GLS_OK) return status;
-    double scale = signal_scale(dwi);
     gls_sections sections = {0};
-    model->min_signal = input->qball->options.min_signal * scale;
     gls_section_sphere(&sections, defines, input->sphere, plan->lanes > 1);
     status = define_boot(defines, &sections, params, plan, input);
     if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
     if (status == GLS_OK) status = gls_volume_create(device, &volume, "bootstrap volume", &model->volume);
-    if (status == GLS_OK) status = gls_boot_volume_fill(&model->volume, input, scale);
     gls_sections_finish(&sections);
     if (status != GLS_OK) gls_model_finish(model);
     return status;
+}
+
+gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed)
+{
+    gls_volume *volume[GLS_MAX_ENGINES];
+    double scale = signal_scale(input->dwi);
+    for (size_t i = 0; i < n; i++) {
+        volume[i] = &models[i]->volume;
+        models[i]->min_signal = input->qball->options.min_signal * scale;
+    }
+    return gls_boot_volume_fill(volume, n, input, scale, failed);
 }
 
 void gls_model_finish(gls_model *model)

@@ -108,11 +108,11 @@ static void fill_block(const void *user, size_t first, size_t count, float *rows
     finish_residuals(q, signal, rows + residuals * GLS_VOLUME_BLOCK);
 }
 
-gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input, double scale)
+gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed)
 {
     boot_fill f;
     gls_status status = fill_init(&f, input, scale);
-    if (status == GLS_OK) status = gls_volume_fill(volume, &input->dwi->grid, fill_block, &f, input->dwi->n_volumes * GLS_VOLUME_BLOCK);
+    if (status == GLS_OK) status = gls_volume_fill(volumes, n_volumes, &input->dwi->grid, fill_block, &f, input->dwi->n_volumes * GLS_VOLUME_BLOCK, failed);
     free(f.fit);
     free(f.basis);
     return status;

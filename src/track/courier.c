@@ -1,22 +1,25 @@
-/* Delivery of finished streamlines to the sink while the next batch is tracked. */
-#include "track/internal.h"
+/* Delivery of finished streamlines to the sink, in the order of seeds, while the next ones are tracked. */
+#include "track/courier.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "util/status.h"
 
-#define PARCELS 2
+/* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that they share, and one besides for what is due. */
+#define FEW 2
+#define MANY 16
+#define SHARED_BYTES ((uint64_t)512 << 20)
 
 struct gls_courier {
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    gls_queue *queue; /* its lock is ours, too */
     gls_track_sink sink;
     void *user;
-    gls_parcel parcel[PARCELS];
-    unsigned taken, sent, delivered; /* counters; parcel i % PARCELS */
+    gls_parcel *parcel; /* n_workers x per_worker */
+    size_t n_workers, per_worker;
+    uint64_t due;       /* the seed that comes next */
+    uint64_t bytes;     /* of parcels that wait */
     bool closing;
     gls_status status;
     char message[512];
@@ -46,7 +49,7 @@ gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
     return GLS_OK;
 }
 
-void gls_parcel_finish(gls_parcel *parcel)
+static void parcel_finish(gls_parcel *parcel)
 {
     free(parcel->offset);
     free(parcel->seed_index);
@@ -55,40 +58,60 @@ void gls_parcel_finish(gls_parcel *parcel)
     *parcel = (gls_parcel){0};
 }
 
-static void *deliver(void *user)
+static uint64_t parcel_bytes(const gls_parcel *parcel)
 {
-    gls_courier *c = user;
-    pthread_mutex_lock(&c->lock);
-    for (;;) {
-        while (c->delivered == c->sent && !c->closing) pthread_cond_wait(&c->changed, &c->lock);
-        if (c->delivered == c->sent) break;
-        gls_parcel *parcel = &c->parcel[c->delivered % PARCELS];
-        if (c->status == GLS_OK && parcel->n > 0) {
-            pthread_mutex_unlock(&c->lock);
-            gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index, (const float(*)[3])parcel->seed};
-            gls_status status = c->sink(c->user, &streamlines);
-            pthread_mutex_lock(&c->lock);
-            if (status != GLS_OK) {
-                c->status = status;
-                snprintf(c->message, sizeof c->message, "%s", gls_last_error());
-            }
-        }
-        c->delivered++;
-        pthread_cond_broadcast(&c->changed);
-    }
-    pthread_mutex_unlock(&c->lock);
+    return parcel->point_capacity * sizeof *parcel->point + parcel->capacity * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+}
+
+static gls_parcel *find_due(gls_courier *c)
+{
+    for (size_t i = 0; i < c->n_workers * c->per_worker; i++)
+        if (c->parcel[i].state == GLS_PARCEL_SENT && c->parcel[i].first == c->due) return &c->parcel[i];
     return NULL;
 }
 
-gls_status gls_courier_create(gls_track_sink sink, void *user, gls_courier **out)
+/* Called and returns with the lock held. */
+static void hand_over(gls_courier *c, gls_parcel *parcel)
+{
+    if (c->status == GLS_OK && parcel->n > 0) {
+        pthread_mutex_unlock(&c->queue->lock);
+        gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index, (const float(*)[3])parcel->seed};
+        gls_status status = c->sink(c->user, &streamlines);
+        pthread_mutex_lock(&c->queue->lock);
+        if (status != GLS_OK) {
+            c->status = status;
+            snprintf(c->message, sizeof c->message, "%s", gls_last_error());
+            c->queue->stopped = true;
+        }
+    }
+    c->due = parcel->end;
+    c->bytes -= parcel_bytes(parcel);
+    parcel->state = GLS_PARCEL_FREE;
+    pthread_cond_broadcast(&c->queue->changed);
+}
+
+static void *deliver(void *user)
+{
+    gls_courier *c = user;
+    pthread_mutex_lock(&c->queue->lock);
+    for (;;) {
+        gls_parcel *parcel = find_due(c);
+        if (parcel) hand_over(c, parcel);
+        else if (c->closing) break;
+        else pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    }
+    pthread_mutex_unlock(&c->queue->lock);
+    return NULL;
+}
+
+gls_status gls_courier_create(gls_queue *queue, gls_track_sink sink, void *user, gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
-    c->sink = sink;
-    c->user = user;
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->changed, NULL);
-    if (pthread_create(&c->thread, NULL, deliver, c) != 0) {
+    *c = (gls_courier){.queue = queue, .sink = sink, .user = user, .n_workers = queue->n_workers, .per_worker = queue->n_workers > 1 ? MANY + 1 : FEW, .due = queue->next};
+    c->parcel = calloc(c->n_workers * c->per_worker, sizeof *c->parcel);
+    if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
+        free(c->parcel);
         free(c);
         return gls_fail(GLS_ERR_MEMORY, "the output thread cannot be started");
     }
@@ -96,36 +119,63 @@ gls_status gls_courier_create(gls_track_sink sink, void *user, gls_courier **out
     return GLS_OK;
 }
 
-gls_parcel *gls_courier_take(gls_courier *c)
+/* A free parcel of the worker, if it may have one more; rather one that has its memory already. */
+static gls_parcel *find_free(gls_courier *c, size_t worker, uint64_t first)
 {
-    pthread_mutex_lock(&c->lock);
-    while (c->taken - c->delivered == PARCELS && c->status == GLS_OK) pthread_cond_wait(&c->changed, &c->lock);
-    gls_parcel *parcel = c->status == GLS_OK ? &c->parcel[c->taken++ % PARCELS] : NULL;
-    pthread_mutex_unlock(&c->lock);
-    if (parcel) parcel->n = 0;
-    return parcel;
+    gls_parcel *parcel = &c->parcel[worker * c->per_worker], *best = NULL;
+    size_t n_used = 0;
+    for (size_t i = 0; i < c->per_worker; i++) {
+        if (parcel[i].state != GLS_PARCEL_FREE) n_used++;
+        else if (!best || parcel[i].point_capacity > best->point_capacity) best = &parcel[i];
+    }
+    bool allowed = n_used < FEW || first == c->due || (n_used < MANY && c->bytes < SHARED_BYTES);
+    return allowed ? best : NULL;
 }
 
-void gls_courier_send(gls_courier *c)
+gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_parcel **out)
 {
-    pthread_mutex_lock(&c->lock);
-    c->sent++;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
+    gls_parcel *parcel = NULL;
+    pthread_mutex_lock(&c->queue->lock);
+    /* what is due comes first: with nobody on it, one that waits to deliver what comes later would wait for ever */
+    while (!c->queue->stopped && !(parcel = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due)) pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    bool stopped = c->queue->stopped;
+    if (parcel && !stopped) {
+        parcel->state = GLS_PARCEL_TAKEN;
+        parcel->first = first;
+        parcel->n = 0;
+    }
+    pthread_mutex_unlock(&c->queue->lock);
+    if (stopped) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
+    *out = parcel;
+    return GLS_OK;
+}
+
+void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
+{
+    parcel->end = end;
+    parcel->state = GLS_PARCEL_SENT;
+    c->bytes += parcel_bytes(parcel);
+    pthread_cond_broadcast(&c->queue->changed);
+}
+
+void gls_courier_drop(gls_courier *c, gls_parcel *parcel)
+{
+    pthread_mutex_lock(&c->queue->lock);
+    parcel->state = GLS_PARCEL_FREE;
+    pthread_mutex_unlock(&c->queue->lock);
 }
 
 gls_status gls_courier_destroy(gls_courier *c)
 {
     if (!c) return GLS_OK;
-    pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->queue->lock);
     c->closing = true;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->lock);
+    pthread_cond_broadcast(&c->queue->changed);
+    pthread_mutex_unlock(&c->queue->lock);
     pthread_join(c->thread, NULL);
     gls_status status = c->status == GLS_OK ? GLS_OK : gls_fail(c->status, "%s", c->message);
-    for (int i = 0; i < PARCELS; i++) gls_parcel_finish(&c->parcel[i]);
-    pthread_cond_destroy(&c->changed);
-    pthread_mutex_destroy(&c->lock);
+    for (size_t i = 0; i < c->n_workers * c->per_worker; i++) parcel_finish(&c->parcel[i]);
+    free(c->parcel);
     free(c);
     return status;
 }

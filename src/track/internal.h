@@ -9,6 +9,9 @@
 
 #define GLS_MAX_DIRECTIONS 32
 #define GLS_MAX_STEPS 1000000
+#define GLS_MAX_ENGINES GLS_TRACKER_MAX_DEVICES
+/* How often a device may be lost over the same seeds. */
+#define GLS_MAX_LOSSES 3
 
 /* Uniform blocks, laid out as in GLSL: scalars of four bytes. */
 typedef uint32_t uint_field;
@@ -45,20 +48,25 @@ typedef struct gls_model {
     double min_signal;  /* in units of the volume */
 } gls_model;
 
-/* Makes the volume and the model buffer and adds the direction getter's definitions. */
+/* Makes the volume, empty, and the model buffer, and adds the direction getter's definitions. */
 gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                  gls_model *model);
 gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                 gls_model *model);
+/* Fill the volumes of models of the same input and parameters, each on a device of its own: what the CPU computes for them, it computes once. *failed tells which model a failure is
+ * of; it stays as it was for one of the input or of the host. */
+gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed);
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed);
 void gls_model_finish(gls_model *model);
 
-/* Writes the channels of the bootstrap volume (coefficients, mean b0, residuals), slice by slice. */
-gls_status gls_boot_volume_fill(gls_volume *volume, const gls_track_input *input, double scale);
+/* Writes the channels of bootstrap volumes (coefficients, mean b0, residuals), slice by slice. */
+gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed);
 /* Channels in front of the residuals, a multiple of 4, and in all. */
 uint32_t gls_boot_coefficient_channels(const gls_qball *qball);
 uint32_t gls_boot_channels(const gls_qball *qball);
 
-struct gls_tracker {
+/* What tracks on one device. */
+typedef struct gls_engine {
     gls_device *device;
     gls_track_params params;
     gls_track_plan plan;
@@ -74,7 +82,33 @@ struct gls_tracker {
     gls_buffer *uniforms, *gather_uniforms;
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
+    uint32_t coefficients;  /* of the plan */
+    uint32_t halvings;      /* of the batch, for want of memory */
+    bool owns_device;       /* opened in place of one that was lost */
+    bool complete;
+    gls_define_list defines; /* until it is complete */
+} gls_engine;
+/* The parts of gls_engine_create(): all that does not depend on the values of the input; the volumes, of several engines at once; buffers, for a smaller batch where memory
+ * demands it, and kernels. */
+gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
+gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
+gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
+/* Builds kernels and uploads volumes; params and input have been checked. */
+gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
+/* Accepts NULL. */
+void gls_engine_destroy(gls_engine *engine);
+
+struct gls_tracker {
+    size_t n;
+    gls_device *device[GLS_MAX_ENGINES];
+    gls_engine *engine[GLS_MAX_ENGINES]; /* NULL: of a device that failed */
+    bool failed[GLS_MAX_ENGINES];        /* while engines were made */
+    gls_track_share share[GLS_MAX_ENGINES];
+    gls_track_params params;             /* in the precision that was possible */
+    gls_track_input input;
 };
+/* Makes engine i anew, with batches of at most this many seeds, on a new context if the old one is lost. After a failure there is no engine. */
+gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);
 
 gls_status gls_track_params_check(const gls_track_params *params);
 
@@ -82,44 +116,32 @@ gls_status gls_track_params_check(const gls_track_params *params);
 typedef struct gls_track_stats {
     gls_track_result result;
     uint64_t *histogram; /* kept streamlines by number of steps, 0 .. 2 max_steps */
-    size_t n_bins;
+    size_t n_bins, n_used; /* in use: those from n_used on are 0 */
     double sum_steps;
 } gls_track_stats;
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps);
 void gls_track_stats_add(gls_track_stats *stats, uint32_t steps);
+/* Adds from to stats, and empties it. */
+void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
+/* Forgets the counts; times stay. */
+void gls_track_stats_drop(gls_track_stats *stats);
 /* Means, medians and extremes from the histogram. */
 void gls_track_stats_complete(gls_track_stats *stats, double step_size);
 void gls_track_stats_finish(gls_track_stats *stats);
 
-/* Streamlines of a batch on the host, on their way to the sink. */
-typedef struct gls_parcel {
-    size_t n, capacity;
-    uint64_t *offset;
-    uint32_t *seed_index;
-    float (*seed)[3];
-    float (*point)[3];
-    size_t point_capacity;
-} gls_parcel;
-gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
-void gls_parcel_finish(gls_parcel *parcel);
-
-/* Hands parcels to the sink on a thread of its own, in order, two at most at a time. */
 typedef struct gls_courier gls_courier;
-gls_status gls_courier_create(gls_track_sink sink, void *user, gls_courier **courier);
-/* An empty parcel to fill; waits for one. NULL after a failure of the sink. */
-gls_parcel *gls_courier_take(gls_courier *courier);
-/* Sends the parcel taken last. */
-void gls_courier_send(gls_courier *courier);
-/* Waits until all is delivered, frees the courier and returns the sink's first failure with its message. */
-gls_status gls_courier_destroy(gls_courier *courier);
+typedef struct gls_parcel gls_parcel;
+typedef struct gls_run gls_run;
+typedef struct gls_worker gls_worker;
 
 /* One batch: seeds first .. first + n - 1 of the list. */
 typedef struct gls_batch_context {
-    gls_tracker *tracker;
+    gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
-    gls_courier *courier; /* NULL: nobody wants the streamlines */
-    gls_track_stats *stats;
+    gls_run *run;         /* with the next two NULL where a pass runs by itself */
+    gls_worker *worker;
+    gls_track_stats *stats; /* of the round; see gls_batch_commit() */
     uint32_t *direction;  /* batch_seeds x (max directions + 1) */
     uint32_t *line;       /* batch_lines x GLS_LINE_WORDS */
     uint32_t *state;      /* 2 x batch_lines */
@@ -127,10 +149,6 @@ typedef struct gls_batch_context {
     float (*seed)[3];     /* batch_seeds */
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
-    gls_track_progress progress; /* may be NULL */
-    void *progress_user;
-    uint64_t seeds_done;
-    double polled;          /* when progress was last called */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);
@@ -144,9 +162,12 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
     return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
 }
 
-/* Calls progress if the last call is some time ago; GLS_ERR_CANCELLED if it asks to stop. */
+/* Between dispatches: reports progress if the last time is some time ago; GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_batch_poll(gls_batch_context *context);
-gls_status gls_batch_run(gls_batch_context *context, uint64_t first, uint32_t n);
+/* Tracks seeds first .. first + n - 1. *done seeds were finished and committed, after a failure too; fewer than n without one where earlier seeds wait for somebody. */
+gls_status gls_batch_run(gls_batch_context *context, uint64_t first, uint32_t n, uint64_t *done);
+/* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
+void gls_batch_commit(gls_batch_context *context, uint64_t end, gls_parcel *parcel);
 
 double gls_seconds(void);
 

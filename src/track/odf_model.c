@@ -60,20 +60,6 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
-static gls_status fill_volume(gls_volume *volume, const gls_track_input *input, bool coefficients, bool per_voxel)
-{
-    const gls_odf_source *odf = input->odf;
-    odf_fill f = {.odf = odf, .per_voxel = per_voxel, .n_channels = (size_t)volume->plan.n_tiles * volume->plan.tile_channels, .scale = 1};
-    if (!per_voxel) {
-        float largest = largest_value(odf);
-        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
-        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
-        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
-        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
-    }
-    return gls_volume_fill(volume, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH);
-}
-
 /* Whether the volume holds SH coefficients rather than amplitudes. */
 static gls_status choose_interpolation(const gls_track_params *params, const gls_odf_source *odf, bool *coefficients)
 {
@@ -103,6 +89,26 @@ static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_tra
     gls_section_nearest(sections, d, sphere);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
     gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)));
+}
+
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
+{
+    const gls_odf_source *odf = input->odf;
+    const gls_volume_plan *plan = &models[0]->volume.plan;
+    gls_volume *volume[GLS_MAX_ENGINES];
+    bool coefficients = false;
+    odf_fill f = {.odf = odf, .per_voxel = params->dg == GLS_DG_PTT, .n_channels = (size_t)plan->n_tiles * plan->tile_channels, .scale = 1};
+    gls_status status = choose_interpolation(params, odf, &coefficients);
+    if (status != GLS_OK) return status;
+    for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
+    if (!f.per_voxel) {
+        float largest = largest_value(odf);
+        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
+        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
+    }
+    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
 }
 
 /* PTT looks up one direction at a time, the others all. */
@@ -147,7 +153,6 @@ gls_status gls_odf_model_create(gls_device *device, const gls_track_params *para
     else define_pick(defines, &sections, params, plan, odf->sphere);
     if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
     if (status == GLS_OK) status = gls_volume_create(device, &volume, coefficients ? "SH volume" : "ODF volume", &model->volume);
-    if (status == GLS_OK) status = fill_volume(&model->volume, input, coefficients, params->dg == GLS_DG_PTT);
     gls_sections_finish(&sections);
     if (status != GLS_OK) gls_model_finish(model);
     return status;

@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_active, bool initial)
+static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, bool initial)
 {
     const gls_track_params *p = &t->params;
     const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
@@ -44,7 +44,7 @@ static gls_status upload_uniforms(gls_tracker *t, uint32_t n_items, uint32_t n_a
 }
 
 /* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
-static size_t common_arguments(gls_tracker *t, gls_arg *args)
+static size_t common_arguments(gls_engine *t, gls_arg *args)
 {
     size_t n = 0;
     args[n++] = gls_arg_uniforms(0, t->uniforms);
@@ -64,14 +64,14 @@ static gls_status reset_state(gls_batch_context *c, uint32_t n_items)
 {
     uint32_t header[GLS_STATE_HEADER] = {0};
     memset(c->state, 0xff, 4ull * n_items);
-    gls_status status = gls_buffer_write(c->tracker->state, 0, sizeof header, header);
-    if (status == GLS_OK) status = gls_buffer_write(c->tracker->state, sizeof header, 4ull * n_items, c->state);
+    gls_status status = gls_buffer_write(c->engine->state, 0, sizeof header, header);
+    if (status == GLS_OK) status = gls_buffer_write(c->engine->state, sizeof header, 4ull * n_items, c->state);
     return status;
 }
 
 static gls_status read_state(gls_batch_context *c, uint32_t n_items)
 {
-    return gls_buffer_read(c->tracker->state, 4 * GLS_STATE_HEADER, 4ull * n_items, c->state);
+    return gls_buffer_read(c->engine->state, 4 * GLS_STATE_HEADER, 4ull * n_items, c->state);
 }
 
 /* --- one kernel a pass ---------------------------------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static uint32_t slots_per_group(const gls_track_plan *plan)
 
 static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     uint32_t *words = c->line; /* not in use yet, and no smaller */
     for (uint32_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n
 
 static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, false);
     if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_lines, c->line);
@@ -131,11 +131,11 @@ static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slo
 static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
 {
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = i;
-    return gls_buffer_write(c->tracker->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
+    return gls_buffer_write(c->engine->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
 }
 
 /* The turns of one dispatch for every active slot. */
-static gls_status run_turns(gls_tracker *t, uint32_t n_active, bool initial)
+static gls_status run_turns(gls_engine *t, uint32_t n_active, bool initial)
 {
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
@@ -161,9 +161,9 @@ static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n
         c->work[WORK_SEED * (size_t)n + i] = (uint32_t)(first + i);
         c->work[WORK_STREAM * (size_t)n + i] = gls_draw_stream(first + i, 0);
     }
-    gls_status status = upload_uniforms(c->tracker, n, n, true);
+    gls_status status = upload_uniforms(c->engine, n, n, true);
     if (status == GLS_OK) status = upload_work(c, n);
-    if (status == GLS_OK) status = run_turns(c->tracker, n, true);
+    if (status == GLS_OK) status = run_turns(c->engine, n, true);
     return status;
 }
 
@@ -171,14 +171,14 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
 {
     uint32_t *work = c->work;
     size_t n = n_items;
-    bool framed = c->tracker->params.dg == GLS_DG_PTT;
+    bool framed = c->engine->params.dg == GLS_DG_PTT;
     memset(work, 0, 4 * WORK_ARRAYS * n);
     for (uint32_t i = 0; i < n_items; i++) {
         const uint32_t *line = &c->line[(size_t)GLS_LINE_WORDS * (i / 2)];
         float seed[3];
         memcpy(seed, line, sizeof seed);
         put_vector(work, n_items, WORK_POSITION, i, seed);
-        put_vector(work, n_items, WORK_DIRECTION, i, c->tracker->vertex[line[3]]);
+        put_vector(work, n_items, WORK_DIRECTION, i, c->engine->vertex[line[3]]);
         work[WORK_SEED * n + i] = line[4];
         work[WORK_STREAM * n + i] = line[5];
         /* see half_start() in glsl/half.glsl */
@@ -190,7 +190,7 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
 
 static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     uint32_t n_items = 2 * n_lines, n_active = n_items;
     fill_halves(c, n_items);
     gls_status status = upload_work(c, n_items);
@@ -212,7 +212,7 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 
 gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
 {
-    gls_tracker *t = c->tracker;
+    gls_engine *t = c->engine;
     gls_status status = t->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
     if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4ull * n * (uint64_t)(t->params.max_directions_per_seed + 1), c->direction);
     return status;
@@ -220,5 +220,5 @@ gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
 
 gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)
 {
-    return c->tracker->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
+    return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
 }

@@ -1,92 +1,172 @@
-/* The run: batches of seeds in order. */
-#include "track/internal.h"
+/* The run: one worker for each device, streamlines in the order of seeds. */
+#include "track/run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "util/log.h"
 #include "util/status.h"
 
-static gls_status context_init(gls_batch_context *c, gls_tracker *t)
+#define SECONDS_BETWEEN_REPORTS 0.2
+
+void gls_run_fail(gls_run *run, gls_status status)
 {
-    const gls_track_plan *p = &t->plan;
-    size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
-    c->direction = malloc(4ull * p->batch_seeds * (size_t)(t->params.max_directions_per_seed + 1));
-    c->line = malloc(4 * (line_words > seed_words ? line_words : seed_words));
-    c->state = malloc(8ull * p->batch_lines);
-    c->seed = malloc(sizeof *c->seed * p->batch_seeds);
-    c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
-    c->points_per_line = 200;
-    if (p->staged && !c->work) return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
-    if (c->direction && c->line && c->state && c->seed) return GLS_OK;
-    return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
+    pthread_mutex_lock(&run->queue.lock);
+    if (run->status == GLS_OK) {
+        run->status = status;
+        snprintf(run->message, sizeof run->message, "%s", gls_last_error());
+    }
+    run->queue.stopped = true;
+    pthread_cond_broadcast(&run->queue.changed);
+    pthread_mutex_unlock(&run->queue.lock);
 }
 
-static void context_finish(gls_batch_context *c)
+gls_status gls_run_report(gls_run *run)
 {
-    free(c->direction);
-    free(c->line);
-    free(c->state);
-    free(c->seed);
-    free(c->work);
-}
-
-static gls_status report(gls_batch_context *c)
-{
-    const gls_track_result *r = &c->stats->result;
-    c->polled = gls_seconds();
-    if (!c->progress || c->progress(c->progress_user, c->seeds_done, gls_seeds_count(c->seeds), r->streamlines, r->points)) return GLS_OK;
+    run->polled = gls_seconds();
+    if (!run->progress) return GLS_OK;
+    pthread_mutex_lock(&run->queue.lock);
+    gls_track_result r = run->stats.result;
+    pthread_mutex_unlock(&run->queue.lock);
+    if (run->progress(run->progress_user, r.seeds, gls_seeds_count(run->seeds), r.streamlines, r.points)) return GLS_OK;
     return gls_fail(GLS_ERR_CANCELLED, "cancelled");
 }
 
 gls_status gls_batch_poll(gls_batch_context *c)
 {
-    return gls_seconds() - c->polled < 0.2 ? GLS_OK : report(c);
+    gls_run *run = c->run;
+    if (!run) return GLS_OK;
+    if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
+    return run->n_threads > 0 || gls_seconds() - run->polled < SECONDS_BETWEEN_REPORTS ? GLS_OK : gls_run_report(run);
 }
 
-static gls_status run_batches(gls_batch_context *c)
+void gls_batch_commit(gls_batch_context *c, uint64_t end, gls_parcel *parcel)
 {
-    uint64_t total = gls_seeds_count(c->seeds);
-    gls_status status = GLS_OK;
-    for (uint64_t first = 0; first < total && status == GLS_OK;) {
-        /* the upper half of a seed's index is one number for the whole batch */
-        uint64_t left = total - first, word_end = ((first >> 32) + 1) << 32;
-        uint64_t n = left < c->tracker->plan.batch_seeds ? left : c->tracker->plan.batch_seeds;
-        if (first + n > word_end) n = word_end - first;
-        status = gls_batch_run(c, first, (uint32_t)n);
-        first += n;
-        c->seeds_done = first;
-        if (status == GLS_OK) status = report(c);
-    }
-    return status;
+    gls_run *run = c->run;
+    pthread_mutex_lock(&run->queue.lock);
+    c->worker->share->seeds += c->stats->result.seeds;
+    c->worker->share->streamlines += c->stats->result.streamlines;
+    gls_track_stats_move(&run->stats, c->stats);
+    if (parcel) gls_courier_send(run->courier, parcel, end);
+    pthread_mutex_unlock(&run->queue.lock);
 }
 
-gls_status gls_tracker_run(gls_tracker *t, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
+static void *thread_main(void *user)
+{
+    gls_worker *w = user;
+    gls_worker_work(w);
+    pthread_mutex_lock(&w->run->queue.lock);
+    w->run->n_threads--;
+    pthread_cond_broadcast(&w->run->queue.changed);
+    pthread_mutex_unlock(&w->run->queue.lock);
+    return NULL;
+}
+
+/* Reports after batches and now and then until all threads have ended. */
+static void watch(gls_run *run)
+{
+    uint64_t batches = 0;
+    struct timespec until;
+    pthread_mutex_lock(&run->queue.lock);
+    while (run->n_threads > 0) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += (long)(SECONDS_BETWEEN_REPORTS / 2 * 1e9);
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&run->queue.changed, &run->queue.lock, &until);
+        bool due = run->stats.result.batches != batches || gls_seconds() - run->polled >= SECONDS_BETWEEN_REPORTS;
+        if (!due || run->queue.stopped) continue;
+        batches = run->stats.result.batches;
+        pthread_mutex_unlock(&run->queue.lock);
+        gls_status status = gls_run_report(run);
+        if (status != GLS_OK) gls_run_fail(run, status);
+        pthread_mutex_lock(&run->queue.lock);
+    }
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+static void run_threads(gls_run *run, gls_worker *workers)
+{
+    size_t n = run->n_workers, n_started = 0;
+    /* none of them may find itself alone before all are there */
+    run->n_threads = n;
+    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0) n_started++;
+    if (n_started < n) {
+        gls_fail(GLS_ERR_MEMORY, "the thread of a device cannot be started");
+        gls_run_fail(run, GLS_ERR_MEMORY);
+        pthread_mutex_lock(&run->queue.lock);
+        run->n_threads -= n - n_started;
+        pthread_mutex_unlock(&run->queue.lock);
+    }
+    watch(run);
+    for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
+}
+
+/* Everything between the first and the last seed. */
+static gls_status run_workers(gls_run *run, gls_worker *workers, gls_track_sink sink, void *sink_user)
+{
+    gls_status status = sink ? gls_courier_create(&run->queue, sink, sink_user, &run->courier) : GLS_OK;
+    if (status != GLS_OK) return status;
+    if (run->n_workers == 1) gls_worker_work(&workers[0]);
+    else run_threads(run, workers);
+    double start = gls_seconds();
+    status = gls_courier_destroy(run->courier);
+    run->stats.result.seconds_sink += gls_seconds() - start;
+    if (status != GLS_OK) return status;
+    return run->status == GLS_OK ? GLS_OK : gls_fail(run->status, "%s", run->message);
+}
+
+static void complete_result(gls_run *run)
+{
+    gls_track_result *r = &run->stats.result;
+    const gls_tracker *t = run->tracker;
+    gls_track_stats_complete(&run->stats, t->params.step_size);
+    r->float_textures = t->params.float_textures;
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_engine *e = t->engine[i];
+        if (!e) continue;
+        r->n_devices++;
+        r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
+        r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
+        r->seconds_upload += e->seconds_upload;
+        r->seconds_compile += e->seconds_compile;
+    }
+}
+
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
                            void *progress_user, gls_track_result *result)
 {
-    GLS_REQUIRE(t && seeds && voxel_to_space && result);
-    gls_track_stats stats;
-    gls_status status = gls_track_stats_init(&stats, t->plan.max_steps);
-    if (status != GLS_OK) return status;
-    gls_batch_context c = {.tracker = t, .seeds = seeds, .space = voxel_to_space, .stats = &stats, .progress = progress, .progress_user = progress_user};
-    status = context_init(&c, t);
-    if (status == GLS_OK && sink) status = gls_courier_create(sink, sink_user, &c.courier);
+    GLS_REQUIRE(tracker && seeds && voxel_to_space && result);
+    gls_run run = {.tracker = tracker, .seeds = seeds, .space = voxel_to_space, .progress = progress, .progress_user = progress_user};
+    gls_worker *workers = calloc(tracker->n, sizeof *workers);
+    if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
+    uint64_t first = gls_seeds_first(seeds);
+    gls_status status = GLS_OK;
+    size_t model = 0; /* any engine: they have the same number of steps */
+    for (size_t i = 0; i < tracker->n && status == GLS_OK; i++) {
+        tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
+        if (!tracker->engine[i]) continue;
+        model = i;
+        status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
+        run.n_workers++;
+    }
+    if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (status == GLS_OK) status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps);
     if (status == GLS_OK) {
-        gls_device_hold(t->device);
-        status = run_batches(&c);
-        gls_device_release(t->device);
-        double start = gls_seconds();
-        gls_status delivered = gls_courier_destroy(c.courier);
-        stats.result.seconds_sink += gls_seconds() - start;
-        if (delivered != GLS_OK) status = delivered;
+        run.n_alive = run.n_workers;
+        gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
+        status = run_workers(&run, workers, sink, sink_user);
+        gls_queue_finish(&run.queue);
     }
     if (status == GLS_OK) {
-        gls_track_stats_complete(&stats, t->params.step_size);
-        stats.result.batch_seeds = t->plan.batch_seeds;
-        stats.result.lanes = t->plan.lanes;
-        stats.result.seconds_upload = t->seconds_upload;
-        stats.result.seconds_compile = t->seconds_compile;
-        *result = stats.result;
+        complete_result(&run);
+        *result = run.stats.result;
     }
-    context_finish(&c);
-    gls_track_stats_finish(&stats);
+    for (size_t i = 0; i < run.n_workers; i++) gls_worker_finish(&workers[i]);
+    free(workers);
+    gls_track_stats_finish(&run.stats);
     return status;
 }

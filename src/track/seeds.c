@@ -13,7 +13,7 @@
 #define FAR_AWAY 1e30 /* voxels: outside of any grid, and still a float */
 
 struct gls_seeds {
-    uint64_t count;
+    uint64_t first, count;
     float (*point)[3]; /* of a list, else NULL */
     /* of random seeds */
     uint32_t *voxel; /* eligible voxels in random order */
@@ -33,6 +33,20 @@ void gls_seeds_destroy(gls_seeds *seeds)
 uint64_t gls_seeds_count(const gls_seeds *seeds)
 {
     return seeds->count;
+}
+
+uint64_t gls_seeds_first(const gls_seeds *seeds)
+{
+    return seeds->first;
+}
+
+gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n)
+{
+    GLS_REQUIRE(seeds);
+    GLS_REQUIRE(first >= seeds->first && first - seeds->first <= seeds->count && n <= seeds->count - (first - seeds->first));
+    seeds->first = first;
+    seeds->count = n;
+    return GLS_OK;
 }
 
 /* The float nearest to position that any rule of rounding to the nearest integer maps to centre. */

@@ -2,6 +2,7 @@
 #include "track/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "util/status.h"
@@ -23,9 +24,50 @@ gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps)
 void gls_track_stats_add(gls_track_stats *stats, uint32_t steps)
 {
     stats->histogram[steps]++;
+    if (steps >= stats->n_used) stats->n_used = (size_t)steps + 1;
     stats->sum_steps += steps;
     stats->result.streamlines++;
     stats->result.points += (uint64_t)steps + 1;
+}
+
+void gls_track_stats_drop(gls_track_stats *stats)
+{
+    const gls_track_result r = stats->result;
+    memset(stats->histogram, 0, stats->n_used * sizeof *stats->histogram);
+    stats->n_used = 0;
+    stats->sum_steps = 0;
+    stats->result = (gls_track_result){.seconds_initial = r.seconds_initial,
+                                       .seconds_scan = r.seconds_scan,
+                                       .seconds_track = r.seconds_track,
+                                       .seconds_gather = r.seconds_gather,
+                                       .seconds_readback = r.seconds_readback,
+                                       .seconds_sink = r.seconds_sink};
+}
+
+void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
+{
+    gls_track_result *to = &stats->result;
+    const gls_track_result *r = &from->result;
+    for (size_t i = 0; i < from->n_used; i++) stats->histogram[i] += from->histogram[i];
+    if (from->n_used > stats->n_used) stats->n_used = from->n_used;
+    stats->sum_steps += from->sum_steps;
+    to->seeds += r->seeds;
+    to->seeds_without_direction += r->seeds_without_direction;
+    to->directions += r->directions;
+    to->streamlines += r->streamlines;
+    to->points += r->points;
+    to->rejected_single_point += r->rejected_single_point;
+    to->rejected_too_short += r->rejected_too_short;
+    to->truncated += r->truncated;
+    for (int e = 0; e < GLS_END_COUNT; e++) to->ends[e] += r->ends[e];
+    to->seconds_initial += r->seconds_initial;
+    to->seconds_scan += r->seconds_scan;
+    to->seconds_track += r->seconds_track;
+    to->seconds_gather += r->seconds_gather;
+    to->seconds_readback += r->seconds_readback;
+    to->seconds_sink += r->seconds_sink;
+    gls_track_stats_drop(from);
+    from->result = (gls_track_result){0};
 }
 
 /* Steps of the streamline of rank i. */

@@ -92,7 +92,7 @@ gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_channels, gls_t
 
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
 {
-    *volume = (gls_volume){.plan = *plan};
+    *volume = (gls_volume){.device = device, .plan = *plan};
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         gls_status status = gls_texture_create(device, plan->format, plan->texture_size, label, &volume->texture[i]);
         if (status != GLS_OK) {
@@ -169,30 +169,36 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
 
 static gls_status upload_slab(gls_volume *volume, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
 {
-    const gls_volume_plan *plan = w->plan;
+    const gls_volume_plan *plan = &volume->plan;
     uint32_t size[3] = {(uint32_t)grid->dim[0], (uint32_t)grid->dim[1], n_slices};
     gls_status status = GLS_OK;
+    gls_device_hold(volume->device);
     for (uint32_t tile = 0; tile < plan->n_tiles && status == GLS_OK; tile++) {
         uint32_t local = tile % plan->tiles_per_texture;
         uint32_t origin[3] = {local / plan->per_column * (uint32_t)grid->dim[0], 0, local % plan->per_column * (uint32_t)grid->dim[2] + z};
         status = gls_texture_write_texels(volume->texture[tile / plan->tiles_per_texture], origin, size, w->texels + tile * w->slice * n_slices * w->texel_size);
     }
+    gls_device_release(volume->device);
     return status;
 }
 
-gls_status gls_volume_fill(gls_volume *volume, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch)
+gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch, size_t *failed)
 {
-    const gls_volume_plan *plan = &volume->plan;
+    const gls_volume_plan *plan = &volumes[0]->plan;
     slab_work w = {.plan = plan, .slice = (size_t)grid->dim[0] * (size_t)grid->dim[1], .block = block, .user = user, .n_scratch = n_scratch};
-    uint32_t n = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
+    uint32_t depth = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
     if (slices < 1) slices = 1;
-    if (slices > n) slices = n;
+    if (slices > depth) slices = depth;
     w.texel_size = texel_bytes(plan->format);
     w.texels = malloc(plan->n_tiles * w.slice * slices * w.texel_size);
     gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
-    for (uint32_t z = 0; z < n && status == GLS_OK; z += slices) {
-        uint32_t here = n - z < slices ? n - z : slices;
-        status = fill_slab(&w, z * w.slice, here * w.slice) ? upload_slab(volume, grid, z, here, &w) : gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
+    for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
+        uint32_t here = depth - z < slices ? depth - z : slices;
+        if (!fill_slab(&w, z * w.slice, here * w.slice)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
+        for (size_t i = 0; i < n && status == GLS_OK; i++) {
+            status = upload_slab(volumes[i], grid, z, here, &w);
+            if (status != GLS_OK) *failed = i;
+        }
     }
     free(w.texels);
     return status;

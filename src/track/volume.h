@@ -20,6 +20,7 @@ typedef struct gls_volume_plan {
 } gls_volume_plan;
 
 typedef struct gls_volume {
+    gls_device *device;
     gls_volume_plan plan;
     gls_texture *texture[GLS_VOLUME_MAX_TEXTURES];
 } gls_volume;
@@ -35,7 +36,8 @@ enum { GLS_VOLUME_BLOCK = 64 };
 /* Gives the channels of voxels first .. first + count - 1 of the grid (x fastest), of which there are GLS_VOLUME_BLOCK at most:
  * rows[c * GLS_VOLUME_BLOCK + i] for each channel c of all tiles. Called from many threads; scratch is the caller's own. Both are 64-byte aligned. */
 typedef void (*gls_volume_block)(const void *user, size_t first, size_t count, float *rows, float *scratch);
-/* Fills all tiles on all cores, in one pass over the grid. n_scratch: floats that block() asks for. */
-gls_status gls_volume_fill(gls_volume *volume, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch);
+/* Fills all tiles of volumes of the same grid, channels and format, each on a device of its own: on all cores, in one pass over the grid. n_scratch: floats that block() asks
+ * for. *failed tells which volume a failure is of, and stays as it was for one of the host. */
+gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch, size_t *failed);
 
 #endif

@@ -18,6 +18,21 @@ uint16_t gls_half(float value)
     return (uint16_t)(sign | (small_bits - 0x3f000000u));
 }
 
+float gls_half_value(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, magnitude = half & 0x7fffu, bits;
+    float value;
+    if (magnitude < 0x0400u) {
+        value = (float)magnitude * 0x1p-24f;
+        memcpy(&bits, &value, sizeof bits);
+    } else {
+        bits = (magnitude << 13) + (magnitude < 0x7c00u ? 112u << 23 : 224u << 23);
+    }
+    bits |= sign;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #include <immintrin.h>

@@ -8,7 +8,9 @@
 
 /* Nearest float16, ties to even; infinity from 65520 on; NaN stays NaN. */
 uint16_t gls_half(float value);
-/* The same for n values; false if one of the results is not finite. */
+/* The exact value of a float16. */
+float gls_half_value(uint16_t half);
+/* As gls_half() for n values; false if one of the results is not finite. */
 bool gls_half_convert(const float *in, size_t n, uint16_t *out);
 
 #endif

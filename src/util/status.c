@@ -37,6 +37,7 @@ const char *gls_status_name(gls_status status)
     case GLS_ERR_UNSUPPORTED: return "not supported";
     case GLS_ERR_EMPTY: return "empty result";
     case GLS_ERR_CANCELLED: return "cancelled";
+    case GLS_ERR_LOST: return "device lost";
     }
     return "unknown error";
 }

@@ -23,12 +23,16 @@ expect() {
 expect 2 --model csd --dg boot
 expect 2 --sh-order 5
 expect 2 --model mrtrix
+expect 2 --min-radius-of-curvature 0
+expect 2 --probe-length -1mm
 expect 5 --device no-such-device
 expect 0 -q --nseeds 400 --model opdt --dg boot --json boot.json --bundles
 grep -q '^opdt  boot' stdout && grep -q '^cingulum_left ' stdout || { failures=$((failures + 1)); echo "FAIL: no table"; cat stdout; }
 expect 4 -q --nseeds 400 --model opdt --dg boot --json boot.json
 expect 0 -q --nseeds 400 --model opdt --dg boot --json again.json
 expect 0 -q --nseeds 400 --model csd --dg det --max-angle 45 --min-length 10 --json det.json
+expect 0 -q --nseeds 300 --model csd --dg ptt --sh-order 8 --json ptt.json
+expect 0 -q --nseeds 300 --model csd --dg ptt --sh-order 8 --min-radius-of-curvature 12mm --json stiff.json
 python3 - <<'END' || failures=$((failures + 1))
 import json
 
@@ -46,6 +50,9 @@ for methods in (boot, again, det):
     assert m["valid"] > 0.5 * m["streamlines"] and m["valid_bundles"] > 20, m
     m.pop("seconds")
 assert boot == again
+# curves of 12 mm at the sharpest do not follow most bundles
+ptt, stiff = (json.load(open(name))["methods"][0] for name in ("ptt.json", "stiff.json"))
+assert ptt["valid_bundles"] > 20 and ptt["valid"] > 0.6 * ptt["streamlines"] > 1.2 * stiff["valid"], (ptt, stiff)
 END
 [ $failures -eq 0 ] && echo "ok   glslines score"
 exit $failures

@@ -1,5 +1,5 @@
 /* Soft angular weighting: on a field of equal ODFs every step of the deterministic getter is the vertex that double precision finds, and the probabilistic one draws in
- * proportion to the weighted ODF. */
+ * proportion to the weighted ODF; every step of the bootstrap through a noisy series is that of its reference in double precision. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,9 @@
 
 #include <glslines/peaks.h>
 
+#include "gpu.h"
+#include "series.h"
+#include "ref_boot.h"
 #include "collect.h"
 
 #define SIDE 15
@@ -22,11 +25,6 @@ typedef struct field {
     gls_odf_source *source;
     double *value; /* of the ODF at each vertex */
 } field;
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* Three lobes at random, the same in every voxel. */
 static void field_init(field *f, uint64_t *seed)
@@ -42,7 +40,7 @@ static void field_init(field *f, uint64_t *seed)
     size_t n = gls_grid_voxels(&grid);
     for (size_t v = 0; v < sphere->n; v++) {
         double sum = 0.1;
-        for (int k = 0; k < 3; k++) sum += (1 - 0.15 * k) * exp(6 * (pow(dot(sphere->vertex[v], lobe[k]), 2) - 1));
+        for (int k = 0; k < 3; k++) sum += (1 - 0.15 * k) * exp(6 * (pow(dot3(sphere->vertex[v], lobe[k]), 2) - 1));
         f->value[v] = (float)sum;
         for (size_t i = 0; i < n; i++) f->odf->data[v * n + i] = (float)sum;
     }
@@ -96,12 +94,12 @@ static void weigh(const field *f, const gls_track_params *p, size_t from, double
 {
     double largest = 0, least = cos(p->max_angle * acos(-1.0) / 180);
     for (size_t v = 0; v < sphere->n; v++) {
-        double c = fabs(dot(sphere->vertex[v], sphere->vertex[from]));
+        double c = fabs(dot3(sphere->vertex[v], sphere->vertex[from]));
         weighted[v] = f->value[v] * (1 - p->angular_weight + p->angular_weight * c);
         largest = fmax(largest, weighted[v]);
     }
     for (size_t v = 0; v < sphere->n; v++)
-        if (fabs(dot(sphere->vertex[v], sphere->vertex[from])) < least || weighted[v] < p->pmf_threshold * largest) weighted[v] = 0;
+        if (fabs(dot3(sphere->vertex[v], sphere->vertex[from])) < least || weighted[v] < p->pmf_threshold * largest) weighted[v] = 0;
 }
 
 static size_t largest_of(const double *value)
@@ -117,8 +115,8 @@ static size_t vertex_of(const float *a, const float *b)
     size_t best = 0;
     double nearest = -1, d[3] = {(double)b[0] - a[0], (double)b[1] - a[1], (double)b[2] - a[2]};
     for (size_t v = 0; v < sphere->n; v++)
-        if (fabs(dot(d, sphere->vertex[v])) > nearest) {
-            nearest = fabs(dot(d, sphere->vertex[v]));
+        if (fabs(dot3(d, sphere->vertex[v])) > nearest) {
+            nearest = fabs(dot3(d, sphere->vertex[v]));
             best = v;
         }
     return best;
@@ -217,9 +215,143 @@ static void probabilistic(void **state)
     free(count);
 }
 
+/* --- bootstrap -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Fibres on circles round an axis outside the grid, crossed by straight ones in a part of it. */
+static int crossing(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double z = p[2] / grid->dim[2] - 0.5;
+    direction[0][0] = -p[1] - 5, direction[0][1] = p[0] + 8, direction[0][2] = 2 * z;
+    direction[1][0] = 0.3, direction[1][1] = 1, direction[1][2] = z;
+    unit3(direction[0]);
+    unit3(direction[1]);
+    *stop = 0.9 - 3 * z * z;
+    return p[0] < 9 ? 2 : 1;
+}
+
+/* Of the steps that were made, and of those with which halves ended. */
+typedef struct step_counts {
+    size_t made, same, ended, same_end;
+    size_t turned; /* made steps that are others without the weights */
+} step_counts;
+
+/* One half as it was tracked, step by step: each from the point and along the direction that the tracker had, so that no difference outlives its step. The line's points from
+ * at on, towards its start or its end; first gets the first step's direction, if one was made. */
+static void check_half(const ref_boot *r, const ref_boot *plain, const collection *c, size_t line, size_t at, bool backward, const double d[3], uint32_t stream, step_counts *n,
+                       double first[3])
+{
+    size_t left = backward ? at - (size_t)c->offset[line] : (size_t)c->offset[line + 1] - 1 - at;
+    const gls_grid *grid = &r->s->dwi->grid;
+    ref_draw draw = {0, backward ? 0x80000001u : 1, c->seed_index[line], stream};
+    double along[3] = {d[0], d[1], d[2]}, next[3], other[3], q[3];
+    for (;; left--, draw.step++) {
+        const double p[3] = {c->point[at][0], c->point[at][1], c->point[at][2]};
+        bool found = ref_next(r, p, along, draw, next);
+        for (int a = 0; found && a < 3; a++) q[a] = p[a] + next[a] * r->params->step_size / grid->voxel_size[a];
+        bool goes_on = found && ref_inside(grid, q) && ref_interpolate(r->s->stop, 0, q) > r->params->stop_threshold;
+        if (left == 0) {
+            n->ended++;
+            n->same_end += !goes_on;
+            return;
+        }
+        at = backward ? at - 1 : at + 1;
+        n->made++;
+        double off = 0;
+        for (int a = 0; a < 3; a++) off = fmax(off, fabs(q[a] - c->point[at][a]));
+        if (!goes_on || off > 1e-4) return;
+        n->same++;
+        n->turned += !ref_next(plain, p, along, draw, other) || dot3(other, next) < 1 - 1e-9;
+        memcpy(along, next, sizeof along);
+        if (first) memcpy(first, next, sizeof next), first = NULL;
+    }
+}
+
+/* All streamlines; single points are left in, so that those of a seed are one for each initial direction. */
+static step_counts check_steps(const ref_boot *r, const collection *c)
+{
+    gls_track_params unweighted = *r->params;
+    ref_boot plain = *r;
+    unweighted.angular_weight = 0;
+    plain.params = &unweighted;
+    step_counts n = {0};
+    uint32_t k = 0;
+    for (size_t line = 0; line < c->n; line++) {
+        uint32_t peak[8], seed = c->seed_index[line];
+        double coefficients[64], p[3] = {c->seed[line][0], c->seed[line][1], c->seed[line][2]};
+        k = line > 0 && c->seed_index[line - 1] == seed ? k + 1 : 0;
+        ref_coefficients(r, p, (ref_draw){0, 0, seed, 0x80000000u}, false, coefficients);
+        uint32_t stream = 0x80000000u | k << 16;
+        if (k >= ref_peaks(r, coefficients, peak, 8)) {
+            n.made++; /* a direction that the reference does not have */
+            continue;
+        }
+        size_t at = seed_place(c, line);
+        double first[3];
+        memcpy(first, r->s->sphere->vertex[peak[k]], sizeof first);
+        check_half(r, &plain, c, line, at, false, r->s->sphere->vertex[peak[k]], stream, &n, first);
+        /* the backward half sets out against the forward half's first step */
+        for (int a = 0; a < 3; a++) first[a] = -first[a];
+        check_half(r, &plain, c, line, at, true, first, stream, &n, NULL);
+    }
+    return n;
+}
+
+static void check_bootstrap(const series *s, const gls_qball *qball, const gls_seeds *seeds, double weight, gls_mapping mapping)
+{
+    gls_track_params p = params_of(GLS_DG_BOOT, weight);
+    p.max_angle = 40;
+    p.max_directions_per_seed = 3;
+    p.step_size = 0.6;
+    p.stop_threshold = 0.4;
+    p.keep_single_points = true;
+    p.boot_start = GLS_BOOT_START_SAMPLE;
+    p.mapping = mapping;
+    p.rng_seed = 0x1f2e3d4c5b6a7988u;
+    gls_tracker *t = NULL;
+    gls_track_input input = series_input(s, qball);
+    collection c;
+    assert_ok(gls_tracker_create(device, &p, &input, &t));
+    run_tracker(t, seeds, &c);
+    gls_tracker_destroy(t);
+    ref_boot r;
+    ref_init(&r, s, qball, &p);
+    step_counts n = check_steps(&r, &c);
+    print_message("bootstrap, weight %g, %s: %zu of %zu steps and %zu of %zu ends as in double precision; the weight decides over %zu steps\n", weight,
+                  mapping == GLS_MAPPING_SINGLE ? "single" : "subgroup", n.same, n.made, n.same_end, n.ended, n.turned);
+    /* a step differs where two values of an ODF are closer than float32 tells apart, on hardware than the 8 bits of its weights do */
+    double most = gls_device_get_info(device)->software ? 0.002 : 0.1;
+    assert_true(n.made > 2000 && (double)(n.made - n.same) <= most * (double)n.made && (double)(n.ended - n.same_end) <= most * (double)n.ended + 1);
+    assert_true(weight == 0 ? n.turned == 0 : (double)n.turned > 0.02 * (double)n.made);
+    free(r.odf_matrix);
+    collection_finish(&c);
+}
+
+static void bootstrap(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    static const int dim[3] = {16, 14, 8};
+    double affine[3][4], points[N][3];
+    uint64_t seed = 12;
+    series s;
+    gls_seeds *seeds = NULL;
+    oblique_affine((const double[3]){1.8, 2, 2.5}, affine);
+    series_create(&s, dim, (const double(*)[4])affine, crossing, 2500, 12, "small", 9);
+    gls_qball *qball = series_qball(&s, GLS_QBALL_OPDT, 4);
+    for (int i = 0; i < N; i++)
+        for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N, false, &s.dwi->grid, &seeds));
+    static const double weights[] = {0, 0.4, 1};
+    for (int w = 0; w < 3; w++) check_bootstrap(&s, qball, seeds, weights[w], GLS_MAPPING_SINGLE);
+    if (gls_device_get_info(device)->subgroup_size > 1) check_bootstrap(&s, qball, seeds, 0.4, GLS_MAPPING_SUBGROUP);
+    gls_seeds_destroy(seeds);
+    gls_qball_destroy(qball);
+    series_destroy(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(deterministic), cmocka_unit_test(probabilistic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deterministic), cmocka_unit_test(probabilistic), cmocka_unit_test(bootstrap)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     if (gls_sphere_create("small", &sphere) != GLS_OK) return 1;

@@ -64,9 +64,9 @@ typedef struct initial {
 } initial;
 
 /* Runs pass 1 on all seeds as one batch, and reads the coefficients that the first stage hands to the second. */
-static void run_initial(gls_tracker *t, initial *out)
+static void run_initial(gls_engine *t, initial *out)
 {
-    gls_batch_context c = {.tracker = t, .seeds = seeds};
+    gls_batch_context c = {.engine = t, .seeds = seeds};
     size_t k = t->plan.work_words - 1 - GLS_WORK_FIELDS;
     assert_true(t->plan.split && t->plan.batch_seeds >= N_SEEDS && k <= 64);
     c.direction = malloc(sizeof out->direction);
@@ -128,8 +128,9 @@ static void check_model(gls_qball_model model, int order)
     params.boot_start = GLS_BOOT_START_FIT;
     params.rng_seed = 0x123456789abcdefu + (uint64_t)order;
     gls_track_input input = series_input(&phantom, qball);
-    gls_tracker *t = NULL;
-    assert_ok(gls_tracker_create(device, &params, &input, &t));
+    gls_tracker *tracker = NULL;
+    assert_ok(gls_tracker_create(device, &params, &input, &tracker));
+    gls_engine *t = tracker->engine[0];
     ref_boot r;
     ref_init(&r, &phantom, qball, &params);
     double fetch = fetch_tolerance(device, t->model.volume.plan.texture_size), bound = 30 * fetch;
@@ -147,7 +148,7 @@ static void check_model(gls_qball_model model, int order)
         assert_true(c.differences * 1000 <= N_SEEDS || !gls_device_get_info(device)->software);
     }
     free(r.odf_matrix);
-    gls_tracker_destroy(t);
+    gls_tracker_destroy(tracker);
     gls_qball_destroy(qball);
 }
 

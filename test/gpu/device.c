@@ -26,7 +26,7 @@ static void list_and_open(void **state)
     gls_device_info *list = NULL;
     size_t n = 0;
     int findings[2] = {0, 0};
-    assert_ok(gls_device_list(&list, &n, count_finding, findings));
+    assert_ok(gls_device_list(NULL, &list, &n, count_finding, findings));
     assert_true(n > 0);
     assert_true((size_t)findings[1] == n);
     for (size_t i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ static void list_and_open(void **state)
         gls_device_close(d);
     }
     free(list);
-    assert_int_equal(gls_device_list(NULL, &n, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_list(NULL, NULL, &n, NULL, NULL), GLS_ERR_ARGUMENT);
 }
 
 static void limits_are_sane(void **state)
@@ -194,7 +194,7 @@ static void open_while_held(void **state)
     size_t n = 0;
     gls_device_hold(device);
     assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, 4, "word", &b));
-    assert_ok(gls_device_list(&list, &n, NULL, NULL));
+    assert_ok(gls_device_list(NULL, &list, &n, NULL, NULL));
     gls_device *other = open_limited(NULL);
     assert_ok(gls_buffer_write(b, 0, 4, &(uint32_t){77}));
     gls_device_close(other);

@@ -8,7 +8,7 @@
 #include <epoxy/gl.h>
 
 #include "gpu.h"
-#include "gpu/internal.h"
+#include "gpu/cache.h"
 #include "track/internal.h"
 
 typedef struct field {
@@ -97,7 +97,7 @@ static void check_block(gls_device *device, const char *header, const field *fie
     source_reading(header, fields, n, source, sizeof source);
     assert_ok(gls_kernel_create(device, header, source, NULL, 0, &kernel));
     gls_device_hold(device);
-    check_reflection(kernel->program, fields, n, bytes);
+    check_reflection(kernel->program->name, fields, n, bytes);
     gls_device_release(device);
     check_values(device, kernel, n);
     gls_kernel_destroy(kernel);

@@ -91,14 +91,15 @@ static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_dr
     gls_qball_fit(q, signal, s0, coefficients);
 }
 
-/* Peaks of an ODF, strongest first. */
-static inline uint32_t ref_peaks(const ref_boot *r, const double *coefficients, uint32_t *peak, uint32_t capacity)
+/* Peaks of an ODF, strongest first. axis: of the soft angular weighting, NULL for none. */
+static inline uint32_t ref_peaks_along(const ref_boot *r, const double *coefficients, const double *axis, uint32_t *peak, uint32_t capacity)
 {
     const gls_sphere *sphere = r->s->sphere;
     double odf[1024], largest = -1e300;
     for (size_t v = 0; v < sphere->n; v++) {
         odf[v] = 0;
         for (size_t j = 0; j < r->qball->k; j++) odf[v] += r->odf_matrix[v * r->qball->k + j] * coefficients[j];
+        if (axis) odf[v] *= 1 - r->params->angular_weight + r->params->angular_weight * fabs(dot3(sphere->vertex[v], axis));
         largest = fmax(largest, odf[v]);
     }
     for (size_t v = 0; v < sphere->n; v++)
@@ -106,6 +107,11 @@ static inline uint32_t ref_peaks(const ref_boot *r, const double *coefficients, 
     gls_peak_options options = {r->params->relative_peak_threshold, r->params->min_separation_angle};
     size_t n = gls_peaks_find(sphere, odf, &options, peak, capacity);
     return (uint32_t)(n < capacity ? n : capacity);
+}
+
+static inline uint32_t ref_peaks(const ref_boot *r, const double *coefficients, uint32_t *peak, uint32_t capacity)
+{
+    return ref_peaks_along(r, coefficients, NULL, peak, capacity);
 }
 
 /* Up to five attempts; false if there is no direction. */
@@ -116,7 +122,7 @@ static inline bool ref_next(const ref_boot *r, const double p[3], const double d
         double coefficients[64], nearest = -1;
         uint32_t peak[64], n, best = 0;
         ref_coefficients(r, p, draw, false, coefficients);
-        n = ref_peaks(r, coefficients, peak, 64);
+        n = ref_peaks_along(r, coefficients, d, peak, 64);
         for (uint32_t i = 0; i < n; i++) {
             double c = fabs(dot3(r->s->sphere->vertex[peak[i]], d));
             if (c > nearest) {

@@ -303,10 +303,45 @@ static void refused_regions(void **state)
     assert_null(s);
 }
 
+/* Parts of a list: the seeds and their indices are those of the whole. */
+static void parts(void **state)
+{
+    (void)state;
+    static struct region roi;
+    float whole[1000][3], part[1000][3];
+    gls_seeds *s = NULL;
+    make_region(&roi);
+    for (int list = 0; list < 2; list++) {
+        double points[1000][3];
+        for (int i = 0; i < 1000; i++)
+            for (int a = 0; a < 3; a++) points[i][a] = (i * 7 + a) % 40 * 0.1;
+        if (list)
+            assert_int_equal(gls_seeds_create_list((const double(*)[3])points, 1000, false, &roi.image.grid, &s), GLS_OK);
+        else
+            assert_int_equal(gls_seeds_create_random(&roi.image, NULL, 1000, 3, &s), GLS_OK);
+        assert_int_equal(gls_seeds_first(s), 0);
+        gls_seeds_get(s, 0, 1000, whole);
+        assert_int_equal(gls_seeds_restrict(s, 0, 1001), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_seeds_restrict(s, 1001, 0), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_seeds_restrict(s, UINT64_MAX, 2), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_seeds_restrict(s, 300, 400), GLS_OK);
+        assert_int_equal(gls_seeds_first(s), 300);
+        assert_int_equal(gls_seeds_count(s), 400);
+        gls_seeds_get(s, 300, 400, part);
+        assert_memory_equal(part, whole + 300, 400 * sizeof *part);
+        assert_int_equal(gls_seeds_restrict(s, 299, 1), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_seeds_restrict(s, 699, 2), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_seeds_restrict(s, 700, 0), GLS_OK);
+        assert_int_equal(gls_seeds_count(s), 0);
+        gls_seeds_destroy(s);
+    }
+    assert_int_equal(gls_seeds_restrict(NULL, 0, 0), GLS_ERR_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stratified),     cmocka_unit_test(uniform), cmocka_unit_test(any_order_of_access),
                                        cmocka_unit_test(distant_voxels), cmocka_unit_test(lists),   cmocka_unit_test(files),
-                                       cmocka_unit_test(refused_regions)};
+                                       cmocka_unit_test(refused_regions), cmocka_unit_test(parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,10 @@
+// Ceiling of a copy: every invocation moves COPY_TURNS vectors, neighbours beside each other.
+layout(local_size_x = GROUP_SIZE) in;
+layout(std430, binding = 0) readonly buffer From { vec4 from[]; };
+layout(std430, binding = 1) writeonly buffer To { vec4 to[]; };
+
+void main()
+{
+    uint n = gl_NumWorkGroups.x * uint(GROUP_SIZE);
+    for (int t = 0; t < COPY_TURNS; t++) to[gl_GlobalInvocationID.x + uint(t) * n] = from[gl_GlobalInvocationID.x + uint(t) * n];
+}

@@ -1,0 +1,17 @@
+// Ceiling of trilinear samples: neighbouring invocations sample neighbouring places of a texture that fits the caches, so that the sampler is all that limits.
+layout(local_size_x = GROUP_SIZE) in;
+layout(location = 0) uniform float stride; // of a turn, in texture coordinates
+layout(std430, binding = 1) writeonly buffer To { float to[]; };
+layout(binding = 0) uniform sampler3D source;
+
+void main()
+{
+    uint i = gl_GlobalInvocationID.x;
+    vec3 p = (vec3(float(i % 32u), float(i / 32u % 32u), float(i / 1024u % 32u)) + 0.37) * (1.0 / float(FETCH_SIZE));
+    vec4 sum = vec4(0.0);
+    for (int t = 0; t < FETCH_TURNS; t++) {
+        sum += texture(source, p);
+        p += stride;
+    }
+    to[i] = dot(sum, vec4(1.0));
+}

@@ -1,0 +1,138 @@
+/* Parts of `glslines bench`. All functions that return an exit code have printed the message. */
+#ifndef GLS_CMD_BENCH_H
+#define GLS_CMD_BENCH_H
+
+#include <time.h>
+
+#include "cmd/bench_stats.h"
+#include "cmd/track_input.h"
+
+#define BENCH_MAX_REPEAT 100
+#define BENCH_MAX_DEVICES 8
+#define BENCH_MAX_COLUMNS 64
+#define BENCH_GETTERS 4
+#define BENCH_MAPPINGS 3
+
+typedef struct bench_options {
+    cmd_common common;
+    /* data */
+    const char *shape;
+    uint64_t nseeds;
+    model_options model;
+    /* what is measured */
+    const char *dg, *device, *mapping;
+    int api, float_textures;
+    uint64_t chunk_size;
+    int repeat;
+    bool no_write, no_ceilings;
+    const char *json;
+    bool force;
+} bench_options;
+
+extern const cmd_option bench_option_table[];
+void bench_options_default(void *values);
+
+/* The lists among the options. */
+typedef struct bench_lists {
+    int shape[3];                           /* 0: not given */
+    int dg[BENCH_GETTERS], n_dg;            /* gls_direction_getter */
+    int mapping[BENCH_MAPPINGS], n_mapping; /* gls_mapping */
+    char *device[BENCH_MAX_DEVICES];        /* from malloc */
+    int n_devices;
+} bench_lists;
+int bench_lists_parse(const bench_options *options, bench_lists *lists);
+void bench_lists_finish(bench_lists *lists);
+
+/* Times of one repetition, seconds of the host's clock. */
+typedef enum bench_time {
+    BENCH_INITIAL, /* pass 1 with its transfers */
+    BENCH_SCAN,    /* prefix sum and what else the host does */
+    BENCH_TRACK,   /* pass 2 with its transfers */
+    BENCH_GATHER,
+    BENCH_READBACK,
+    BENCH_COMPUTE, /* the five above */
+    BENCH_WAIT,    /* for the writer */
+    BENCH_WRITE,   /* what the writer worked, on a thread of its own, and the completion of the file */
+    BENCH_WHOLE,   /* from the first seed to the complete file */
+    BENCH_TIMES
+} bench_time;
+extern const char *const bench_time_names[BENCH_TIMES];
+
+/* What a device reaches in small kernels that do one thing only. */
+typedef struct bench_ceilings {
+    bool measured;
+    double copy_bytes; /* per second, read and written */
+    double fma_flops;  /* per second, two for each multiply-add */
+    double fetches;    /* trilinear samples of four half-precision channels per second */
+} bench_ceilings;
+
+typedef struct bench_device {
+    gls_device *device;
+    const gls_device_info *info;
+    bench_ceilings ceilings;
+} bench_device;
+
+/* Work of one stored point, counted from the algorithm; see bench_work.c. */
+typedef struct bench_work {
+    double fetches;       /* trilinear samples of four channels */
+    double fetched_bytes; /* of the eight texels of each */
+    double flops;         /* two for each multiply-add */
+} bench_work;
+
+/* A model for one direction getter. */
+typedef struct bench_model {
+    cmd_model model;
+    gls_odf_source *odf;
+    double seconds_fit; /* without FA */
+} bench_model;
+
+/* One getter on one device with one mapping. */
+typedef struct bench_column {
+    int dg, mapping, device; /* device: place in bench_run.device */
+    gls_track_params params;
+    gls_track_result result;
+    uint64_t commissural;
+    uint64_t file_bytes;   /* 0: nothing written */
+    uint64_t device_bytes; /* of the tracker */
+    bench_work work;
+    double seconds_fit, seconds_create;
+    double seconds[BENCH_TIMES][BENCH_MAX_REPEAT];
+    int n; /* repetitions */
+} bench_column;
+
+typedef struct bench_run {
+    const cmd_command *command;
+    const cmd_arguments *arguments;
+    const bench_options *options;
+    bench_lists lists;
+    track_options track; /* what track would take: the parameters of all columns */
+    track_input data;    /* phantom, masks, stop map, seeds, sphere */
+    bench_device device[BENCH_MAX_DEVICES];
+    bench_column column[BENCH_MAX_COLUMNS];
+    int n_columns;
+    uint64_t nseeds;
+    time_t started;
+    double seconds_phantom, seconds_fa;
+    char *directory; /* of temporary files; NULL: none */
+} bench_run;
+
+/* Phantom, FA, seeds and sphere. */
+int bench_data_make(bench_run *run);
+/* The model of one direction getter, fitted as track does. */
+int bench_model_fit(bench_run *run, int dg, bench_model *model);
+void bench_model_finish(bench_model *model);
+
+/* Warms up, repeats, fills the column in. */
+int bench_measure(bench_run *run, const bench_model *model, bench_column *column);
+
+int bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
+bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
+
+void bench_print(const bench_run *run);
+/* The text, from malloc; NULL without memory. */
+char *bench_json_text(const bench_run *run);
+
+/* Median of a time over the repetitions of a column. */
+double bench_median(const bench_column *column, bench_time time);
+
+#endif

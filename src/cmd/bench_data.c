@@ -1,0 +1,78 @@
+/* The data of the benchmark: a phantom of the size of a brain, fitted as track does. */
+#include "cmd/bench.h"
+#include "cmd/message.h"
+#include "cmd/text.h"
+
+enum { N_DIRECTIONS = 150, N_B0 = 10 };
+
+static const int default_shape[3] = {81, 106, 76};
+
+static int make_phantom(bench_run *run)
+{
+    gls_phantom_params params = gls_phantom_params_default();
+    track_input *in = &run->data;
+    for (int a = 0; a < 3; a++) params.shape[a] = run->lists.shape[0] ? run->lists.shape[a] : default_shape[a];
+    params.n_directions = N_DIRECTIONS;
+    params.n_b0 = N_B0;
+    params.ground_truth = false;
+    cmd_message_library(false);
+    double start = cmd_clock();
+    gls_status status = gls_phantom_create(&params, &in->phantom);
+    run->seconds_phantom = cmd_clock() - start;
+    cmd_message_library(true);
+    if (status) return cmd_error_status(status);
+    in->series = (cmd_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
+    in->mask = in->phantom->mask;
+    in->roi = in->phantom->roi;
+    in->grid = &in->series.dwi->grid;
+    in->voxel_mm = fmin(in->grid->voxel_size[0], fmin(in->grid->voxel_size[1], in->grid->voxel_size[2]));
+    cmd_info("phantom: %d x %d x %d voxels, %zu volumes", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2], in->series.dwi->n_volumes);
+    return CMD_EXIT_OK;
+}
+
+/* The stop map of track: FA, 0 outside the mask. */
+static int make_stop_map(bench_run *run)
+{
+    track_input *in = &run->data;
+    double start = cmd_clock();
+    int code = cmd_model_init(&in->model, &run->options->model, &in->series);
+    if (!code) code = cmd_model_fa(&in->model, in->mask, NULL, &in->stop_map);
+    run->seconds_fa = cmd_clock() - start;
+    return code;
+}
+
+int bench_data_make(bench_run *run)
+{
+    track_input *in = &run->data;
+    int code = make_phantom(run);
+    if (!code) code = cmd_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
+    if (!code) code = cmd_count_voxels(in->roi, "benchmark phantom", "region of interest", &in->seed_voxels);
+    if (!code) code = make_stop_map(run);
+    if (code) return code;
+    gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
+    if (!status) status = gls_sphere_create(run->track.sphere, &in->sphere);
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+int bench_model_fit(bench_run *run, int dg, bench_model *model)
+{
+    track_input one = run->data; /* shares all but model and ODFs */
+    track_options options = run->track;
+    options.dg = dg;
+    one.odf = NULL;
+    *model = (bench_model){.odf = NULL};
+    int code = cmd_model_init(&one.model, &run->options->model, &run->data.series);
+    double start = cmd_clock();
+    if (!code) code = track_input_fit(&one, &options);
+    model->seconds_fit = cmd_clock() - start;
+    model->model = one.model;
+    model->odf = one.odf;
+    return code;
+}
+
+void bench_model_finish(bench_model *model)
+{
+    gls_odf_source_destroy(model->odf);
+    cmd_model_finish(&model->model);
+    model->odf = NULL;
+}

@@ -1,0 +1,217 @@
+/* The table of the benchmark: a row for each figure, a column for each getter, device and mapping. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/bench.h"
+#include "cmd/text.h"
+#include "cmd/track_run.h"
+
+enum { LABEL = 26, CELL = 25 };
+
+static void cell(const char *text)
+{
+    printf("  %*s", CELL, text);
+}
+
+static void end_row(void)
+{
+    putchar('\n');
+}
+
+static void label(const char *text)
+{
+    printf("%-*s", LABEL, text);
+}
+
+/* Milliseconds with four digits. */
+static void milliseconds(double seconds, char *text, size_t size)
+{
+    double ms = 1e3 * seconds;
+    snprintf(text, size, "%.*f", ms < 9.9995 ? 3 : ms < 99.995 ? 2 : ms < 999.95 ? 1 : 0, ms);
+}
+
+static void time_row(const bench_run *run, const char *name, bench_time time)
+{
+    label(name);
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        bench_spread s = bench_spread_of(c->seconds[time], c->n);
+        char median[24], min[24], max[24], text[80];
+        milliseconds(s.median, median, sizeof median);
+        milliseconds(s.min, min, sizeof min);
+        milliseconds(s.max, max, sizeof max);
+        snprintf(text, sizeof text, "%s [%s..%s]", median, min, max);
+        cell(text);
+    }
+    end_row();
+}
+
+static void count_row(const bench_run *run, const char *name, uint64_t (*value)(const bench_column *))
+{
+    char text[32];
+    label(name);
+    for (int i = 0; i < run->n_columns; i++) cell(cmd_text_count(value(&run->column[i]), text, sizeof text));
+    end_row();
+}
+
+static uint64_t streamlines_of(const bench_column *c)
+{
+    return c->result.streamlines;
+}
+
+static uint64_t points_of(const bench_column *c)
+{
+    return c->result.points;
+}
+
+static uint64_t commissural_of(const bench_column *c)
+{
+    return c->commissural;
+}
+
+static uint64_t truncated_of(const bench_column *c)
+{
+    return c->result.truncated;
+}
+
+static void head(const bench_run *run)
+{
+    static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+    char text[80];
+    label("");
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        snprintf(text, sizeof text, "%s, %u %s", getters[c->dg], c->result.lanes, c->result.lanes == 1 ? "lane" : "lanes");
+        if (run->lists.n_devices > 1) snprintf(text + strlen(text), sizeof text - strlen(text), ", device %d", c->device);
+        cell(text);
+    }
+    end_row();
+}
+
+static void lengths(const bench_run *run)
+{
+    char text[32];
+    static const char *const names[] = {"mean length, mm", "median length, mm", "longest, mm"};
+    for (int row = 0; row < 3; row++) {
+        label(names[row]);
+        for (int i = 0; i < run->n_columns; i++) {
+            const gls_track_result *r = &run->column[i].result;
+            snprintf(text, sizeof text, "%.2f", row == 0 ? r->mean_length : row == 1 ? r->median_length : r->max_length);
+            cell(text);
+        }
+        end_row();
+    }
+}
+
+static void rate_row(const bench_run *run, const char *name, bench_time time)
+{
+    char text[32];
+    label(name);
+    for (int i = 0; i < run->n_columns; i++) {
+        double seconds = bench_median(&run->column[i], time);
+        cell(cmd_text_rate(seconds > 0 ? (double)run->column[i].result.points / seconds : 0, text, sizeof text));
+    }
+    end_row();
+}
+
+/* A figure of work beside its share of the ceiling, "123 (45 %)". */
+static void work_row(const bench_run *run, const char *name, double (*per_point)(const bench_work *), double (*ceiling)(const bench_ceilings *))
+{
+    char rate[32], text[64];
+    label(name);
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        const bench_ceilings *limits = &run->device[c->device].ceilings;
+        double seconds = bench_median(c, BENCH_COMPUTE), v = seconds > 0 ? per_point(&c->work) * (double)c->result.points / seconds : 0;
+        cmd_text_rate(v, rate, sizeof rate);
+        if (limits->measured)
+            snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / ceiling(limits));
+        else
+            snprintf(text, sizeof text, "%s", rate);
+        cell(text);
+    }
+    end_row();
+}
+
+static double fetches_of(const bench_work *w)
+{
+    return w->fetches;
+}
+
+static double bytes_of(const bench_work *w)
+{
+    return w->fetched_bytes;
+}
+
+static double flops_of(const bench_work *w)
+{
+    return w->flops;
+}
+
+static double copy_ceiling(const bench_ceilings *c)
+{
+    return c->copy_bytes;
+}
+
+static double fma_ceiling(const bench_ceilings *c)
+{
+    return c->fma_flops;
+}
+
+static double fetch_ceiling(const bench_ceilings *c)
+{
+    return c->fetches;
+}
+
+static void devices(const bench_run *run)
+{
+    for (int i = 0; i < run->lists.n_devices; i++) {
+        const bench_device *d = &run->device[i];
+        char a[32], b[32], c[32];
+        printf("device %d    %s, %s\n", i, d->info->renderer, d->info->version);
+        if (d->ceilings.measured)
+            printf("ceilings    copy %sB/s, multiply-add %sFLOP/s, trilinear samples %s/s\n", cmd_text_rate(d->ceilings.copy_bytes, a, sizeof a),
+                   cmd_text_rate(d->ceilings.fma_flops, b, sizeof b), cmd_text_rate(d->ceilings.fetches, c, sizeof c));
+    }
+}
+
+void bench_print(const bench_run *run)
+{
+    const track_input *in = &run->data;
+    char a[32], b[32], text[64];
+    printf("phantom     %d x %d x %d voxels, %zu volumes; %s seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2],
+           in->series.dwi->n_volumes, cmd_text_count(run->nseeds, a, sizeof a), cmd_text_count(in->seed_voxels, b, sizeof b));
+    devices(run);
+    printf("times       ms, median of %d [least..largest]\n\n", run->options->repeat);
+    head(run);
+    time_row(run, "pass 1", BENCH_INITIAL);
+    time_row(run, "prefix sum", BENCH_SCAN);
+    time_row(run, "pass 2", BENCH_TRACK);
+    time_row(run, "gather", BENCH_GATHER);
+    time_row(run, "readback", BENCH_READBACK);
+    time_row(run, "kernels and transfers", BENCH_COMPUTE);
+    if (!run->options->no_write) time_row(run, "write (other thread)", BENCH_WRITE);
+    time_row(run, "wait for the writer", BENCH_WAIT);
+    time_row(run, "whole", BENCH_WHOLE);
+    count_row(run, "streamlines", streamlines_of);
+    count_row(run, "points", points_of);
+    lengths(run);
+    count_row(run, "cut at 500 mm", truncated_of);
+    count_row(run, "commissural", commissural_of);
+    rate_row(run, "points/s, kernels", BENCH_COMPUTE);
+    rate_row(run, "points/s, whole", BENCH_WHOLE);
+    work_row(run, "samples/s", fetches_of, fetch_ceiling);
+    work_row(run, "texels, B/s", bytes_of, copy_ceiling);
+    work_row(run, "FLOP/s", flops_of, fma_ceiling);
+    label("device memory");
+    for (int i = 0; i < run->n_columns; i++) cell(cmd_text_bytes(run->column[i].device_bytes, text, sizeof text));
+    end_row();
+    label("fit, upload and compile, s");
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload, c->result.seconds_compile);
+        cell(text);
+    }
+    end_row();
+}

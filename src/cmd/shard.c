@@ -1,0 +1,212 @@
+#include "cmd/shard.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cache.h"
+#include "cmd/message.h"
+#include "cmd/text.h"
+#include "cmd/track_sidecar.h"
+
+#define MAX_HASHES 32
+
+/* Pairs of variables, innermost launcher first: mpirun inside a Slurm job finds Slurm's variables, too, but they are those of the job's script. */
+static const struct {
+    const char *rank, *size;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
+    {"PMI_RANK", "PMI_SIZE"},                         /* MPICH, Intel MPI, srun --mpi=pmi2 */
+    {"SLURM_PROCID", "SLURM_NTASKS"},                 /* srun */
+};
+enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers, SLURM = N_LAUNCHERS - 1 };
+
+/* A variable as a whole number; *set tells whether it is there. */
+static int read_variable(const char *name, bool *set, uint64_t *value)
+{
+    const char *text = getenv(name);
+    *set = text && *text;
+    if (!*set || cmd_parse_uint64(text, value)) return CMD_EXIT_OK;
+    return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is '%s', not a whole number", name, text);
+}
+
+/* The rank and size that one launcher tells; *found is false if it tells nothing. */
+static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
+{
+    const char *rank_name = launchers[which].rank, *size_name = launchers[which].size;
+    bool have_rank, have_size;
+    int code = read_variable(rank_name, &have_rank, rank);
+    if (!code) code = read_variable(size_name, &have_size, size);
+    *found = false;
+    if (code || (!have_rank && !have_size)) return code;
+    if (have_rank != have_size)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name, have_rank ? size_name : rank_name,
+                         which == SLURM && have_size ? "; start glslines with srun" : "");
+    if (*rank >= *size)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64, rank_name, *rank, size_name, *size);
+    /* the script of a job is a single process and would track the first part alone, in silence */
+    if (which == SLURM && *size > 1 && !getenv("SLURM_STEP_ID"))
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this is the script of a Slurm job of %" PRIu64 " tasks, not one of them; start glslines with srun", *size);
+    *found = true;
+    return CMD_EXIT_OK;
+}
+
+static int from_environment(gls_shard *shard)
+{
+    uint64_t rank = 0, size = 0, other_rank = 0, other_size = 0, pmix;
+    int from = -1;
+    bool found;
+    for (int i = 0; i < N_LAUNCHERS; i++) {
+        if (i == SLURM && from >= 0) break;
+        int code = read_launcher(i, &found, &other_rank, &other_size);
+        if (code) return code;
+        if (!found) continue;
+        if (from >= 0 && (rank != other_rank || size != other_size))
+            return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64 " of %" PRIu64, launchers[from].rank,
+                             launchers[from].size, rank, size, launchers[i].rank, launchers[i].size, other_rank, other_size);
+        rank = other_rank;
+        size = other_size;
+        from = i;
+    }
+    int code = read_variable("PMIX_RANK", &found, &pmix);
+    if (code) return code;
+    if (from < 0)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s; give --shard I/N, or start with srun or mpirun",
+                         found ? "PMIX_RANK is set, but no variable with the number of processes"
+                               : "none of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK is set");
+    if (found && pmix != rank)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix, launchers[from].rank, rank);
+    if (size > GLS_MAX_SHARDS) return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible", launchers[from].size, size, GLS_MAX_SHARDS);
+    shard->index = (uint32_t)rank + 1;
+    shard->count = (uint32_t)size;
+    cmd_info("--shard auto: %u/%u, from %s and %s", shard->index, shard->count, launchers[from].rank, launchers[from].size);
+    return CMD_EXIT_OK;
+}
+
+int cmd_shard_parse(const char *text, gls_shard *shard)
+{
+    char index_text[32];
+    uint64_t index, count;
+    const char *slash = strchr(text, '/');
+    if (strcmp(text, "auto") == 0) return from_environment(shard);
+    size_t n = slash ? (size_t)(slash - text) : 0;
+    if (n == 0 || n >= sizeof index_text) return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
+    memcpy(index_text, text, n);
+    index_text[n] = '\0';
+    if (!cmd_parse_uint64(index_text, &index) || !cmd_parse_uint64(slash + 1, &count))
+        return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
+    if (count < 1 || count > GLS_MAX_SHARDS) return cmd_error(CMD_EXIT_USAGE, "--shard %s: the number of shards must be 1 to %d", text, GLS_MAX_SHARDS);
+    if (index < 1 || index > count)
+        return cmd_error(CMD_EXIT_USAGE, "--shard %s: shards are counted from 1: 1/%" PRIu64 " is the first, %" PRIu64 "/%" PRIu64 " the last", text, count, count, count);
+    shard->index = (uint32_t)index;
+    shard->count = (uint32_t)count;
+    return CMD_EXIT_OK;
+}
+
+char *cmd_shard_name(const char *path, const gls_shard *shard)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    if (!dot || dot == name) dot = name + strlen(name);
+    char *text = NULL;
+    if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0) return NULL;
+    return text;
+}
+
+int track_shard_init(track_run *run)
+{
+    const track_options *o = run->options;
+    if (!o->shard) return CMD_EXIT_OK;
+    if (o->rng_seed.random || o->seed_seed.random)
+        return cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another one; give a number", o->rng_seed.random ? "rng-seed" : "seed-seed");
+    return cmd_shard_parse(o->shard, &run->shard);
+}
+
+uint64_t track_total_seeds(const track_run *run)
+{
+    return run->shard.count > 0 ? run->shard.total_seeds : gls_seeds_count(run->input.seeds);
+}
+
+void cmd_shard_drop_free(cJSON *parameters)
+{
+    static const char *const names[] = {"output", "output_prefix", "write_method", "sidecar", "force", "fail_if_empty", "dry_run", "shard",
+                                        "fa",     "sh",            "odf",          "mask",    "roi",   "seeds",         "response", "sphere",
+                                        "cache_dir", "device",     "chunk_size_seeds", "ngpus"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) cJSON_DeleteItemFromObjectCaseSensitive(parameters, names[i]);
+}
+
+static int hash_parameters(const track_run *run, uint64_t *hash)
+{
+    cJSON *root = cJSON_CreateObject();
+    if (root) track_sidecar_add_parameters(root, run);
+    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters");
+    cmd_shard_drop_free(parameters);
+    char *text = parameters ? cJSON_PrintUnformatted(parameters) : NULL;
+    cJSON_Delete(root);
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    *hash = cmd_cache_hash(text, strlen(text));
+    free(text);
+    return CMD_EXIT_OK;
+}
+
+static int hash_file(const char *path, uint64_t *hash)
+{
+    const size_t bytes = 1 << 20;
+    char *data = malloc(bytes);
+    FILE *file = data ? fopen(path, "rb") : NULL;
+    uint64_t both[2] = {0, 0};
+    for (size_t n; file && (n = fread(data, 1, bytes, file)) > 0; both[0] = cmd_cache_hash(both, sizeof both)) both[1] = cmd_cache_hash(data, n);
+    bool ok = file && !ferror(file);
+    if (file) fclose(file);
+    free(data);
+    *hash = both[0];
+    return ok ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INPUT, "%s: cannot be read again", path);
+}
+
+static uint64_t hash_image(const gls_image *image)
+{
+    return image ? cmd_cache_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
+}
+
+/* Of what was read, not of the names of the files: they may differ from machine to machine. */
+static int hash_inputs(const track_run *run, uint64_t *hash)
+{
+    static const int texts[] = {TRACK_RESPONSE, TRACK_SEEDS, TRACK_SPHERE};
+    const track_input *in = &run->input;
+    const gls_gradients *g = in->series.gradients;
+    uint64_t part[MAX_HASHES] = {0};
+    size_t n = 0;
+    part[n++] = cmd_cache_hash(in->grid->dim, sizeof in->grid->dim);
+    part[n++] = cmd_cache_hash(in->grid->affine, sizeof in->grid->affine);
+    part[n++] = hash_image(in->series.dwi);
+    part[n++] = hash_image(in->mask);
+    part[n++] = hash_image(in->roi);
+    part[n++] = hash_image(in->stop_map);
+    part[n++] = hash_image(in->odf_image);
+    part[n++] = g ? cmd_cache_hash(g->bval, g->n * sizeof *g->bval) : 0;
+    part[n++] = g ? cmd_cache_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
+    part[n++] = in->sphere ? cmd_cache_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
+        const char *path = in->file[texts[i]].path;
+        int code = path ? hash_file(path, &part[n]) : CMD_EXIT_OK;
+        if (code) return code;
+    }
+    *hash = cmd_cache_hash(part, n * sizeof *part);
+    return CMD_EXIT_OK;
+}
+
+int track_shard_restrict(track_run *run)
+{
+    gls_shard *shard = &run->shard;
+    if (shard->count == 0) return CMD_EXIT_OK;
+    gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(run->input.seeds), shard);
+    if (!status) status = gls_seeds_restrict(run->input.seeds, shard->first_seed, shard->n_seeds);
+    if (status) return cmd_error_status(status);
+    char n[32], first[32], total[32];
+    cmd_text_count(shard->n_seeds, n, sizeof n);
+    cmd_text_count(shard->first_seed, first, sizeof first);
+    cmd_text_count(shard->total_seeds, total, sizeof total);
+    cmd_info("shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count, n, total, first);
+    int code = hash_parameters(run, &shard->parameters);
+    return code ? code : hash_inputs(run, &shard->inputs);
+}

@@ -1,0 +1,107 @@
+#include "gpu/inject.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define MAX_RULES 32
+
+typedef struct rule {
+    gls_fault fault;
+    uint64_t call;
+    bool later; /* and all later ones */
+} rule;
+
+atomic_bool gls_inject_active;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static rule rules[MAX_RULES];
+static size_t n_rules;
+static uint64_t counts[GLS_FAULT_COUNT], memory_limit;
+static char *environment; /* as it was read last */
+
+/* "KIND:N" or "KIND:N+" of this length; the kind of a limit of memory is GLS_FAULT_COUNT. */
+static bool parse_rule(const char *text, size_t length, rule *r)
+{
+    static const char *const kinds[GLS_FAULT_COUNT + 1] = {"open", "alloc", "upload", "compile", "dispatch", "readback", "reset", "memory"};
+    const char *colon = memchr(text, ':', length), *end = text + length;
+    if (!colon || colon + 1 == end || colon[1] < '0' || colon[1] > '9') return false;
+    char *rest;
+    unsigned long long value = strtoull(colon + 1, &rest, 10);
+    size_t kind = 0, n = (size_t)(colon - text);
+    while (kind <= GLS_FAULT_COUNT && (strlen(kinds[kind]) != n || strncmp(kinds[kind], text, n) != 0)) kind++;
+    *r = (rule){(gls_fault)kind, value, rest < end && *rest == '+'};
+    return kind <= GLS_FAULT_COUNT && value > 0 && rest + r->later == end && !(r->later && kind == GLS_FAULT_COUNT);
+}
+
+static gls_status set_locked(const char *text)
+{
+    size_t n = 0;
+    uint64_t limit = 0;
+    atomic_store(&gls_inject_active, false);
+    memset(counts, 0, sizeof counts);
+    for (const char *at = text; at && *at;) {
+        size_t length = strcspn(at, ",");
+        rule r;
+        if (n == MAX_RULES || !parse_rule(at, length, &r))
+            return gls_fail(GLS_ERR_ARGUMENT, "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at, MAX_RULES);
+        if (r.fault == GLS_FAULT_COUNT) limit = r.call;
+        else rules[n++] = r;
+        at += length;
+        if (*at) at++;
+    }
+    n_rules = n;
+    memory_limit = limit;
+    atomic_store(&gls_inject_active, n > 0 || limit > 0);
+    return GLS_OK;
+}
+
+gls_status gls_inject_set(const char *text)
+{
+    pthread_mutex_lock(&lock);
+    gls_status status = set_locked(text);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+gls_status gls_inject_read_environment(void)
+{
+    const char *text = getenv("GLSLINES_INJECT");
+    gls_status status = GLS_OK;
+    pthread_mutex_lock(&lock);
+    if (strcmp(text ? text : "", environment ? environment : "") != 0) {
+        status = set_locked(text);
+        free(environment);
+        environment = status == GLS_OK && text ? strdup(text) : NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+uint64_t gls_inject_count(gls_fault fault)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t count = counts[fault];
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+bool gls_inject_next(gls_fault fault)
+{
+    bool hit = false;
+    pthread_mutex_lock(&lock);
+    uint64_t call = ++counts[fault];
+    for (size_t i = 0; i < n_rules; i++) hit = hit || (rules[i].fault == fault && (call == rules[i].call || (rules[i].later && call > rules[i].call)));
+    pthread_mutex_unlock(&lock);
+    return hit;
+}
+
+bool gls_inject_full(uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    bool full = memory_limit > 0 && bytes > memory_limit;
+    pthread_mutex_unlock(&lock);
+    return full;
+}

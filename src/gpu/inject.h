@@ -1,0 +1,54 @@
+/* Faults on request, for tests of what happens when a driver fails. The calls of each kind are counted over the whole process; a rule names the call that fails, and it
+ * fails as the driver's would: nothing was done, and the error is the driver's.
+ *
+ * A text of rules, "alloc:3,compile:1,reset:40": KIND:N lets the N-th call fail, counted from 1, KIND:N+ the N-th and every later one. The kinds:
+ *   open      gls_device_open: no context
+ *   alloc     a buffer or texture: out of memory
+ *   upload    data to a buffer or texture, clearing included: out of memory
+ *   compile   a kernel: does not compile
+ *   dispatch  a run of a kernel: error of the driver
+ *   readback  data from a buffer: out of memory
+ *   reset     any of these but open, or a synchronisation: the device is lost, and stays lost
+ * and memory:BYTES, the memory of each device: an allocation beyond it fails. */
+#ifndef GLS_GPU_INJECT_H
+#define GLS_GPU_INJECT_H
+
+#include <glslines/common.h>
+#include <stdatomic.h>
+
+typedef enum gls_fault {
+    GLS_FAULT_OPEN,
+    GLS_FAULT_ALLOC,
+    GLS_FAULT_UPLOAD,
+    GLS_FAULT_COMPILE,
+    GLS_FAULT_DISPATCH,
+    GLS_FAULT_READBACK,
+    GLS_FAULT_RESET,
+    GLS_FAULT_COUNT
+} gls_fault;
+
+/* Replaces all rules and starts to count anew; NULL: no faults. GLS_ERR_ARGUMENT, and no rules, for a text that is none. */
+gls_status gls_inject_set(const char *text);
+/* The rules of the environment variable GLSLINES_INJECT, if it has changed since the last call. */
+gls_status gls_inject_read_environment(void);
+/* Calls of a kind since the rules were set; counted only while there are rules. */
+uint64_t gls_inject_count(gls_fault fault);
+
+/* Of inject.c: whether there are rules at all. */
+extern atomic_bool gls_inject_active;
+bool gls_inject_next(gls_fault fault);
+bool gls_inject_full(uint64_t bytes);
+
+/* Counts a call; true if it shall fail. */
+static inline bool gls_inject(gls_fault fault)
+{
+    return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_next(fault);
+}
+
+/* Whether a device whose memory comes to hold this much is past the limit that was set. */
+static inline bool gls_inject_memory(uint64_t bytes)
+{
+    return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_full(bytes);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* How long the device works: by its own clock where the driver can ask it, else by the host's. */
+#include "gpu/internal.h"
+
+#include <time.h>
+
+static double host_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void gls_timer_start(const gls_device *device, gls_timer *timer)
+{
+    *timer = (gls_timer){0};
+    if (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query")) {
+        GLint disjoint;
+        if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears what was before */
+        glGenQueries(1, &timer->query);
+        glBeginQuery(GL_TIME_ELAPSED, timer->query);
+    } else {
+        glFinish();
+    }
+    timer->start = host_seconds();
+}
+
+double gls_timer_stop(const gls_device *device, const gls_timer *timer)
+{
+    if (!timer->query) {
+        glFinish();
+        return host_seconds() - timer->start;
+    }
+    GLuint64 nanoseconds = 0;
+    GLint disjoint = 0;
+    glEndQuery(GL_TIME_ELAPSED);
+    if (device->info.gles) {
+        glGetQueryObjectui64vEXT(timer->query, GL_QUERY_RESULT, &nanoseconds);
+        glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
+    } else {
+        glGetQueryObjectui64v(timer->query, GL_QUERY_RESULT, &nanoseconds);
+    }
+    glDeleteQueries(1, &timer->query);
+    /* the device changed its clock on the way */
+    return disjoint ? host_seconds() - timer->start : 1e-9 * (double)nanoseconds;
+}

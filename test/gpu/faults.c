@@ -1,0 +1,326 @@
+/* Faults of the driver, injected: the status and message of each call, and what the tracker makes of each of its first calls failing. It may go on another way, with the same
+ * streamlines, or give up; then cleanly: nothing is left on the device, and unless that was lost, the next run is as good as any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpu.h"
+#include "gpu/inject.h"
+#include "series.h"
+#include "collect.h"
+
+#define N_SEEDS 40
+
+static gls_device *device;
+static series phantom;
+static gls_qball *qball;
+static gls_seeds *seeds;
+static gls_track_params params;
+static collection expected;
+
+static int bend(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5;
+    direction[0][0] = 1, direction[0][1] = x, direction[0][2] = 0.2 * y;
+    unit3(direction[0]);
+    *stop = 0.9 - y * y;
+    return 1;
+}
+
+static gls_status create(gls_device *d, gls_tracker **t)
+{
+    gls_track_input input = series_input(&phantom, qball);
+    return gls_tracker_create(d, &params, &input, t);
+}
+
+static gls_status run(gls_tracker *t, collection *c)
+{
+    gls_track_result result;
+    *c = (collection){.sound = true};
+    return gls_tracker_run(t, seeds, voxel_space, collect, c, NULL, NULL, &result);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const int dim[3] = {9, 7, 5};
+    double points[N_SEEDS][3];
+    uint64_t seed = 5;
+    series_create(&phantom, dim, voxel_space, bend, 2000, 20, "small", 6);
+    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
+    for (int i = 0; i < N_SEEDS; i++)
+        for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    params = gls_track_params_default();
+    params.step_size = 0.8;
+    params.max_length = 20;
+    params.stop_threshold = 0.2;
+    params.max_directions_per_seed = 2;
+    params.batch_seeds = 15;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    collection_finish(&expected);
+    gls_seeds_destroy(seeds);
+    gls_qball_destroy(qball);
+    series_destroy(&phantom);
+    return 0;
+}
+
+/* --- the rules ------------------------------------------------------------------------------------------------------------------------- */
+
+static void rules(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"alloc", "alloc:", "alloc:0", "alloc:-1", "alloc:x", "alloc:1x", "alloc:1++", ":1", "all:1", "allocs:1", "alloc:1,,reset:2", "memory:1+", " alloc:1", "alloc:1;reset:2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (gls_inject_set(bad[i]) != GLS_ERR_ARGUMENT) print_error("'%s' is accepted\n", bad[i]);
+        assert_int_equal(gls_inject_set(bad[i]), GLS_ERR_ARGUMENT);
+        assert_message("KIND:N");
+        assert_false(gls_inject(GLS_FAULT_ALLOC) || gls_inject_memory(UINT64_MAX));
+    }
+    assert_ok(gls_inject_set("alloc:2,alloc:4,reset:3+,memory:100"));
+    for (int i = 1; i <= 6; i++) {
+        assert_true(gls_inject(GLS_FAULT_ALLOC) == (i == 2 || i == 4));
+        assert_true(gls_inject(GLS_FAULT_RESET) == (i >= 3));
+        assert_false(gls_inject(GLS_FAULT_COMPILE));
+    }
+    assert_true(gls_inject_memory(101) && !gls_inject_memory(100));
+    assert_int_equal(gls_inject_count(GLS_FAULT_ALLOC), 6);
+    assert_ok(gls_inject_set(NULL));
+    assert_false(gls_inject(GLS_FAULT_RESET));
+    assert_int_equal(gls_inject_count(GLS_FAULT_RESET), 0);
+}
+
+/* The environment is read when a device is opened, and again only once it has changed. */
+static void environment(void **state)
+{
+    (void)state;
+    gls_device *d = NULL;
+    setenv("GLSLINES_INJECT", "nonsense", 1);
+    assert_int_equal(gls_device_open(NULL, NULL, &d), GLS_ERR_ARGUMENT);
+    assert_message("nonsense");
+    setenv("GLSLINES_INJECT", "open:2", 1);
+    assert_ok(gls_device_open(NULL, NULL, &d));
+    gls_device_close(d);
+    d = NULL;
+    assert_int_equal(gls_device_open(NULL, NULL, &d), GLS_ERR_DEVICE);
+    assert_null(d);
+    assert_message("context");
+    assert_ok(gls_device_open(NULL, NULL, &d));
+    gls_device_close(d);
+    unsetenv("GLSLINES_INJECT");
+    assert_ok(gls_device_open(NULL, NULL, &d));
+    assert_int_equal(gls_inject_count(GLS_FAULT_OPEN), 0);
+    gls_device_close(d);
+}
+
+/* --- the device layer ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *const doubler = "layout(local_size_x = 16) in;\n"
+                                   "layout(std430, binding = 0) buffer Data { uint data[]; };\n"
+                                   "void main() { data[gl_LocalInvocationIndex] *= 2u; }\n";
+
+/* Every call that can fail, one after the other; the status of the one at this place, the others have to succeed. A failed call changes nothing. */
+static void each_call(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule, *part;
+        gls_status status;
+    } cases[] = {
+        {"alloc:1", "words", GLS_ERR_MEMORY},   {"alloc:2", "texels", GLS_ERR_MEMORY},  {"memory:127", "texels", GLS_ERR_MEMORY},
+        {"compile:1", "doubler", GLS_ERR_DEVICE}, {"upload:1", "buffer", GLS_ERR_MEMORY},   {"upload:2", "buffer", GLS_ERR_MEMORY}, {"upload:3", "texture", GLS_ERR_MEMORY},
+        {"dispatch:1", "doubler", GLS_ERR_DEVICE}, {"readback:1", "buffer", GLS_ERR_MEMORY}, {"memory:128", "", GLS_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gls_device *d = open_limited(NULL);
+        gls_buffer *b = NULL;
+        gls_texture *t = NULL;
+        gls_kernel *k = NULL;
+        uint32_t words[16], size[3] = {1, 1, 4}, origin[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+        float texels[16] = {0};
+        for (uint32_t w = 0; w < 16; w++) words[w] = w;
+        assert_ok(gls_inject_set(cases[i].rule));
+        gls_status status[] = {
+            [0] = gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof words, "words", &b),
+            [1] = gls_texture_create(d, GLS_TEXTURE_RGBA32F, size, "texels", &t),
+            [2] = gls_kernel_create(d, "doubler", doubler, NULL, 0, &k),
+        };
+        int failures = 0;
+        for (int s = 0; s < 3; s++) failures += status[s] != GLS_OK;
+        if (failures) {
+            assert_int_equal(failures, 1);
+            assert_true((status[0] != GLS_OK) == !b && (status[1] != GLS_OK) == !t && (status[2] != GLS_OK) == !k);
+            for (int s = 0; s < 3; s++) assert_true(status[s] == GLS_OK || status[s] == cases[i].status);
+            assert_message(cases[i].part);
+        } else {
+            gls_arg arg = gls_arg_buffer(0, b);
+            gls_status later[] = {gls_buffer_write(b, 0, sizeof words, words), gls_buffer_clear(b), gls_texture_write(t, origin, size, texels), gls_kernel_run(k, one, &arg, 1, NULL),
+                                  gls_buffer_read(b, 0, sizeof words, words)};
+            for (int s = 0; s < 5; s++) {
+                failures += later[s] != GLS_OK;
+                assert_true(later[s] == GLS_OK || later[s] == cases[i].status);
+            }
+            assert_int_equal(failures, cases[i].status != GLS_OK);
+            if (failures) assert_message(cases[i].part);
+            /* a read that failed leaves what was there; a clear that failed leaves the words, doubled */
+            for (uint32_t w = 0; w < 16; w++) assert_int_equal(words[w], later[4] != GLS_OK ? w : later[1] != GLS_OK ? 2 * w : 0);
+        }
+        /* the device goes on */
+        assert_ok(gls_device_synchronize(d));
+        gls_buffer_destroy(b);
+        gls_texture_destroy(t);
+        gls_kernel_destroy(k);
+        assert_ok(gls_inject_set(NULL));
+        gls_device_memory m = gls_device_get_memory(d);
+        assert_true(m.allocated_bytes == 0 && m.n_buffers == 0 && m.n_textures == 0 && m.n_kernels == 0);
+        gls_device_close(d);
+    }
+}
+
+/* After a loss every call says so, objects can still be destroyed, and another device is not concerned. */
+static void lost(void **state)
+{
+    (void)state;
+    gls_device *d = open_limited(NULL), *other = open_limited(NULL);
+    gls_buffer *b = NULL, *b2 = NULL;
+    gls_texture *t = NULL, *t2 = NULL;
+    gls_kernel *k = NULL, *k2 = NULL;
+    uint32_t words[16] = {7}, size[3] = {1, 1, 4}, origin[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    float texels[16] = {0};
+    assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof words, "words", &b));
+    assert_ok(gls_texture_create(d, GLS_TEXTURE_RGBA32F, size, "texels", &t));
+    assert_ok(gls_kernel_create(d, "doubler", doubler, NULL, 0, &k));
+    gls_arg arg = gls_arg_buffer(0, b);
+    assert_ok(gls_inject_set("reset:1"));
+    assert_int_equal(gls_device_synchronize(d), GLS_ERR_LOST);
+    assert_message("lost");
+    assert_ok(gls_inject_set(NULL));
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(gls_device_synchronize(d), GLS_ERR_LOST);
+        assert_int_equal(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof words, "more words", &b2), GLS_ERR_LOST);
+        assert_message("more words");
+        assert_int_equal(gls_texture_create(d, GLS_TEXTURE_RGBA32F, size, "more texels", &t2), GLS_ERR_LOST);
+        assert_message("more texels");
+        assert_int_equal(gls_kernel_create(d, "another", doubler, NULL, 0, &k2), GLS_ERR_LOST);
+        assert_message("another");
+        assert_int_equal(gls_buffer_write(b, 0, sizeof words, words), GLS_ERR_LOST);
+        assert_int_equal(gls_buffer_clear(b), GLS_ERR_LOST);
+        assert_int_equal(gls_texture_write(t, origin, size, texels), GLS_ERR_LOST);
+        assert_int_equal(gls_kernel_run(k, one, &arg, 1, NULL), GLS_ERR_LOST);
+        assert_message("doubler");
+        assert_int_equal(gls_buffer_read(b, 0, sizeof words, words), GLS_ERR_LOST);
+        assert_int_equal(words[0], 7);
+        gls_device_hold(d); /* a held one is no different */
+    }
+    gls_device_release(d);
+    gls_device_release(d);
+    assert_true(!b2 && !t2 && !k2);
+    assert_ok(gls_device_synchronize(other));
+    gls_buffer_destroy(b);
+    gls_texture_destroy(t);
+    gls_kernel_destroy(k);
+    assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
+    gls_device_close(d);
+    assert_ok(gls_device_synchronize(other));
+    gls_device_close(other);
+}
+
+/* --- the tracker ----------------------------------------------------------------------------------------------------------------------- */
+
+/* Calls to try of so many: the first ones, then some that spread over the rest. */
+static uint64_t next_call(uint64_t n)
+{
+    return n < 12 ? n + 1 : n + n / 3;
+}
+
+static const struct {
+    const char *kind;
+    gls_fault fault;
+    gls_status status;
+} kinds[] = {{"alloc", GLS_FAULT_ALLOC, GLS_ERR_MEMORY},       {"upload", GLS_FAULT_UPLOAD, GLS_ERR_MEMORY},     {"compile", GLS_FAULT_COMPILE, GLS_ERR_DEVICE},
+             {"dispatch", GLS_FAULT_DISPATCH, GLS_ERR_DEVICE}, {"readback", GLS_FAULT_READBACK, GLS_ERR_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+/* One attempt under these rules on a device of its own; true if it came through. */
+static bool attempt(const char *text, gls_status status, bool once)
+{
+    gls_device *d = open_limited(NULL);
+    gls_tracker *t = NULL;
+    collection c = {0};
+    assert_ok(gls_inject_set(text));
+    gls_status created = create(d, &t), ran = created == GLS_OK ? run(t, &c) : created;
+    if (ran != GLS_OK && ran != status) print_error("%s: %s: %s\n", text, gls_status_name(ran), gls_last_error());
+    assert_true(ran == GLS_OK || ran == status);
+    assert_true((created == GLS_OK) == (t != NULL));
+    if (ran == GLS_OK) {
+        assert_same_collection(&c, &expected, text);
+    } else {
+        assert_message("");
+        assert_true(c.n <= expected.n && (c.n == 0 || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0)); /* what the sink had got is right */
+    }
+    collection_finish(&c);
+    if (once && ran != GLS_OK && status != GLS_ERR_LOST) {
+        /* the fault is over: the same tracker, or the same device, does it now */
+        if (!t) assert_ok(create(d, &t));
+        assert_ok(run(t, &c));
+        assert_same_collection(&c, &expected, text);
+        collection_finish(&c);
+    }
+    gls_tracker_destroy(t);
+    assert_ok(gls_inject_set(NULL));
+    gls_device_memory m = gls_device_get_memory(d);
+    assert_true(m.allocated_bytes == 0 && m.n_buffers == 0 && m.n_textures == 0 && m.n_kernels == 0);
+    gls_device_close(d);
+    return ran == GLS_OK;
+}
+
+static void tracker(void **state)
+{
+    (void)state;
+    gls_tracker *t = NULL;
+    uint64_t calls[N_KINDS];
+    assert_ok(gls_inject_set("open:1000000"));
+    assert_ok(create(device, &t));
+    assert_ok(run(t, &expected));
+    gls_tracker_destroy(t);
+    assert_true(expected.n >= N_SEEDS / 2);
+    for (int k = 0; k < N_KINDS; k++) calls[k] = gls_inject_count(kinds[k].fault);
+    uint64_t peak = gls_device_get_memory(device).peak_bytes;
+    for (int k = 0; k < N_KINDS; k++) {
+        unsigned tried = 0, survived = 0;
+        assert_true(calls[k] > 0);
+        for (uint64_t n = 1; n <= calls[k]; n = next_call(n), tried++) {
+            char text[64];
+            snprintf(text, sizeof text, "%s:%llu", kinds[k].kind, (unsigned long long)n);
+            survived += attempt(text, kinds[k].status, true);
+        }
+        char text[64];
+        snprintf(text, sizeof text, "%s:%llu+", kinds[k].kind, (unsigned long long)(calls[k] + 1) / 2);
+        assert_false(attempt(text, kinds[k].status, false));
+        print_message("%s: %u of %llu calls failed in turn, %u runs came through\n", kinds[k].kind, tried, (unsigned long long)calls[k], survived);
+    }
+    for (uint64_t memory = 1; memory < peak; memory = memory * 8) {
+        char text[64];
+        snprintf(text, sizeof text, "memory:%llu", (unsigned long long)memory);
+        attempt(text, GLS_ERR_MEMORY, false);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules), cmocka_unit_test(environment), cmocka_unit_test(each_call), cmocka_unit_test(lost), cmocka_unit_test(tracker),
+    };
+    int status;
+    if (!gpu_open(NULL, &device, &status)) return status;
+    status = cmocka_run_group_tests(tests, set_up, tear_down);
+    gls_device_close(device);
+    return status;
+}
