@@ -15,7 +15,7 @@ note() {
     code=1
 }
 
-for command in track fit score phantom devices; do "$program" help --markdown "$command" > "$work/options: $command"; done
+for command in track merge fit score phantom devices; do "$program" help --markdown "$command" > "$work/options: $command"; done
 # the lines "  2    usage: ..." under "Exit codes:"
 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
     /^Exit codes:/ { inside = 1; next }
@@ -35,7 +35,7 @@ awk -v work="$work" '
     name && $0 == "<!-- end of " name " -->" { name = "" }
     !name { print }
     END { if (name) { print "no end of " name > "/dev/stderr"; exit 1 } }' README.md > "$work/README.md"
-for table in "options: track" "options: fit" "options: score" "options: phantom" "options: devices" "exit codes"; do
+for table in "options: track" "options: merge" "options: fit" "options: score" "options: phantom" "options: devices" "exit codes"; do
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
 if [ "$mode" = --update ]; then

@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize source peers gbm zink"
+stages="gcc clang sanitize source peers gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -170,6 +170,22 @@ stage_zink() {
         [ -n "${python:-}" ] || find_python
         GLS_TEST_PYTHON=$python check "subgroup mapping on zink" sh test/guest/zink.sh build
     fi
+}
+
+# Snakemake in a virtual environment of its own, made once for these requirements.
+find_snakemake() {
+    cmp -s test/cluster/requirements.txt "$build/snakemake/complete" && return 0
+    rm -rf "$build/snakemake"
+    quietly python3 -m venv "$build/snakemake" && quietly "$build/snakemake/bin/pip" install -q --disable-pip-version-check -r test/cluster/requirements.txt &&
+        cp test/cluster/requirements.txt "$build/snakemake/complete"
+}
+
+stage_cluster() {
+    header "cluster: shards under Slurm and Snakemake"
+    # shellcheck disable=SC2086
+    check "Slurm's packages" need_packages $CLUSTER_PACKAGES || return
+    check "shards in a Slurm job" sh test/cluster/slurm.sh build/glslines build/cluster/slurm
+    check "Snakemake" find_snakemake && check "shards by Snakemake rules" sh test/cluster/snakemake.sh build/glslines build/cluster/snakemake build/snakemake/bin/snakemake
 }
 
 finish() {

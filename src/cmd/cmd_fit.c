@@ -59,7 +59,8 @@ static int set_output(fit_run *run)
             run->output[i] = NULL;
             return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
         }
-        int code = cmd_output_check(run->output[i], run->options->force);
+        bool force = run->options->force;
+        int code = i == OUT_JSON ? cmd_sidecar_check(run->output[i], (const char *const *)run->output, OUT_JSON, force) : cmd_output_check(run->output[i], force);
         if (code) return code;
     }
     return CMD_EXIT_OK;

@@ -95,7 +95,8 @@ static int check_output(merge_run *run)
     int code = set_sidecar(run);
     if (!code) code = check_distinct(run, o->output);
     if (!code) code = cmd_output_check(o->output, o->force);
-    return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
+    if (code || !run->sidecar) return code;
+    return o->sidecar ? cmd_output_check(run->sidecar, o->force) : cmd_sidecar_check(run->sidecar, &o->output, 1, o->force);
 }
 
 /* Sidecars tell more clearly than the shards themselves what does not fit. */

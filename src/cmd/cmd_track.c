@@ -68,7 +68,8 @@ static int set_output(track_run *run)
     if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0)) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (run->sidecar && strcmp(run->sidecar, run->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
     int code = cmd_output_check(run->output, o->force);
-    return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
+    if (code || !run->sidecar) return code;
+    return o->sidecar ? cmd_output_check(run->sidecar, o->force) : cmd_sidecar_check(run->sidecar, (const char *const[]){run->output}, 1, o->force);
 }
 
 static int draw_seed(cmd_seed *seed, const char *name)

@@ -1,11 +1,15 @@
 #include "cmd/sidecar.h"
 
+#include <cJSON.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cmd/message.h"
+#include "cmd/output.h"
 
 struct cmd_sidecar {
     char *path, *temporary;
@@ -18,6 +22,55 @@ static void sidecar_free(cmd_sidecar *sidecar)
     free(sidecar->path);
     free(sidecar->temporary);
     free(sidecar);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file of that name beside path if there is one and it is none of own; from malloc, else NULL. */
+static char *other_beside(const char *path, const cJSON *described, const char *const *own, size_t n_own)
+{
+    char *beside = NULL;
+    if (!cJSON_IsString(described)) return NULL;
+    const char *name = file_name(described->valuestring);
+    for (size_t i = 0; i < n_own; i++)
+        if (own[i] && strcmp(file_name(own[i]), name) == 0) return NULL;
+    if (asprintf(&beside, "%.*s%s", (int)(file_name(path) - path), path, name) < 0) return NULL;
+    if (access(beside, F_OK) == 0) return beside;
+    free(beside);
+    return NULL;
+}
+
+/* An output other than own that the sidecar at path describes; from malloc, else NULL. */
+static char *other_output(const char *path, const char *const *own, size_t n_own)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL, *other = NULL;
+    size_t size = 0;
+    cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
+    const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs");
+    other = other_beside(path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
+    cJSON_ArrayForEach(item, outputs)
+    {
+        if (!other) other = other_beside(path, item, own, n_own);
+    }
+    cJSON_Delete(root);
+    free(text);
+    if (file) fclose(file);
+    return other;
+}
+
+int cmd_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force)
+{
+    char *other = other_output(path, own, n_own);
+    if (!other) return cmd_output_check(path, force);
+    int code = cmd_error(CMD_EXIT_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output, or for its sidecar if there is --sidecar",
+                         path, other);
+    free(other);
+    return code;
 }
 
 gls_status cmd_sidecar_create(const char *path, cmd_sidecar **out, char *error, size_t error_size)

@@ -2,11 +2,16 @@
 #ifndef GLS_CMD_SIDECAR_H
 #define GLS_CMD_SIDECAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <glslines/common.h>
 
 typedef struct cmd_sidecar cmd_sidecar;
+
+/* Like cmd_output_check() for a sidecar whose name nobody gave: a file there that describes another output, which lies beside it still, is kept even with force. own: the outputs
+ * that are to be described, of which NULL are left out. */
+int cmd_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force);
 
 /* Opens a temporary file beside path, so that a place that cannot be written is found before the work; nothing appears under path before finish. */
 gls_status cmd_sidecar_create(const char *path, cmd_sidecar **sidecar, char *error, size_t error_size);

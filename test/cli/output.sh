@@ -22,10 +22,28 @@ cksum "$work/out/a.trx" "$work/out/a.json" >"$work/before"
 for name in a.trx a.trk; do
     run track $small -o $name
     [ "$code" -eq 4 ] || note "existing output: exit code $code, not 4"
-    grep -q '^glslines: a\.\(trx\|json\): exists' "$work/stderr" || note "existing output is not named"
+    grep -q '^glslines: a\.\(trx: exists\|json: is the sidecar of a\.trx\)' "$work/stderr" || note "existing output is not named"
 done
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
 require test "$(find "$work/out" -type f | wc -l)" -eq 2
+
+# nor does --force take the sidecar from another tractogram that is still there; a sidecar of another name, its own, or one whose tractogram is gone may be replaced
+run track $small -o a.trk --force
+[ "$code" -eq 4 ] || note "the sidecar of another output: exit code $code, not 4"
+grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "the output that has the sidecar is not named"
+run fit "$dwi" "$bval" "$bvec" "$mask" a --force
+[ "$code" -eq 4 ] || note "the sidecar of another output, fit: exit code $code, not 4"
+cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
+require test "$(find "$work/out" -type f | wc -l)" -eq 2
+succeeds track $small -o a.trk --sidecar a_trk.json -q
+succeeds track $small -o a.trk --sidecar a_trk.json --force -q
+cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
+rm "$work/out/a.trk" "$work/out/a_trk.json"
+succeeds track $small -o b.trx -q
+rm "$work/out/b.trx"
+succeeds track $small -o b.tck --force -q
+require grep -q '"path":.*"b\.tck"' "$work/out/b.json"
+rm "$work/out/b.tck" "$work/out/b.json"
 
 # the batch size does not change the result; nor does a second run
 cp "$work/out/a.trx" "$work/a.trx"
