@@ -79,6 +79,8 @@ typedef struct gls_track_params {
 GLS_API gls_track_params gls_track_params_default(void);
 /* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
+/* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
+GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 

@@ -60,14 +60,33 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
-/* Whether the volume holds SH coefficients rather than amplitudes. */
-static gls_status choose_interpolation(const gls_track_params *params, const gls_odf_source *odf, bool *coefficients)
+static bool has_coefficients(const gls_track_params *params, const gls_odf_source *odf)
 {
-    bool possible = params->dg != GLS_DG_PTT && odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
-    if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !possible)
-        return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    *coefficients = possible && params->odf_interpolation != GLS_ODF_INTERPOLATE_AMPLITUDES;
-    return GLS_OK;
+    return params->dg != GLS_DG_PTT && odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
+}
+
+gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
+{
+    bool wanted = params->odf_interpolation != GLS_ODF_INTERPOLATE_AMPLITUDES;
+    return wanted && has_coefficients(params, odf) ? GLS_ODF_INTERPOLATE_COEFFICIENTS : GLS_ODF_INTERPOLATE_AMPLITUDES;
+}
+
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
+{
+    const gls_odf_source *odf = input->odf;
+    const gls_volume_plan *plan = &models[0]->volume.plan;
+    gls_volume *volume[GLS_MAX_ENGINES];
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
+    odf_fill f = {.odf = odf, .per_voxel = params->dg == GLS_DG_PTT, .n_channels = (size_t)plan->n_tiles * plan->tile_channels, .scale = 1};
+    for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
+    if (!f.per_voxel) {
+        float largest = largest_value(odf);
+        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
+        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
+    }
+    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
 }
 
 static void define_pick(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere)
@@ -89,26 +108,6 @@ static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_tra
     gls_section_nearest(sections, d, sphere);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
     gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)));
-}
-
-gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
-{
-    const gls_odf_source *odf = input->odf;
-    const gls_volume_plan *plan = &models[0]->volume.plan;
-    gls_volume *volume[GLS_MAX_ENGINES];
-    bool coefficients = false;
-    odf_fill f = {.odf = odf, .per_voxel = params->dg == GLS_DG_PTT, .n_channels = (size_t)plan->n_tiles * plan->tile_channels, .scale = 1};
-    gls_status status = choose_interpolation(params, odf, &coefficients);
-    if (status != GLS_OK) return status;
-    for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
-    if (!f.per_voxel) {
-        float largest = largest_value(odf);
-        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
-        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
-        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
-        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
-    }
-    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
 }
 
 /* PTT looks up one direction at a time, the others all. */
@@ -138,13 +137,13 @@ gls_status gls_odf_model_create(gls_device *device, const gls_track_params *para
                                 gls_model *model)
 {
     const gls_odf_source *odf = input->odf;
-    bool coefficients = false;
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
     gls_volume_plan volume;
     gls_sections sections = {0};
-    gls_status status = choose_interpolation(params, odf, &coefficients);
-    if (status != GLS_OK) return status;
     size_t channels = coefficients ? odf->parts->n_inputs : odf->sphere->n;
-    status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), gls_device_get_info(device), &volume);
+    if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
+        return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
+    gls_status status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), gls_device_get_info(device), &volume);
     if (status != GLS_OK) return status;
     gls_section_sphere(&sections, defines, odf->sphere, plan->lanes > 1);
     if (coefficients) status = define_coefficients(defines, &sections, plan, odf);
