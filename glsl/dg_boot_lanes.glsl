@@ -32,9 +32,9 @@ void resample(Draw draw)
         uint index, fraction;
         for (int k = 0; k < 4; k++) {
             umulExtended(words[k], uint(N_MEASUREMENTS), index, fraction);
-            RESAMPLED(8 * b + 2 * k) = RESIDUAL(index);
+            RESAMPLED(8 * b + 2 * k) = RESIDUAL(int(index));
             umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
-            RESAMPLED(8 * b + 2 * k + 1) = RESIDUAL(index);
+            RESAMPLED(8 * b + 2 * k + 1) = RESIDUAL(int(index));
         }
     }
     lane_sync();

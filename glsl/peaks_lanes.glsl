@@ -23,8 +23,8 @@ uint find_peaks()
                 for (int k = 0; k < MAX_NEIGHBOURS; k++) peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
         }
         uvec4 votes = subgroupBallot(peak);
-        uint place = count + subgroupBallotExclusiveBitCount(votes);
-        if (peak && place < uint(MAX_CANDIDATES)) {
+        int place = int(count + subgroupBallotExclusiveBitCount(votes));
+        if (peak && place < MAX_CANDIDATES) {
             CANDIDATE(place) = uint(v);
             VALUE(place) = ODF(v);
         }

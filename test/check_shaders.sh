@@ -1,7 +1,20 @@
 #!/bin/sh
-# Validates composed shaders with glslangValidator. Usage: sh test/check_shaders.sh FOLDER... (as filled by GLSLINES_DUMP_SHADERS)
+# Validates composed shaders with glslangValidator. Usage: sh test/check_shaders.sh FOLDER... (as filled by GLSLINES_DUMP_SHADERS, or by the program dump_shaders)
 set -eu
 checked=0 failures=0
+
+refuse() { # FILE TEXT
+    failures=$((failures + 1))
+    printf 'FAIL %s\n%s\n' "$1" "$2" | head -n 20
+}
+
+# Storage blocks of a shader of OpenGL ES: every implementation has four, at the bindings 0 to 3.
+check_blocks() { # FILE
+    checked=$((checked + 1))
+    bindings=$(grep -oE '^layout\(std430, binding = [0-9]+\)' "$1" | grep -oE '[0-9]+\)' | tr -d ')' | sort -n | tr '\n' ' ')
+    if [ -z "$bindings" ] || ! printf '%s' "$bindings" | grep -qE '^(0 )?(1 )?(2 )?(3 )?$'; then refuse "$1" "storage blocks at $bindings"; fi
+}
+
 for folder in "$@"; do
     for shader in "$folder"/*.comp; do
         [ -e "$shader" ] || { echo "FAIL no shader in $folder"; exit 1; }
@@ -10,11 +23,9 @@ for folder in "$@"; do
         options=
         if grep -q GL_KHR_shader_subgroup "$shader"; then options="-G --target-env spirv1.3 --auto-map-locations --auto-map-bindings -o /dev/null"; fi
         # shellcheck disable=SC2086
-        output=$(glslangValidator $options -S comp "$shader" 2>&1) || {
-            failures=$((failures + 1))
-            printf 'FAIL %s\n%s\n' "$shader" "$output" | head -n 20
-        }
+        output=$(glslangValidator $options -S comp "$shader" 2>&1) || refuse "$shader" "$output"
+        if head -n 1 "$shader" | grep -q ' es$'; then check_blocks "$shader"; fi
     done
 done
-echo "glslangValidator: $((checked - failures)) of $checked shaders accepted"
+echo "glslangValidator: $((checked - failures)) of $checked checks passed"
 [ "$failures" -eq 0 ]

@@ -101,7 +101,7 @@ stage_sanitize() {
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
-# The composed shaders of the variants that the options ask for, as this machine's devices get them.
+# The composed shaders of the variants that the options ask for: as this machine's devices get them, then in both mappings as OpenGL and as OpenGL ES, whatever they offer.
 dump_shaders() {
     rm -rf build/shaders
     number=0
@@ -110,6 +110,16 @@ dump_shaders() {
         mkdir -p "build/shaders/$number"
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
+    done
+    for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
+        for mapping in single subgroup; do
+            number=$((number + 1))
+            mkdir -p "build/shaders/$number"
+            # shellcheck disable=SC2086
+            GLSLINES_FORCE_LIMITS=subgroup=32 GLS_TEST_SHADERS=build/shaders/$number build/test/dump_shaders track -q --nseeds 10 --sphere small --mapping $mapping \
+                -o build/shaders/track.trx --force $options 2> "build/quiet.log"
+            [ $? -eq 7 ] || { cat build/quiet.log; return 1; }
+        done
     done
 }
 

@@ -67,6 +67,9 @@ GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size
 /* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path, "llvmpipe", or a
  * part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(), whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
+/* The same n times: the device of that name and others with it, more contexts where it is a software renderer, else the next in gls_device_list() that are hardware, with the same
+ * renderer unless name is "auto". All or none: GLS_ERR_DEVICE says how many there are. */
+GLS_API gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices);
 /* Another context on the hardware where device is (lost or not), by the same interface and with the same limits; device may be closed before or after it. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
 GLS_API void gls_device_close(gls_device *device);
@@ -200,7 +203,7 @@ static inline gls_arg gls_arg_float(uint32_t slot, float f)
 
 /* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels of the same source share them. GLS_ERR_ARGUMENT
  * for an object of another device or a scalar of another type than the kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits
- * and stores the device's time; where the driver cannot tell (OpenGL ES without GL_EXT_disjoint_timer_query), the host's. */
+ * and stores the device's time; where the driver cannot tell (a software renderer, OpenGL ES without GL_EXT_disjoint_timer_query), the host's. */
 GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
 
 #ifdef __cplusplus

@@ -81,19 +81,13 @@ static int draw_seed(cmd_seed *seed, const char *name)
     return CMD_EXIT_OK;
 }
 
-static int open_device(track_run *run, gls_device **device)
+static int open_devices(track_run *run)
 {
     static const char *const apis[] = {NULL, "gl", "gles"};
     const track_options *o = run->options;
-    gls_status status = gls_device_open(o->device, apis[o->api], device);
-    if (status) return cmd_error_status(status);
-    run->device = gls_device_get_info(*device);
-    if (run->device->software)
-        cmd_info("device: software renderer on the CPU: %s, %s%s", run->device->renderer, run->device->version,
-                 strcmp(o->device, "auto") == 0 ? " (no GPU was found; see 'glslines devices --doctor')" : "");
-    else
-        cmd_info("device: %s, %s", run->device->renderer, run->device->version);
-    return CMD_EXIT_OK;
+    int code = device_set_open(&run->devices, o->device, (size_t)o->ngpus, apis[o->api]);
+    if (!code) run->device = gls_device_get_info(run->devices.device[0]);
+    return code;
 }
 
 static double in_mm(cmd_length length, double voxel_mm)
@@ -167,6 +161,7 @@ static int track_into(track_run *run, gls_tracker *tracker, gls_tractogram_write
     cmd_progress_init(&progress);
     gls_status status = gls_tracker_run(tracker, run->input.seeds, space, append, &s, cmd_progress_step, &progress, &run->result);
     run->seconds_track = cmd_clock() - start;
+    for (size_t i = 0; i < run->devices.n; i++) run->share[i] = gls_tracker_get_share(tracker, i);
     cmd_progress_finish(&progress);
     if (!status && cmd_interrupted()) status = GLS_ERR_CANCELLED;
     if (status) {
@@ -217,9 +212,8 @@ done:
 
 static int track_all(track_run *run)
 {
-    gls_device *device = NULL;
     gls_tracker *tracker = NULL;
-    int code = open_device(run, &device);
+    int code = open_devices(run);
     if (!code) code = track_input_read(&run->input, run->options);
     if (code) goto done;
     run->params = make_params(run->options, run->input.voxel_mm);
@@ -239,7 +233,7 @@ static int track_all(track_run *run)
         input.qball = run->input.model.qball;
     }
     double start = cmd_clock();
-    gls_status status = gls_tracker_create(device, &run->params, &input, &tracker);
+    gls_status status = gls_tracker_create_group(run->devices.device, run->devices.n, &run->params, &input, &tracker);
     run->seconds_upload = cmd_clock() - start;
     code = status ? cmd_error_status(status) : write_results(run, tracker);
     if (code) goto done;
@@ -248,7 +242,7 @@ static int track_all(track_run *run)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", run->output);
 done:
     gls_tracker_destroy(tracker);
-    gls_device_close(device);
+    device_set_close(&run->devices);
     return code;
 }
 

@@ -140,7 +140,7 @@ int merge_sidecar_compare(const merge_shard *a, const merge_shard *b)
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!in_a || !in_b || !cJSON_Compare(in_a, in_b, true))
         return cmd_error(CMD_EXIT_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
-    static const char *const device[] = {"renderer", "version", "mapping"};
+    static const char *const device[] = {"renderer", "version", "mapping", "precision"};
     for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
         in_a = item_at(a->root, "device", device[i]);
         in_b = item_at(b->root, "device", device[i]);
@@ -152,9 +152,10 @@ int merge_sidecar_compare(const merge_shard *a, const merge_shard *b)
     return CMD_EXIT_OK;
 }
 
+/* What is not there stays away. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
-    cJSON_ReplaceItemInObjectCaseSensitive(object, key, value);
+    if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
 }
 
 static void replace_uint(cJSON *object, const char *key, uint64_t value)
@@ -246,10 +247,11 @@ static void join_warnings(cJSON *root, const merge_shard *shards, size_t n)
     replace(root, "warnings", joined);
 }
 
-/* How the shards were made: the earliest start (ISO dates sort as text), batches in all, and each one's own. */
+/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's own. */
 static bool set_run(cJSON *root, const merge_shard *shards, size_t n)
 {
-    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray();
+    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
+    const cJSON *device;
     const char *started = NULL;
     uint64_t batches = 0, value;
     bool ok = cJSON_IsObject(run);
@@ -261,6 +263,7 @@ static bool set_run(cJSON *root, const merge_shard *shards, size_t n)
         if (!ok) break;
         if (!started || strcmp(date->valuestring, started) < 0) started = date->valuestring;
         batches += value;
+        cJSON_ArrayForEach(device, item(own, "devices")) cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
         cJSON_AddStringToObject(entry, "path", shards[i].path);
         cJSON_AddStringToObject(entry, "started", date->valuestring);
         cJSON_AddItemToObject(entry, "device", cJSON_Duplicate(item_at(shards[i].root, "device", "renderer"), true));
@@ -269,9 +272,11 @@ static bool set_run(cJSON *root, const merge_shard *shards, size_t n)
     if (ok) {
         replace(run, "started", cJSON_CreateString(started));
         replace_uint(run, "batches", batches);
+        replace(run, "devices", devices);
         cJSON_AddItemToObject(run, "shards", list);
     } else {
         cJSON_Delete(list);
+        cJSON_Delete(devices);
     }
     return ok;
 }

@@ -42,7 +42,7 @@ static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
     if (code || (!have_rank && !have_size)) return code;
     if (have_rank != have_size)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name, have_rank ? size_name : rank_name,
-                         which == SLURM && have_size ? "; start glslines with srun" : "");
+                         which == SLURM ? "; start glslines with srun" : "");
     if (*rank >= *size)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64, rank_name, *rank, size_name, *size);
     /* the script of a job is a single process and would track the first part alone, in silence */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/device_set.h"
 #include "cmd/message.h"
 
 #define FIELD(f) .offset = offsetof(track_options, f)
@@ -326,9 +327,10 @@ const cmd_option track_option_table[] = {
     {.group = DEVICE,
      .name = "device",
      .type = CMD_STRING,
-     .metavar = "NAME",
+     .metavar = "NAME[,NAME]",
      FIELD(device),
-     .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of the renderer's name."},
+     .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of the renderer's name. Several names, with commas and no blanks "
+             "between them: devices that share the work."},
     {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.group = DEVICE,
      .name = "mapping",
@@ -354,9 +356,9 @@ const cmd_option track_option_table[] = {
      .name = "ngpus",
      .type = CMD_INT,
      .metavar = "N",
-     BETWEEN(1, 1024),
+     BETWEEN(1, GLS_TRACKER_MAX_DEVICES),
      FIELD(ngpus),
-     .help = "Devices to use (more than one: in a later version)."},
+     .help = "Devices that share the work: the first N GPUs, or N of the name that --device gives; of a software renderer, N contexts. On equal devices the result is that of one."},
     {.name = NULL},
 };
 
@@ -487,6 +489,8 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     if (o->min_length > o->max_length) return cmd_error(CMD_EXIT_USAGE, "--min-length: %g mm is more than --max-length %g mm", o->min_length, o->max_length);
-    if (o->ngpus > 1) return cmd_error(CMD_EXIT_UNSUPPORTED, "--ngpus %d: several devices come with a later version", o->ngpus);
+    size_t n_names = device_set_count(o->device);
+    if (n_names > 1 && cmd_options_given(command, arguments, "ngpus") && n_names != (size_t)o->ngpus)
+        return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu", o->ngpus, n_names);
     return check_output(command, o, arguments);
 }

@@ -69,7 +69,10 @@ void track_print_plan(const track_run *run)
            o->max_angle);
     if (o->dg == GLS_DG_PTT) print_probe(&run->params);
     printf("length      %g to %g mm\n", o->min_length, o->max_length);
-    printf("device      %s, %s\n", run->device->renderer, run->device->version);
+    for (size_t i = 0; i < run->devices.n; i++) {
+        const gls_device_info *device = gls_device_get_info(run->devices.device[i]);
+        printf("device      %s, %s\n", device->renderer, device->version);
+    }
     printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
     printf("batch       at most %s seeds, %s batches or more\n", cmd_text_count(largest, batch, sizeof batch),
            cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
@@ -116,6 +119,10 @@ void track_print_summary(const track_run *run)
                cmd_text_duration(r->seconds_scan, c, sizeof c), cmd_text_duration(r->seconds_track, d, sizeof d),
                cmd_text_duration(r->seconds_gather, e, sizeof e), cmd_text_duration(r->seconds_readback, f, sizeof f),
                cmd_text_duration(r->seconds_sink, g, sizeof g));
+    for (size_t i = 0; i < run->devices.n && run->devices.n > 1; i++)
+        cmd_info("share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1, cmd_text_count(run->share[i].seeds, a, sizeof a),
+                 cmd_text_count(run->share[i].streamlines, b, sizeof b), run->share[i].batches, cmd_text_duration(run->share[i].seconds, c, sizeof c),
+                 run->share[i].failed ? "; it failed" : "");
     cmd_detail("batches      %" PRIu64 " of at most %" PRIu64 " seeds", r->batches, r->batch_seeds);
     cmd_info("speed        %spoints/s, %sstreamlines/s", cmd_text_rate(run->seconds_track > 0 ? (double)r->points / run->seconds_track : 0, a, sizeof a),
              cmd_text_rate(run->seconds_track > 0 ? (double)r->streamlines / run->seconds_track : 0, b, sizeof b));

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "cmd/device_set.h"
 #include "cmd/track_input.h"
 
 typedef struct track_run {
@@ -16,7 +17,9 @@ typedef struct track_run {
     gls_tractogram_format format;
     char *output;
     char *sidecar; /* NULL: none */
-    const gls_device_info *device;
+    device_set devices;
+    const gls_device_info *device; /* the first */
+    gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_track_result result;
     uint64_t output_bytes;
     time_t started;

@@ -155,6 +155,7 @@ static void add_result(cJSON *root, const track_run *run)
     cJSON_AddBoolToObject(device, "software", run->device->software);
     cJSON_AddStringToObject(device, "mapping", r->lanes > 1 || run->options->mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
     json_uint(device, "lanes", r->lanes);
+    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
 
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     json_uint(counts, "seeds", r->seeds);
@@ -206,6 +207,22 @@ static void add_seconds(cJSON *object, const char *key, double seconds)
     json_double(object, key, round(1e6 * seconds) / 1e6);
 }
 
+/* What one of the devices did. */
+static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "renderer", device->renderer);
+    cJSON_AddStringToObject(object, "node", device->node);
+    json_uint(object, "seeds", share->seeds);
+    json_uint(object, "streamlines", share->streamlines);
+    json_uint(object, "batches", share->batches);
+    json_uint(object, "resumes", share->resumes);
+    json_uint(object, "halvings", share->halvings);
+    cJSON_AddBoolToObject(object, "failed", share->failed);
+    add_seconds(object, "seconds", share->seconds);
+    cJSON_AddItemToArray(devices, object);
+}
+
 /* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared. */
 static void add_run(cJSON *root, const track_run *run)
 {
@@ -217,6 +234,8 @@ static void add_run(cJSON *root, const track_run *run)
     cJSON_AddStringToObject(block, "started", date);
     json_uint(block, "batches", r->batches);
     json_uint(block, "batch_seeds", r->batch_seeds);
+    cJSON *devices = cJSON_AddArrayToObject(block, "devices");
+    for (size_t i = 0; i < run->devices.n; i++) add_share(devices, gls_device_get_info(run->devices.device[i]), &run->share[i]);
 
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     add_seconds(seconds, "read", run->input.seconds_read);

@@ -236,10 +236,12 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
+    bool is_software[MAX_CANDIDATES] = {false};
     for (int software = 0; software <= 1; software++)
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
+            if (software && !is_software[i]) continue;
             if (create_by(allowed, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device", gls_last_error());
@@ -247,6 +249,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
                 }
                 continue;
             }
+            is_software[i] = device->info.software;
             bool keep = device->info.software == (software == 1);
             for (size_t k = 0; k < n && keep; k++) keep = !same_device(&out[k], &device->info);
             if (keep) {
@@ -337,9 +340,53 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     return status;
 }
 
+/* To the open first device those that go with it: more contexts on a software renderer, else further hardware, of the same name unless any will do. */
+static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device **devices, size_t *n_open)
+{
+    const gls_device_info *first = &devices[0]->info;
+    gls_status status = GLS_OK;
+    while (first->software && *n_open < n && status == GLS_OK) {
+        status = gls_device_reopen(devices[0], &devices[*n_open]);
+        *n_open += status == GLS_OK;
+    }
+    if (first->software || *n_open == n) return status;
+    gls_candidate where[MAX_CANDIDATES];
+    gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
+    if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
+    size_t n_found = list_devices(found, where, allowed, NULL, NULL);
+    for (size_t i = 0; i < n_found && *n_open < n && status == GLS_OK; i++) {
+        bool same = *first->node ? strcmp(first->node, found[i].node) == 0 : first->index == found[i].index;
+        if (same || found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
+        status = create_by(allowed, &where[i], (int)i, &devices[*n_open]);
+        *n_open += status == GLS_OK;
+    }
+    free(found);
+    if (status == GLS_OK && *n_open < n) status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, there are %zu%s%s", n, *n_open, any ? "" : " of the name ", any ? "" : first->renderer);
+    return status;
+}
+
+gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices)
+{
+    GLS_REQUIRE(devices && n > 0);
+    interfaces allowed;
+    size_t n_open = 0;
+    gls_status status = gls_device_open(name, api, &devices[0]);
+    if (status != GLS_OK) return status;
+    n_open = 1;
+    status = parse_api(api, &allowed);
+    if (status == GLS_OK) status = open_more(allowed, !name || strcmp(name, "auto") == 0, n, devices, &n_open);
+    if (status == GLS_OK) return GLS_OK;
+    while (n_open > 0) {
+        gls_device_close(devices[--n_open]);
+        devices[n_open] = NULL;
+    }
+    return status;
+}
+
 gls_status gls_device_reopen(const gls_device *device, gls_device **another)
 {
-    GLS_REQUIRE(device && another);
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(another);
     const gls_display *display = device->display;
     const char *offer = device->info.gles ? "OpenGL ES 3.1" : "OpenGL 4.3";
     if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);

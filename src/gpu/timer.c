@@ -13,7 +13,8 @@ static double host_seconds(void)
 void gls_timer_start(const gls_device *device, gls_timer *timer)
 {
     *timer = (gls_timer){0};
-    if (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query")) {
+    /* software renderers time the drawing of triangles only */
+    if (!device->info.software && (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query"))) {
         GLint disjoint;
         if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears what was before */
         glGenQueries(1, &timer->query);

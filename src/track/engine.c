@@ -148,16 +148,18 @@ static void destroy_buffers(gls_engine *t)
 /* All buffers, for smaller and smaller batches where the device's memory does not do. */
 static gls_status fit_buffers(gls_engine *t)
 {
+    uint32_t wanted = t->plan.batch_seeds;
     for (;;) {
         gls_status status = create_buffers(t);
         if (status == GLS_OK) status = gls_device_synchronize(t->device);
         uint32_t batch = t->plan.batch_seeds / 2;
+        if (status == GLS_OK && t->halvings > 0)
+            gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds", gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
         if (status != GLS_ERR_MEMORY || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1)) return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
         gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), t->coefficients, &t->plan);
         if (planned != GLS_OK) return planned;
-        gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u seeds", gls_device_get_info(t->device)->renderer, t->plan.batch_seeds);
         t->halvings++;
     }
 }

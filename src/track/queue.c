@@ -10,7 +10,7 @@
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
 {
     pthread_condattr_t attributes;
-    *q = (gls_queue){.next = first, .end = end, .n_workers = n_workers};
+    *q = (gls_queue){.next = first, .end = end, .total = end - first, .n_workers = n_workers};
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -50,7 +50,7 @@ static gls_range take_locked(gls_queue *q, uint64_t limit)
         return range;
     }
     if (q->n_workers > 1) {
-        uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1, least = (limit + SMALLEST_PART - 1) / SMALLEST_PART;
+        uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1, least = min_u64(limit, q->total / q->n_workers) / SMALLEST_PART + 1;
         limit = min_u64(limit, fair > least ? fair : least);
     }
     return cut(&q->next, q->end, limit);

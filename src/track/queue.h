@@ -19,6 +19,7 @@ typedef struct gls_queue {
     pthread_mutex_t lock;    /* also of what is delivered and counted meanwhile */
     pthread_cond_t changed;  /* any of these, or of those; timed by the monotonic clock */
     uint64_t next, end;      /* seeds that nobody has had */
+    uint64_t total;
     gls_range returned[GLS_QUEUE_RETURNED];
     size_t n_returned;       /* in the order of seeds */
     size_t n_out;            /* ranges that are being tracked */

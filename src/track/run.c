@@ -149,6 +149,7 @@ gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const d
     for (size_t i = 0; i < tracker->n && status == GLS_OK; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
         if (!tracker->engine[i]) continue;
+        tracker->share[i].halvings = tracker->engine[i]->halvings;
         model = i;
         status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
         run.n_workers++;

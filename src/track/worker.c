@@ -79,13 +79,14 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         if (!lost && (status != GLS_ERR_MEMORY || batch == 1 || !t->engine[w->index])) return status;
         snprintf(reason, sizeof reason, "%s", gls_last_error());
         if (lost && w->losses == GLS_MAX_LOSSES) return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
+        uint32_t before = batch;
         /* a device that was too slow for its driver's patience gets less to do at a time */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
         w->losses += lost;
         w->share->resumes += lost;
         w->share->halvings += !lost;
         if (lost) gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason, seed);
-        else gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u seeds", name_of(w), reason, batch);
+        else gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);

@@ -79,6 +79,8 @@ roi=$i/roi.nii.gz
 . "$here/bad_input.sh"
 . "$here/output.sh"
 . "$here/models.sh"
+. "$here/shard.sh"
+. "$here/group.sh"
 
 if [ "$failures" -gt 0 ]; then
     echo "$failures of $checks checks failed"

@@ -43,7 +43,10 @@ fails 2 --doctor devices --doctor --json
 # the argument after "--output" is missing, not called --force
 fails 2 --output track --output --force
 
-fails 7 --ngpus track --ngpus 2
+fails 2 --ngpus track --ngpus 65
+fails 2 --ngpus track --device llvmpipe,llvmpipe --ngpus 3
+fails 2 "empty name" track --device llvmpipe,,llvmpipe
+fails 5 nobody track --device llvmpipe,nobody
 
 # models and direction getters
 fails 2 csd track --dg boot --model csd

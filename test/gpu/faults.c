@@ -77,7 +77,8 @@ static int tear_down(void **state)
 static void rules(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"alloc", "alloc:", "alloc:0", "alloc:-1", "alloc:x", "alloc:1x", "alloc:1++", ":1", "all:1", "allocs:1", "alloc:1,,reset:2", "memory:1+", " alloc:1", "alloc:1;reset:2"};
+    static const char *const bad[] = {"alloc", "alloc:", "alloc:0", "alloc:-1", "alloc:x", "alloc:1x", "alloc:1++", ":1", "all:1", "allocs:1", "alloc:1,,reset:2",
+                                     "memory:1+", " alloc:1", "alloc:1;reset:2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (gls_inject_set(bad[i]) != GLS_ERR_ARGUMENT) print_error("'%s' is accepted\n", bad[i]);
         assert_int_equal(gls_inject_set(bad[i]), GLS_ERR_ARGUMENT);
@@ -161,8 +162,8 @@ static void each_call(void **state)
             assert_message(cases[i].part);
         } else {
             gls_arg arg = gls_arg_buffer(0, b);
-            gls_status later[] = {gls_buffer_write(b, 0, sizeof words, words), gls_buffer_clear(b), gls_texture_write(t, origin, size, texels), gls_kernel_run(k, one, &arg, 1, NULL),
-                                  gls_buffer_read(b, 0, sizeof words, words)};
+            gls_status later[] = {gls_buffer_write(b, 0, sizeof words, words), gls_buffer_clear(b), gls_texture_write(t, origin, size, texels),
+                                  gls_kernel_run(k, one, &arg, 1, NULL), gls_buffer_read(b, 0, sizeof words, words)};
             for (int s = 0; s < 5; s++) {
                 failures += later[s] != GLS_OK;
                 assert_true(later[s] == GLS_OK || later[s] == cases[i].status);

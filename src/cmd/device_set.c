@@ -1,0 +1,77 @@
+#include "cmd/device_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/message.h"
+
+/* Length of the first name of the list. */
+static size_t name_length(const char *names)
+{
+    size_t n = 0;
+    while (names[n] && (names[n] != ',' || names[n + 1] == ' ')) n++;
+    return n;
+}
+
+size_t device_set_count(const char *names)
+{
+    size_t n = 1;
+    for (const char *at = names; *(at += name_length(at)); at++) n++;
+    return n;
+}
+
+static int open_named(device_set *set, const char *name, size_t length, size_t n, const char *api)
+{
+    char *copy = strndup(name, length);
+    if (!copy) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    gls_status status = gls_device_open_several(copy, api, n, &set->device[set->n]);
+    free(copy);
+    if (status) return cmd_error_status(status);
+    set->n += n;
+    return CMD_EXIT_OK;
+}
+
+static void print_device(const gls_device_info *device, size_t n, bool asked_for_any)
+{
+    char times[32] = "";
+    if (n > 1) snprintf(times, sizeof times, "%zu x ", n);
+    if (device->software)
+        cmd_info("device: %ssoftware renderer on the CPU: %s, %s%s", times, device->renderer, device->version,
+                 asked_for_any ? " (no GPU was found; see 'glslines devices --doctor')" : "");
+    else
+        cmd_info("device: %s%s, %s", times, device->renderer, device->version);
+}
+
+/* Equal neighbours as one. */
+static void print_devices(const device_set *set, bool asked_for_any)
+{
+    for (size_t i = 0, n; i < set->n; i += n) {
+        const gls_device_info *first = gls_device_get_info(set->device[i]);
+        for (n = 1; i + n < set->n; n++) {
+            const gls_device_info *next = gls_device_get_info(set->device[i + n]);
+            if (strcmp(first->renderer, next->renderer) != 0 || strcmp(first->version, next->version) != 0) break;
+        }
+        print_device(first, n, asked_for_any);
+    }
+}
+
+int device_set_open(device_set *set, const char *names, size_t n, const char *api)
+{
+    size_t n_names = device_set_count(names);
+    *set = (device_set){.n = 0};
+    if (n_names > GLS_TRACKER_MAX_DEVICES) return cmd_error(CMD_EXIT_USAGE, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
+    int code = CMD_EXIT_OK;
+    for (const char *at = names; !code && set->n < n_names; at += name_length(at) + 1) {
+        if (name_length(at) == 0) code = cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", names);
+        else code = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
+    }
+    if (code) device_set_close(set);
+    else print_devices(set, strcmp(names, "auto") == 0);
+    return code;
+}
+
+void device_set_close(device_set *set)
+{
+    while (set->n > 0) gls_device_close(set->device[--set->n]);
+}
