@@ -7,11 +7,9 @@
 
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
+    odf_axis = d;
     odf_at(p);
-#if ANGULAR_WEIGHT
-    odf_max = weighted_max(d);
-#endif
-    int vertex = odf_max > 0.0 ? pick_vertex(aux.x, d, draw) : -1;
+    int vertex = odf_max > 0.0 ? pick_vertex(aux.x, draw) : -1;
     if (vertex < 0) return DIRECTION_NONE;
     next = vertex_along(uint(vertex), d);
     aux.x = uint(vertex);

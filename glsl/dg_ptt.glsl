@@ -1,25 +1,13 @@
 // Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
-// Each volume channel is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
+// Each volume channel, a tile of its own, is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
 #include "odf_initial.glsl"
 
 const int PTT_TRIES = 1024;      // candidates of a turn
 const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
 const int PTT_FIRST_ROUNDS = 32;
 const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
-
-#if SUBGROUP
-shared float disc_support[SLOTS * N_DISC_VERTICES];
-shared uint face_upto[SLOTS * N_DISC_FACES];
-#define SUPPORT(v) disc_support[int(SLOT) * N_DISC_VERTICES + (v)]
-#define UPTO(f) face_upto[int(SLOT) * N_DISC_FACES + (f)]
-#else
-float disc_support[N_DISC_VERTICES];
-uint face_upto[N_DISC_FACES];
-#define SUPPORT(v) disc_support[v]
-#define UPTO(f) face_upto[f]
-#endif
 
 // Nearest vertex to t: an octahedral map of the sphere.
 int nearest_vertex(vec3 t)
@@ -35,14 +23,12 @@ float amplitude(vec3 p, vec3 t)
 {
     int vertex = nearest_vertex(t);
     vec3 base = volume_base(p);
-    vec4 value = vec4(0.0);
-#define TILES(texture_index, n_tiles, first)                                                     \
-    if (vertex >= first && vertex < first + 4 * n_tiles) value = VOLUME_TILE(texture_index, (vertex - first) / 4, base);
+    float value = 0.0;
+#define TILES(texture_index, n_tiles, first) \
+    if (vertex >= first && vertex < first + n_tiles) value = VOLUME_TILE(texture_index, vertex - first, base).r;
 #include "tile_loops"
 #undef TILES
-    int c = vertex % 4;
-    float x = c < 2 ? (c == 0 ? value.x : value.y) : (c == 2 ? value.z : value.w);
-    return inside(p) ? x : 0.0;
+    return inside(p) ? value : 0.0;
 }
 
 // An arc of curvature k = |(k1, k2)| that starts along t bends towards m: after a length a it has gone t sin(ka)/k + m (1 - cos(ka))/k and points along t cos(ka) + m sin(ka).
@@ -77,27 +63,40 @@ vec3 arc_transport(Arc arc, float a, vec3 v)
 
 vec3 to_voxels(vec3 mm) { return mm / vec3(params.voxel_x, params.voxel_y, params.voxel_z); }
 
-// Data along the probe: the sum of PROBE_STEPS + 1 amplitudes; with several threads, of their means on a circle round the probe.
-float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature)
-{
-    vec3 b = cross(t, n);
-    Arc arc = arc_make(t, n, b, curvature);
-    float total = 0.0;
-    for (int q = 0; q <= PROBE_STEPS; q++) {
-        float a = float(q) * params.probe_step;
-        vec3 at = arc_displacement(arc, a), tangent = arc_tangent(arc, a);
+// Data along the probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts at the same amplitude whatever its curvature.
 #if PROBE_COUNT > 1
-        vec3 n_a = arc_transport(arc, a, n), b_a = arc_transport(arc, a, b);
-        float ring = 0.0;
-        for (int c = 0; c < PROBE_COUNT; c++) {
-            float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
-            ring += amplitude(p + to_voxels(at + params.probe_radius * (cos(angle) * n_a + sin(angle) * b_a)), tangent);
-        }
-        total += ring / float(PROBE_COUNT);
+const int FIRST_SAMPLE = 0;
+float probe_start(vec3 p, vec3 t) { return 0.0; }
 #else
-        total += amplitude(p + to_voxels(at), tangent);
+const int FIRST_SAMPLE = 1;
+float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
+const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
+
+// Sample q of the probe; with several threads the mean of theirs on a circle round it.
+float probe_sample(vec3 p, Arc arc, vec3 n, int q)
+{
+    float a = float(q) * params.probe_step;
+    vec3 at = arc_displacement(arc, a), tangent = arc_tangent(arc, a);
+#if PROBE_COUNT > 1
+    vec3 n_a = arc_transport(arc, a, n), b_a = arc_transport(arc, a, cross(arc.t, n));
+    float ring = 0.0;
+    for (int c = 0; c < PROBE_COUNT; c++) {
+        float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
+        ring += amplitude(p + to_voxels(at + params.probe_radius * (cos(angle) * n_a + sin(angle) * b_a)), tangent);
     }
+    return ring / float(PROBE_COUNT);
+#else
+    return amplitude(p + to_voxels(at), tangent);
+#endif
+}
+
+// The sum of all samples, start being probe_start().
+float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature, float start)
+{
+    Arc arc = arc_make(t, n, cross(t, n), curvature);
+    float total = start;
+    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, arc, n, q);
     return total;
 }
 
@@ -114,21 +113,22 @@ vec3 normal_at(vec3 t, float angle)
 
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
+// A normal of its own for each vertex of the disc at the first frame.
+vec3 disc_normal(vec3 t, Draw draw, int v) { return normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x)); }
+
+vec2 draw_curvature(uvec4 words, uint total);
+
+// Defines SUPPORT and UPTO, of the disc's vertices and faces, and what fills them: disc_support(), and first_supported(), the search for a curve.
+#include "ptt_mapping.glsl"
+
 // Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
 // random normal of its own.
-uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first)
+uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 {
-    float least = least_support();
-    lane_sync();
-    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
-        vec3 normal = first ? normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x)) : n;
-        float s = probe_support(p, t, normal, params.max_curvature * disc_vertex(v));
-        SUPPORT(v) = s >= least ? s : 0.0;
-    }
-    lane_sync();
+    disc_support(p, t, n, draw, first, start);
     uint total = 0u;
-    for (int start = 0; start < N_DISC_FACES; start += LANES) {
-        int f = start + LANE;
+    for (int from = 0; from < N_DISC_FACES; from += LANES) {
+        int f = from + LANE;
         uint weight = 0u;
         if (f < N_DISC_FACES) {
             int at = MODEL_FACES + 4 * f;
@@ -148,8 +148,12 @@ vec2 draw_curvature(uvec4 words, uint total)
 {
     uint target, low;
     umulExtended(words.z, total, target, low);
+    // the first face whose sum exceeds the target
     int f = 0;
-    while (f < N_DISC_FACES - 1 && UPTO(f) <= target) f++;
+    for (int half_width = DISC_FACES_POWER / 2; half_width > 0; half_width /= 2) {
+        int next = f + half_width;
+        if (next < N_DISC_FACES && UPTO(next - 1) <= target) f = next;
+    }
     float r1 = float(words.x >> 8) * (1.0 / 16777216.0), r2 = float(words.y >> 8) * (1.0 / 16777216.0);
     if (r1 + r2 > 1.0) {
         r1 = 1.0 - r1;
@@ -163,8 +167,8 @@ vec2 draw_curvature(uvec4 words, uint total)
 // The normal of the best supported of many random frames and curves, or 0 if none has enough support.
 vec3 first_normal(vec3 p, vec3 t, Draw draw)
 {
-    uint total = weigh_disc(p, t, vec3(0.0), draw, true);
-    float least = least_support();
+    float start = probe_start(p, t), least = least_support();
+    uint total = weigh_disc(p, t, vec3(0.0), draw, true, start);
     for (int round = 0; round < PTT_FIRST_ROUNDS && total > 0u; round++) {
         float best = -1.0;
         int best_candidate = PTT_TRIES;
@@ -173,7 +177,7 @@ vec3 first_normal(vec3 p, vec3 t, Draw draw)
             int candidate = round * PTT_FIRST_ROUND + c;
             uvec4 words = draw_block(draw, uint(candidate));
             vec3 normal = normal_at(t, random_angle(words.w));
-            float s = probe_support(p, t, normal, draw_curvature(words, total));
+            float s = probe_support(p, t, normal, draw_curvature(words, total), start);
             if (s > best) {
                 best = s;
                 best_candidate = candidate;
@@ -213,17 +217,10 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 {
     if (aux == uvec3(0u) && !first_frame(p, d, aux, draw)) return DIRECTION_NONE;
     vec3 n = uintBitsToFloat(aux);
-    uint total = weigh_disc(p, d, n, draw, false);
-    float least = least_support();
-    bool found = false;
-    vec2 curvature = vec2(0.0);
-    for (int start = 0; start < PTT_TRIES && total > 0u && !found; start += LANES) {
-        vec2 drawn = draw_curvature(draw_block(draw, uint(start + LANE)), total);
-        bool passes = probe_support(p, d, n, drawn) >= least;
-        int first = lane_lowest(passes ? start + LANE : PTT_TRIES);
-        found = first < PTT_TRIES;
-        if (found) curvature = lane_chosen(vec3(drawn, 0.0), first == start + LANE).xy;
-    }
+    float start = probe_start(p, d);
+    uint total = weigh_disc(p, d, n, draw, false, start);
+    vec2 curvature;
+    bool found = total > 0u && first_supported(p, d, n, draw, total, start, curvature);
     if (!found) return DIRECTION_NONE;
     Arc arc = arc_make(d, n, cross(d, n), curvature);
     next = normalize(arc_displacement(arc, params.short_step));

@@ -11,7 +11,7 @@ void evaluate_odf(float c[N_COEFFICIENTS])
     odf_min = 1e30;
     for (int v = LANE; v < N_VERTICES; v += LANES) {
         float value = 0.0;
-        for (int j = 0; j < N_COEFFICIENTS; j++) value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * c[j];
+        EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * c[j];)
 #if ANGULAR_WEIGHT
         value *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
 #endif

@@ -1,31 +1,19 @@
 // Choice of a vertex, a subgroup together.
-float cone_value(int v, uint from, vec3 d, float level)
+float cone_value(int v, uint from, float level)
 {
     bool in_cone = (MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + v / 32) >> uint(v % 32) & 1u) != 0u;
     float x = ODF(v);
-#if ANGULAR_WEIGHT
-    x *= angular_weight(dot(vertex_direction(uint(v)), d));
-#endif
     return in_cone && x >= level ? x : 0.0;
 }
 
-#if ANGULAR_WEIGHT
-float weighted_max(vec3 d)
-{
-    float largest = 0.0;
-    for (int v = LANE; v < N_VERTICES; v += LANES) largest = max(largest, ODF(v) * angular_weight(dot(vertex_direction(uint(v)), d)));
-    return lane_max(largest);
-}
-#endif
-
-int pick_vertex(uint from, vec3 d, Draw draw)
+int pick_vertex(uint from, Draw draw)
 {
     float level = params.pmf_threshold * odf_max;
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;
     for (int v = LANE; v < N_VERTICES; v += LANES) {
-        float x = cone_value(v, from, d, level);
+        float x = cone_value(v, from, level);
         if (x > largest) {
             largest = x;
             best = v;
@@ -38,14 +26,14 @@ int pick_vertex(uint from, vec3 d, Draw draw)
 #else
     float scale = PICK_ONE / odf_max;
     uint total = 0u;
-    for (int v = LANE; v < N_VERTICES; v += LANES) total += uint(int(cone_value(v, from, d, level) * scale));
+    for (int v = LANE; v < N_VERTICES; v += LANES) total += uint(int(cone_value(v, from, level) * scale));
     total = subgroupAdd(total);
     uint target, low, sum = 0u;
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     int vertex = -1;
     for (int first = 0; first < N_VERTICES && vertex < 0; first += LANES) {
         int v = first + LANE;
-        uint weight = v < N_VERTICES ? uint(int(cone_value(v, from, d, level) * scale)) : 0u;
+        uint weight = v < N_VERTICES ? uint(int(cone_value(v, from, level) * scale)) : 0u;
         uint upto = sum + subgroupInclusiveAdd(weight);
         uvec4 votes = subgroupBallot(upto > target);
         if (subgroupBallotBitCount(votes) > 0u) vertex = first + int(subgroupBallotFindLSB(votes));

@@ -1,21 +1,7 @@
 // Choice of a vertex, one invocation: generated rows go through the vertices in order.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
-#if ANGULAR_WEIGHT
-#define WEIGHTED(v) (odf[v] * angular_weight(dot(vertex_direction(uint(v)), d)))
-#else
-#define WEIGHTED(v) odf[v]
-#endif
 
-#if ANGULAR_WEIGHT
-float weighted_max(vec3 d)
-{
-    float largest = 0.0;
-    for (int v = 0; v < N_VERTICES; v++) largest = max(largest, WEIGHTED(v));
-    return largest;
-}
-#endif
-
-int pick_vertex(uint from, vec3 d, Draw draw)
+int pick_vertex(uint from, Draw draw)
 {
     uint cone;
     float level = params.pmf_threshold * odf_max;
@@ -24,7 +10,7 @@ int pick_vertex(uint from, vec3 d, Draw draw)
     float largest = 0.0;
 #define VERTEX(v, b)                                                        \
     {                                                                       \
-        float x = WEIGHTED(v);                                              \
+        float x = odf[v];                                                   \
         bool better = x >= level && x > largest && (cone & b) != 0u;        \
         largest = better ? x : largest;                                     \
         best = better ? v : best;                                           \
@@ -37,7 +23,7 @@ int pick_vertex(uint from, vec3 d, Draw draw)
     uint total = 0u;
 #define VERTEX(v, b)                                                        \
     {                                                                       \
-        float x = WEIGHTED(v);                                              \
+        float x = odf[v];                                                   \
         total += x >= level && (cone & b) != 0u ? uint(int(x * scale)) : 0u; \
     }
 #include "vertex_rows"
@@ -47,7 +33,7 @@ int pick_vertex(uint from, vec3 d, Draw draw)
     umulExtended(draw_block(draw, 0u).x, total, target, low);
 #define VERTEX(v, b)                                                        \
     {                                                                       \
-        float x = WEIGHTED(v);                                              \
+        float x = odf[v];                                                   \
         sum += x >= level && (cone & b) != 0u ? uint(int(x * scale)) : 0u;  \
         vertex += sum <= target ? 1 : 0;                                    \
     }

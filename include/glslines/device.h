@@ -119,7 +119,8 @@ GLS_API gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t byt
 typedef enum gls_texture_format {
     GLS_TEXTURE_R32F,
     GLS_TEXTURE_RGBA16F,
-    GLS_TEXTURE_RGBA32F
+    GLS_TEXTURE_RGBA32F,
+    GLS_TEXTURE_R16F
 } gls_texture_format;
 
 /* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single precision is kept in half precision, and values beyond
@@ -128,6 +129,8 @@ GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format for
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
 GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data);
+/* The same from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F, else float32. */
+GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels);
 
 /* --- kernels ------------------------------------------------------------------------------------------------------------------------ */
 

@@ -42,6 +42,13 @@ typedef enum gls_boot_start {
     GLS_BOOT_START_FIT     /* the fit of the measured signal: newer DIPY's rule */
 } gls_boot_start;
 
+/* What is interpolated between voxels where ODFs come as SH. */
+typedef enum gls_odf_interpolation {
+    GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
+    GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's from_shcoeff, MRtrix3 */
+    GLS_ODF_INTERPOLATE_AMPLITUDES    /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf */
+} gls_odf_interpolation;
+
 typedef struct gls_track_params {
     gls_direction_getter dg;        /* default GLS_DG_BOOT */
     double step_size;               /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
@@ -61,6 +68,7 @@ typedef struct gls_track_params {
     double ptt_substep;             /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for voxels of 1 mm */
     double min_radius_of_curvature; /* PTT: mm, >= 0; 0: as max_angle gives, which is the largest bend over probe_length / probe_quality; default 0 */
     bool keep_single_points;        /* keep streamlines of one point; default false */
+    gls_odf_interpolation odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
     uint64_t rng_seed;              /* default 0 */
@@ -71,6 +79,8 @@ typedef struct gls_track_params {
 GLS_API gls_track_params gls_track_params_default(void);
 /* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
+/* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
+GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 

@@ -116,6 +116,7 @@ static gls_track_params make_params(const track_options *o, double voxel_mm)
     params.max_length = o->max_length;
     params.max_directions_per_seed = o->max_directions_per_seed;
     params.keep_single_points = o->keep_single_points;
+    params.odf_interpolation = (gls_odf_interpolation)o->odf_interpolation;
     params.boot_retry = (gls_boot_retry)o->boot_retry;
     params.boot_start = (gls_boot_start)o->boot_start;
     params.rng_seed = o->rng_seed.value;

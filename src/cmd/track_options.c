@@ -264,6 +264,13 @@ const cmd_option track_option_table[] = {
      .choices = "sample|fit",
      FIELD(boot_start),
      .help = "Initial directions from one bootstrap sample, or (newer DIPY's rule) from the fit of the measured signal."},
+    {.group = TRACKING,
+     .name = "odf-interpolation",
+     .type = CMD_CHOICE,
+     .choices = "auto|coefficients|amplitudes",
+     FIELD(odf_interpolation),
+     .help = "prob and det: interpolate SH coefficients between voxels and evaluate the ODF there (as DIPY and MRtrix3 do with SH), or amplitudes that were clipped "
+             "at 0 in each voxel (as GPUStreamlines does). auto: coefficients where there are some."},
     {.group = TRACKING, .name = "keep-single-points", .type = CMD_FLAG, FIELD(keep_single_points), .help = "Keep streamlines that could not make a step."},
     {.group = TRACKING,
      .name = "rng-seed",
@@ -373,6 +380,7 @@ void track_options_default(void *values)
         .min_separation_angle = track.min_separation_angle,
         .angular_weight = track.angular_weight,
         .max_directions_per_seed = track.max_directions_per_seed,
+        .odf_interpolation = track.odf_interpolation,
         .boot_retry = track.boot_retry,
         .boot_start = track.boot_start,
         .keep_single_points = track.keep_single_points,
@@ -465,6 +473,10 @@ static int check_getter(const cmd_command *command, track_options *o, const cmd_
                                          "(opdt, csa); take prob, det or ptt");
     if (o->dg != GLS_DG_PTT && (name = first_given(command, arguments, for_ptt))) return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg ptt has it", name);
     if (o->dg == GLS_DG_PTT && o->angular_weight > 0) return cmd_error(CMD_EXIT_USAGE, "--angular-weight: only --dg boot, prob and det have it");
+    if (o->dg != GLS_DG_PROB && o->dg != GLS_DG_DET && o->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+        return cmd_error(CMD_EXIT_USAGE, "--odf-interpolation: only --dg prob and det have it");
+    if (o->odf && o->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
+        return cmd_error(CMD_EXIT_USAGE, "--odf-interpolation coefficients: --odf gives amplitudes");
     if (o->probe_count == 1 && o->probe_radius.value > 0) return cmd_error(CMD_EXIT_USAGE, "--probe-radius: needs --probe-count of at least 2");
     return CMD_EXIT_OK;
 }

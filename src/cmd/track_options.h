@@ -27,7 +27,7 @@ typedef struct track_options {
     cmd_length step_size;
     double max_angle, fa_threshold, min_length, max_length, pmf_threshold, relative_peak_threshold, min_separation_angle, angular_weight;
     int max_directions_per_seed;
-    int boot_retry, boot_start;
+    int boot_retry, boot_start, odf_interpolation;
     bool keep_single_points;
     cmd_length probe_length, probe_radius, min_radius, ptt_substep;
     int probe_count, probe_quality;

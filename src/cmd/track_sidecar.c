@@ -61,6 +61,7 @@ static void drop_unused(cJSON *parameters, const track_run *run)
 {
     static const char *const ptt[] = {"probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep"};
     static const char *const boot[] = {"boot-retry", "boot-start"};
+    static const char *const pick[] = {"odf-interpolation"};
     static const char *const fit[] = {"model", "sh-order", "shells", "sm-lambda", "min-signal"};
     static const char *const qball[] = {"sm-lambda", "min-signal"};
     static const char *const files[] = {"sh-basis", "sh-frame"};
@@ -72,6 +73,7 @@ static void drop_unused(cJSON *parameters, const track_run *run)
     } sets[] = {
         {o->dg != GLS_DG_PTT, ptt, sizeof ptt / sizeof *ptt},
         {o->dg != GLS_DG_BOOT, boot, sizeof boot / sizeof *boot},
+        {o->dg != GLS_DG_PROB && o->dg != GLS_DG_DET, pick, 1},
         {o->sh || o->odf, fit, sizeof fit / sizeof *fit},
         {o->model.model == MODEL_CSD, qball, sizeof qball / sizeof *qball},
         {!o->sh, files, o->odf ? 1 : sizeof files / sizeof *files},
@@ -117,6 +119,7 @@ static void add_odf(cJSON *root, const track_run *run)
     }
     cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(in->odf_frame));
     cJSON_AddStringToObject(odf, "negative_values", "raised to 0");
+    cJSON_AddStringToObject(odf, "interpolated", gls_track_interpolation(&run->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS ? "coefficients" : "amplitudes");
     if (in->odf->options.stop_map)
         json_double(odf, "zero_where_stop_map_is_below", in->odf->options.stop_threshold);
     else

@@ -31,6 +31,7 @@ void gls_odf_source_destroy(gls_odf_source *source)
     if (source->parts) {
         free(source->parts->input);
         free(source->parts->matrix);
+        free(source->parts->to_legacy);
         free(source->parts->ends);
         gls_sphere_destroy(source->parts->sphere);
         free(source->parts);
@@ -134,6 +135,15 @@ static gls_status set_matrix(gls_odf_source *s, const char *name)
     return status;
 }
 
+/* Whether the coefficients' frame is that of the voxel axes. */
+static bool is_voxel_frame(const gls_odf_source *s)
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            if (fabs(s->parts->to_frame[r][c] - (r == c)) > 1e-9) return false;
+    return true;
+}
+
 gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame, const gls_sphere *sphere,
                                     const gls_odf_options *options, gls_odf_source **source)
 {
@@ -151,6 +161,8 @@ gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_s
         s->sphere = s->parts->sphere;
     }
     if (status == GLS_OK) status = set_matrix(s, name);
+    if (status == GLS_OK && !s->full && !(basis == GLS_SH_DESCOTEAUX07_LEGACY && is_voxel_frame(s)))
+        status = gls_odf_transform(&sh->grid, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->order, false, &s->parts->to_legacy);
     if (status != GLS_OK) {
         gls_odf_source_destroy(s);
         return status;

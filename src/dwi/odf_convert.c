@@ -84,18 +84,14 @@ static void transform_image(const float *matrix, size_t k, const gls_image *sh, 
     }
 }
 
-gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame,
-                              gls_image **converted)
+gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full,
+                             float **out)
 {
-    GLS_REQUIRE(sh && name && converted);
-    size_t k = sh->n_volumes, padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS, bytes = (padded * k * sizeof(float) + 63) / 64 * 64;
-    int order = gls_sh_order(k);
-    bool full = order < 0;
-    if (full) order = gls_sh_full_order(k);
-    if (order < 0) return gls_odf_fail_order(name, k);
+    size_t k = full ? gls_sh_full_count(order) : gls_sh_count(order), padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    size_t bytes = (padded * k * sizeof(float) + 63) / 64 * 64;
     double voxel_to_old[3][3], voxel_to_new[3][3], turn[3][3], new_to_voxel[3][4], map[3][4] = {{0}};
-    gls_odf_frame_map(from_frame, &sh->grid, voxel_to_old);
-    gls_odf_frame_map(to_frame, &sh->grid, voxel_to_new);
+    gls_odf_frame_map(from_frame, grid, voxel_to_old);
+    gls_odf_frame_map(to_frame, grid, voxel_to_new);
     for (int r = 0; r < 3; r++) memcpy(map[r], voxel_to_new[r], sizeof voxel_to_new[r]);
     gls_affine_invert((const double (*)[4])map, new_to_voxel);
     for (int r = 0; r < 3; r++)
@@ -103,23 +99,38 @@ gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basi
             turn[r][c] = 0;
             for (int i = 0; i < 3; i++) turn[r][c] += voxel_to_old[r][i] * new_to_voxel[i][c];
         }
-    gls_image *made = NULL;
     double *transform = malloc(k * k * sizeof *transform);
     float *matrix = aligned_alloc(64, bytes);
-    gls_status status = GLS_ERR_MEMORY;
-    if (!transform || !matrix) {
-        gls_fail(status, "%s: out of memory for %zu coefficients", name, k);
-        goto fail;
+    gls_status status = transform && matrix ? set_transform(from, to, order, full, (const double (*)[3])turn, transform)
+                                            : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients", name, k);
+    if (status == GLS_OK) {
+        memset(matrix, 0, bytes);
+        for (size_t i = 0; i < k * k; i++) matrix[i] = (float)transform[i];
+        *out = matrix;
+    } else {
+        free(matrix);
     }
-    status = set_transform(from, to, order, full, (const double (*)[3])turn, transform);
-    if (status == GLS_OK) status = gls_image_allocate(&sh->grid, k, false, &made);
-    if (status != GLS_OK) goto fail;
-    memset(matrix, 0, bytes);
-    for (size_t i = 0; i < k * k; i++) matrix[i] = (float)transform[i];
-    transform_image(matrix, k, sh, made);
-    *converted = made;
-fail:
     free(transform);
+    return status;
+}
+
+gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame,
+                              gls_image **converted)
+{
+    GLS_REQUIRE(sh && name && converted);
+    size_t k = sh->n_volumes;
+    int order = gls_sh_order(k);
+    bool full = order < 0;
+    if (full) order = gls_sh_full_order(k);
+    if (order < 0) return gls_odf_fail_order(name, k);
+    gls_image *made = NULL;
+    float *matrix = NULL;
+    gls_status status = gls_odf_transform(&sh->grid, name, from, from_frame, to, to_frame, order, full, &matrix);
+    if (status == GLS_OK) status = gls_image_allocate(&sh->grid, k, false, &made);
+    if (status == GLS_OK) {
+        transform_image(matrix, k, sh, made);
+        *converted = made;
+    }
     free(matrix);
     return status;
 }

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_INPUTS ((GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 1))
-
 /* Voxels first .. first + count - 1 of all volumes that take part; false if every value is 0. Values that are not finite become 0. */
 static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
 {
@@ -65,31 +63,48 @@ static void finish(const gls_odf_source *s, size_t first, size_t count, float *r
         for (size_t i = 0; i < count; i++) rows[v * stride + i] *= factor[i];
 }
 
+void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, float *rows, size_t stride, float *scratch)
+{
+    const struct gls_odf_parts *parts = source->parts;
+    size_t n = source->sphere->n, padded = (n + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    if (!source->is_sh) {
+        fold(source, first, count, rows, stride);
+    } else if (load(source, first, count, scratch)) {
+        gls_odf_kernel_best()(parts->matrix, padded, n, parts->n_inputs, scratch, count, rows, stride);
+    } else {
+        for (size_t v = 0; v < n; v++) memset(rows + v * stride, 0, count * sizeof *rows);
+        return;
+    }
+    finish(source, first, count, rows, stride);
+}
+
+void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch)
+{
+    const struct gls_odf_parts *parts = source->parts;
+    size_t k = parts->n_inputs, padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    const gls_image *stop = source->options.stop_map;
+    bool any = load(source, first, count, parts->to_legacy ? scratch : rows);
+    if (!any) memset(rows, 0, k * GLS_ODF_BLOCK * sizeof *rows);
+    else if (parts->to_legacy) gls_odf_kernel_best()(parts->to_legacy, padded, k, k, scratch, GLS_ODF_BLOCK, rows, GLS_ODF_BLOCK);
+    for (size_t i = 0; stop && i < count; i++)
+        if (!(stop->data[first + i] >= source->options.stop_threshold))
+            for (size_t j = 0; j < k; j++) rows[j * GLS_ODF_BLOCK + i] = 0;
+}
+
 gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
 {
     GLS_REQUIRE(source && rows);
     const int32_t *dim = source->image->grid.dim;
     if (z < 0 || z >= dim[2]) return gls_fail(GLS_ERR_ARGUMENT, "slice %d of an ODF image of %d slices", z, dim[2]);
-    const struct gls_odf_parts *parts = source->parts;
-    const gls_odf_kernel kernel = gls_odf_kernel_best();
-    size_t stride = (size_t)dim[0] * (size_t)dim[1], n = source->sphere->n, padded = (n + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    size_t stride = (size_t)dim[0] * (size_t)dim[1];
     long long blocks = (long long)((stride + GLS_ODF_BLOCK - 1) / GLS_ODF_BLOCK);
 #pragma omp parallel
     {
-        float in[MAX_INPUTS * GLS_ODF_BLOCK] __attribute__((aligned(64)));
+        float in[GLS_ODF_SCRATCH] __attribute__((aligned(64)));
 #pragma omp for schedule(dynamic, 4)
         for (long long block = 0; block < blocks; block++) {
             size_t begin = (size_t)block * GLS_ODF_BLOCK, count = stride - begin < GLS_ODF_BLOCK ? stride - begin : GLS_ODF_BLOCK;
-            size_t first = (size_t)z * stride + begin;
-            if (!source->is_sh) {
-                fold(source, first, count, rows + begin, stride);
-            } else if (load(source, first, count, in)) {
-                kernel(parts->matrix, padded, n, parts->n_inputs, in, count, rows + begin, stride);
-            } else {
-                for (size_t v = 0; v < n; v++) memset(rows + v * stride + begin, 0, count * sizeof *rows);
-                continue;
-            }
-            finish(source, first, count, rows + begin, stride);
+            gls_odf_block(source, (size_t)z * stride + begin, count, rows + begin, stride, in);
         }
     }
     return GLS_OK;

@@ -163,9 +163,6 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     return status;
 }
 
-/* A format of texels besides those of the interface. */
-enum { STORED_R16F = GLS_TEXTURE_RGBA32F + 1 };
-
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
@@ -174,7 +171,7 @@ static const struct {
     [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, false},
     [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8, true},
     [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16, false},
-    [STORED_R16F] = {GL_R16F, GL_RED, 1, 2, true},
+    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2, true},
 };
 
 /* The format that this device can filter. */
@@ -183,7 +180,7 @@ static unsigned stored_format(gls_device *device, gls_texture_format format)
     if (device->info.float_linear || formats[format].half) return format;
     if (!device->told_of_half) gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision (GL_OES_texture_float_linear)");
     device->told_of_half = true;
-    return format == GLS_TEXTURE_R32F ? STORED_R16F : GLS_TEXTURE_RGBA16F;
+    return format == GLS_TEXTURE_R32F ? GLS_TEXTURE_R16F : GLS_TEXTURE_RGBA16F;
 }
 
 /* All texels 0, slice by slice where the driver cannot do it by itself. */
@@ -207,7 +204,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
-    GLS_REQUIRE(format == GLS_TEXTURE_R32F || format == GLS_TEXTURE_RGBA16F || format == GLS_TEXTURE_RGBA32F);
+    GLS_REQUIRE((unsigned)format < sizeof formats / sizeof formats[0]);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
@@ -278,30 +275,47 @@ static uint16_t *to_half(const float *data, size_t n, bool finite)
     return half;
 }
 
+static bool contains(const gls_texture *texture, const uint32_t origin[3], const uint32_t size[3])
+{
+    bool inside = true;
+    for (int a = 0; a < 3; a++) inside &= size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a];
+    return inside;
+}
+
+/* Texels as they are stored. */
+static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+{
+    gls_device *device = texture->device;
+    bool half = formats[texture->stored].half;
+    gls_status status = gls_device_enter(device, "writing a texture");
+    if (status != GLS_OK) return status;
+    glBindTexture(GL_TEXTURE_3D, texture->name);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
+    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+        glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
+                        formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+    status = gls_device_check(device, "writing a texture");
+    gls_device_release(device);
+    return status;
+}
+
 gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data)
 {
     GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
-    GLS_REQUIRE(origin && size && data);
-    for (int a = 0; a < 3; a++) GLS_REQUIRE(size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a]);
-    gls_device *device = texture->device;
-    const void *texels = data;
-    uint16_t *half = NULL;
-    if (formats[texture->stored].half) {
-        /* drivers convert one value after the other */
-        half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2], texture->stored != texture->format);
-        if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
-        texels = half;
-    }
-    gls_status status = gls_device_enter(device, "writing a texture");
-    if (status == GLS_OK) {
-        glBindTexture(GL_TEXTURE_3D, texture->name);
-        glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
-        if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
-            glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                            formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
-        status = gls_device_check(device, "writing a texture");
-        gls_device_release(device);
-    }
+    GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
+    if (!formats[texture->stored].half) return write_stored(texture, origin, size, data);
+    /* drivers convert one value after the other */
+    uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2], texture->stored != texture->format);
+    if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
+    gls_status status = write_stored(texture, origin, size, half);
     free(half);
     return status;
+}
+
+gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+{
+    GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
+    if (texture->stored != texture->format) return gls_texture_write(texture, origin, size, texels);
+    GLS_REQUIRE(origin && size && texels && contains(texture, origin, size));
+    return write_stored(texture, origin, size, texels);
 }

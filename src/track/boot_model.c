@@ -88,7 +88,7 @@ gls_status gls_boot_model_create(gls_device *device, const gls_track_params *par
 {
     const gls_image *dwi = input->dwi;
     gls_volume_plan volume;
-    gls_status status = gls_volume_plan_make(&dwi->grid, gls_boot_channels(input->qball) / 4, params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
+    gls_status status = gls_volume_plan_make(&dwi->grid, gls_boot_channels(input->qball), params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                                              gls_device_get_info(device), &volume);
     if (status != GLS_OK) return status;
     gls_sections sections = {0};

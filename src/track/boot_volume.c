@@ -1,11 +1,11 @@
 /* The volume of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals, all linear in the signal. */
 #include "track/internal.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/odf_parts.h"
 #include "util/status.h"
 
 uint32_t gls_boot_coefficient_channels(const gls_qball *qball)
@@ -18,99 +18,102 @@ uint32_t gls_boot_channels(const gls_qball *qball)
     return gls_boot_coefficient_channels(qball) + (uint32_t)(qball->n + 3) / 4 * 4;
 }
 
-/* Work space for one slice; rows are channels or volumes, columns are voxels. */
-typedef struct slice_work {
-    size_t n_voxels, n_volumes;
-    float *signal;   /* n_volumes x voxels: a finite copy, scaled */
-    float *channels; /* channels x voxels */
-    float *fit;      /* (k + 1) x n_volumes: coefficients and mean b0 from the whole series */
-    float *basis;    /* n x k */
-    float *texels;   /* the channels, interleaved by fours */
-} slice_work;
+/* Matrices in the form that the products of blocks want, rows padded. */
+typedef struct boot_fill {
+    const gls_track_input *input;
+    gls_odf_kernel multiply;
+    size_t voxels;
+    float scale;
+    float *fit;   /* (k + 1) x n_volumes: coefficients and mean b0 from the whole series */
+    float *basis; /* n x k */
+} boot_fill;
 
-static void work_finish(slice_work *w)
+_Static_assert((int)GLS_VOLUME_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a volume are those of the products");
+
+static size_t padded(size_t rows)
 {
-    free(w->signal);
-    free(w->channels);
-    free(w->fit);
-    free(w->basis);
-    free(w->texels);
+    return (rows + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
 }
 
-static gls_status work_init(slice_work *w, const gls_track_input *input)
+static float *matrix(size_t rows, size_t columns)
+{
+    size_t bytes = (padded(rows) * columns * sizeof(float) + 63) / 64 * 64;
+    float *m = aligned_alloc(64, bytes);
+    if (m) memset(m, 0, bytes);
+    return m;
+}
+
+static gls_status fill_init(boot_fill *f, const gls_track_input *input, double scale)
 {
     const gls_qball *q = input->qball;
-    *w = (slice_work){.n_voxels = (size_t)input->dwi->grid.dim[0] * (size_t)input->dwi->grid.dim[1], .n_volumes = input->dwi->n_volumes};
-    w->signal = malloc(w->n_volumes * w->n_voxels * sizeof(float));
-    w->channels = calloc(gls_boot_channels(q) * w->n_voxels, sizeof(float));
-    w->fit = calloc((q->k + 1) * w->n_volumes, sizeof(float));
-    w->basis = malloc(q->n * q->k * sizeof(float));
-    w->texels = malloc(gls_boot_channels(q) * w->n_voxels * sizeof(float));
-    if (!w->signal || !w->channels || !w->fit || !w->basis || !w->texels) {
-        work_finish(w);
-        return gls_fail(GLS_ERR_MEMORY, "out of memory for the bootstrap volume");
-    }
+    size_t n_volumes = input->dwi->n_volumes;
+    *f = (boot_fill){.input = input, .multiply = gls_odf_kernel_best(), .voxels = gls_grid_voxels(&input->dwi->grid), .scale = (float)scale};
+    f->fit = matrix(q->k + 1, n_volumes);
+    f->basis = matrix(q->n, q->k);
+    if (!f->fit || !f->basis) return gls_fail(GLS_ERR_MEMORY, "out of memory for the bootstrap volume");
     for (size_t j = 0; j < q->k; j++)
         for (size_t i = 0; i < q->n; i++) {
-            w->fit[j * w->n_volumes + q->volume[i]] = (float)q->basis_inverse[j * q->n + i];
-            w->basis[i * q->k + j] = (float)q->basis[i * q->k + j];
+            f->fit[j * n_volumes + q->volume[i]] = (float)q->basis_inverse[j * q->n + i];
+            f->basis[i * q->k + j] = (float)q->basis[i * q->k + j];
         }
-    for (size_t t = 0; t < w->n_volumes; t++)
-        if (input->gradients->is_b0[t]) w->fit[q->k * w->n_volumes + t] = 1.0f / (float)input->gradients->n_b0;
+    for (size_t t = 0; t < n_volumes; t++)
+        if (input->gradients->is_b0[t]) f->fit[q->k * n_volumes + t] = 1.0f / (float)input->gradients->n_b0;
     return GLS_OK;
 }
 
 /* Residuals in the rows of the hat signal: scale, then take the mean away. */
-static void finish_residuals(slice_work *w, const gls_qball *q)
+static void finish_residuals(const gls_qball *q, const float *signal, float *hat)
 {
-    float *hat = w->channels + gls_boot_coefficient_channels(q) * w->n_voxels;
-#pragma omp parallel for schedule(static)
-    for (size_t block = 0; block < w->n_voxels; block += 256) {
-        size_t n = w->n_voxels - block < 256 ? w->n_voxels - block : 256;
-        float mean[256] = {0};
-        for (size_t i = 0; i < q->n; i++) {
-            float scale = (float)q->leverage_scale[i], *row = hat + i * w->n_voxels + block;
-            const float *signal = w->signal + q->volume[i] * w->n_voxels + block;
-            for (size_t v = 0; v < n; v++) {
-                row[v] = (signal[v] - row[v]) * scale;
-                mean[v] += row[v];
-            }
-        }
-        for (size_t v = 0; v < n; v++) mean[v] /= (float)q->n;
-        for (size_t i = 0; i < q->n; i++) {
-            float *row = hat + i * w->n_voxels + block;
-            for (size_t v = 0; v < n; v++) row[v] -= mean[v];
+    float mean[GLS_VOLUME_BLOCK] = {0};
+    for (size_t i = 0; i < q->n; i++) {
+        float scale = (float)q->leverage_scale[i], *row = hat + i * GLS_VOLUME_BLOCK;
+        const float *measured = signal + q->volume[i] * GLS_VOLUME_BLOCK;
+        for (size_t v = 0; v < GLS_VOLUME_BLOCK; v++) {
+            row[v] = (measured[v] - row[v]) * scale;
+            mean[v] += row[v];
         }
     }
+    for (size_t v = 0; v < GLS_VOLUME_BLOCK; v++) mean[v] /= (float)q->n;
+    for (size_t i = 0; i < q->n; i++)
+        for (size_t v = 0; v < GLS_VOLUME_BLOCK; v++) hat[i * GLS_VOLUME_BLOCK + v] -= mean[v];
 }
 
-static void fill_slice(slice_work *w, const gls_track_input *input, uint32_t z, float scale)
+/* A finite copy of the signals, scaled; voxels past count are 0. False if all are 0. */
+static bool load_signal(const boot_fill *f, size_t first, size_t count, float *signal)
 {
-    const gls_qball *q = input->qball;
-    size_t volume_size = gls_grid_voxels(&input->dwi->grid);
-    const float *data = input->dwi->data + z * w->n_voxels;
-#pragma omp parallel for schedule(static)
-    for (size_t t = 0; t < w->n_volumes; t++)
-        for (size_t v = 0; v < w->n_voxels; v++) {
-            float x = data[t * volume_size + v];
-            w->signal[t * w->n_voxels + v] = isfinite(x) ? x * scale : 0.0f;
+    bool any = false;
+    for (size_t t = 0; t < f->input->dwi->n_volumes; t++) {
+        const float *from = f->input->dwi->data + t * f->voxels + first;
+        float *to = signal + t * GLS_VOLUME_BLOCK;
+        int32_t found = 0;
+        for (size_t v = 0; v < count; v++) {
+            to[v] = from[v] - from[v] == 0 ? from[v] * f->scale : 0;
+            found |= to[v] != 0;
         }
-    int voxels = (int)w->n_voxels, k = (int)q->k, n = (int)q->n;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, k + 1, voxels, (int)w->n_volumes, 1.0f, w->fit, (int)w->n_volumes, w->signal, voxels, 0.0f, w->channels, voxels);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, voxels, k, 1.0f, w->basis, k, w->channels, voxels, 0.0f,
-                w->channels + gls_boot_coefficient_channels(q) * w->n_voxels, voxels);
-    finish_residuals(w, q);
+        for (size_t v = count; v < GLS_VOLUME_BLOCK; v++) to[v] = 0;
+        any |= found;
+    }
+    return any;
+}
+
+static void fill_block(const void *user, size_t first, size_t count, float *rows, float *signal)
+{
+    const boot_fill *f = user;
+    const gls_qball *q = f->input->qball;
+    size_t residuals = gls_boot_coefficient_channels(q), channels = gls_boot_channels(q);
+    memset(rows, 0, channels * GLS_VOLUME_BLOCK * sizeof *rows);
+    if (!load_signal(f, first, count, signal)) return;
+    f->multiply(f->fit, padded(q->k + 1), q->k + 1, f->input->dwi->n_volumes, signal, GLS_VOLUME_BLOCK, rows, GLS_VOLUME_BLOCK);
+    f->multiply(f->basis, padded(q->n), q->n, q->k, rows, GLS_VOLUME_BLOCK, rows + residuals * GLS_VOLUME_BLOCK, GLS_VOLUME_BLOCK);
+    finish_residuals(q, signal, rows + residuals * GLS_VOLUME_BLOCK);
 }
 
 gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed)
 {
-    slice_work w;
-    gls_status status = work_init(&w, input);
-    if (status != GLS_OK) return status;
-    for (uint32_t z = 0; z < (uint32_t)input->dwi->grid.dim[2] && status == GLS_OK; z++) {
-        fill_slice(&w, input, z, (float)scale);
-        status = gls_volume_write_slice(volumes, n_volumes, &input->dwi->grid, z, w.channels, w.texels, failed);
-    }
-    work_finish(&w);
+    boot_fill f;
+    gls_status status = fill_init(&f, input, scale);
+    if (status == GLS_OK) status = gls_volume_fill(volumes, n_volumes, &input->dwi->grid, fill_block, &f, input->dwi->n_volumes * GLS_VOLUME_BLOCK, failed);
+    free(f.fit);
+    free(f.basis);
     return status;
 }

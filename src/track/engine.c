@@ -44,6 +44,7 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_float(d, "GRID_X", t->grid.dim[0]);
     gls_define_float(d, "GRID_Y", t->grid.dim[1]);
     gls_define_float(d, "GRID_Z", t->grid.dim[2]);
+    gls_define_int(d, "TILE_CHANNELS", volume->tile_channels);
     gls_define_int(d, "VOLUME_TEXTURES", volume->n_textures);
     gls_define_int(d, "VOLUME_PER_COLUMN", volume->per_column);
     gls_define_float(d, "VOLUME_SCALE_X", 1.0 / volume->texture_size[0]);

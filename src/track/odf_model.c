@@ -3,84 +3,90 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "dwi/odf_parts.h"
 #include "track/sections.h"
+#include "track/tables.h"
 #include "util/status.h"
 #include "util/text.h"
 
 /* Amplitudes may be of any unit: the largest is brought to this, well inside half floats. */
 #define VOLUME_MAXIMUM 1024.0f
 
-/* One slice: as many channels as tiles hold; those past the last vertex repeat it, so that they change no extreme. */
-typedef struct slice_work {
-    float *rows, *texels;
-    size_t n_voxels, n_vertices, n_channels;
-} slice_work;
+typedef struct odf_fill {
+    const gls_odf_source *odf;
+    float scale;
+    bool per_voxel;
+    size_t n_channels;
+} odf_fill;
 
-static gls_status read_slice(slice_work *w, const gls_odf_source *odf, uint32_t z)
+_Static_assert((int)GLS_VOLUME_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a volume are those of an ODF source");
+
+/* Amplitudes; channels past the last vertex repeat it, so that they change no extreme. */
+static void amplitude_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
-    gls_status status = gls_odf_slice(odf, (int32_t)z, w->rows);
-    for (size_t c = w->n_vertices; status == GLS_OK && c < w->n_channels; c++)
-        for (size_t v = 0; v < w->n_voxels; v++) w->rows[c * w->n_voxels + v] = w->rows[(w->n_vertices - 1) * w->n_voxels + v];
-    return status;
+    const odf_fill *f = user;
+    size_t n = f->odf->sphere->n;
+    float factor[GLS_VOLUME_BLOCK] = {0};
+    gls_odf_block(f->odf, first, count, rows, GLS_VOLUME_BLOCK, scratch);
+    for (size_t c = n; c < f->n_channels; c++) memcpy(rows + c * GLS_VOLUME_BLOCK, rows + (n - 1) * GLS_VOLUME_BLOCK, count * sizeof *rows);
+    for (size_t c = 0; f->per_voxel && c < n; c++)
+        for (size_t i = 0; i < count; i++) factor[i] = fmaxf(factor[i], rows[c * GLS_VOLUME_BLOCK + i]);
+    for (size_t i = 0; i < count; i++) factor[i] = !f->per_voxel ? f->scale : factor[i] > 0 ? 1 / factor[i] : 0;
+    for (size_t c = 0; c < f->n_channels; c++)
+        for (size_t i = 0; i < count; i++) rows[c * GLS_VOLUME_BLOCK + i] *= factor[i];
 }
 
-static float slice_maximum(const slice_work *w)
+static void coefficient_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
-    size_t n = w->n_voxels * w->n_vertices;
+    const odf_fill *f = user;
+    size_t k = f->odf->parts->n_inputs;
+    gls_odf_sh_block(f->odf, first, count, rows, scratch);
+    for (size_t i = 0; i < k * GLS_VOLUME_BLOCK; i++) rows[i] *= f->scale;
+    memset(rows + k * GLS_VOLUME_BLOCK, 0, (f->n_channels - k) * GLS_VOLUME_BLOCK * sizeof *rows);
+}
+
+/* The largest value of the source's image: of amplitudes, or of any one coefficient. */
+static float largest_value(const gls_odf_source *odf)
+{
+    size_t n = gls_grid_voxels(&odf->image->grid) * odf->image->n_volumes;
     float largest = 0;
 #pragma omp parallel for reduction(max : largest) schedule(static)
-    for (size_t i = 0; i < n; i++)
-        if (w->rows[i] > largest) largest = w->rows[i];
+    for (size_t i = 0; i < n; i++) {
+        float x = odf->is_sh ? fabsf(odf->image->data[i]) : odf->image->data[i];
+        if (isfinite(x) && x > largest) largest = x;
+    }
     return largest;
 }
 
-/* PTT judges support against fixed thresholds: each voxel is brought to a maximum of 1. */
-static void normalise_voxels(slice_work *w)
+static bool has_coefficients(const gls_track_params *params, const gls_odf_source *odf)
 {
-#pragma omp parallel for schedule(static)
-    for (size_t v = 0; v < w->n_voxels; v++) {
-        float largest = 0;
-        for (size_t c = 0; c < w->n_vertices; c++)
-            if (w->rows[c * w->n_voxels + v] > largest) largest = w->rows[c * w->n_voxels + v];
-        float scale = largest > 0 ? 1 / largest : 0;
-        for (size_t c = 0; c < w->n_channels; c++) w->rows[c * w->n_voxels + v] *= scale;
-    }
+    return params->dg != GLS_DG_PTT && odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
 }
 
-static void scale_slice(slice_work *w, float scale)
+gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
 {
-    size_t n = w->n_voxels * w->n_channels;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < n; i++) w->rows[i] *= scale;
+    bool wanted = params->odf_interpolation != GLS_ODF_INTERPOLATE_AMPLITUDES;
+    return wanted && has_coefficients(params, odf) ? GLS_ODF_INTERPOLATE_COEFFICIENTS : GLS_ODF_INTERPOLATE_AMPLITUDES;
 }
 
 gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
 {
+    const gls_odf_source *odf = input->odf;
+    const gls_volume_plan *plan = &models[0]->volume.plan;
     gls_volume *volume[GLS_MAX_ENGINES];
-    bool per_voxel = params->dg == GLS_DG_PTT;
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
+    odf_fill f = {.odf = odf, .per_voxel = params->dg == GLS_DG_PTT, .n_channels = (size_t)plan->n_tiles * plan->tile_channels, .scale = 1};
     for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
-    const gls_grid *grid = &input->stop_map->grid;
-    slice_work w = {.n_voxels = (size_t)grid->dim[0] * (size_t)grid->dim[1], .n_vertices = input->odf->sphere->n, .n_channels = 4 * (size_t)volume[0]->plan.n_tiles};
-    w.rows = malloc(w.n_channels * w.n_voxels * sizeof(float));
-    w.texels = malloc(w.n_channels * w.n_voxels * sizeof(float));
-    gls_status status = w.rows && w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF volume");
-    float largest = 0;
-    for (int32_t z = 0; !per_voxel && z < grid->dim[2] && status == GLS_OK; z++) {
-        status = read_slice(&w, input->odf, (uint32_t)z);
-        if (status == GLS_OK) largest = fmaxf(largest, slice_maximum(&w));
+    if (!f.per_voxel) {
+        float largest = largest_value(odf);
+        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
+        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
     }
-    if (status == GLS_OK && !per_voxel && largest <= 0) status = gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
-    for (int32_t z = 0; z < grid->dim[2] && status == GLS_OK; z++) {
-        status = read_slice(&w, input->odf, (uint32_t)z);
-        if (status != GLS_OK) break;
-        if (per_voxel) normalise_voxels(&w);
-        else scale_slice(&w, gls_volume_scale(largest, VOLUME_MAXIMUM));
-        status = gls_volume_write_slice(volume, n, grid, (uint32_t)z, w.rows, w.texels, failed);
-    }
-    free(w.rows);
-    free(w.texels);
-    return status;
+    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
 }
 
 static void define_pick(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere)
@@ -93,31 +99,59 @@ static void define_pick(gls_define_list *d, gls_sections *sections, const gls_tr
     gls_section_cone(sections, d, sphere, params->max_angle);
 }
 
-static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_sphere *sphere)
+static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere)
 {
     gls_define_int(d, "PROBE_STEPS", params->probe_quality);
     gls_define_int(d, "PROBE_COUNT", params->probe_count);
     gls_define_include(d, "direction_getter.glsl", gls_text_copy("#include \"dg_ptt.glsl\"\n"));
+    gls_define_mapped(d, "ptt_mapping.glsl", "ptt", plan->lanes > 1);
     gls_section_nearest(sections, d, sphere);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
     gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)));
 }
 
+/* PTT looks up one direction at a time, the others all. */
+static gls_texture_format volume_format(const gls_track_params *params)
+{
+    if (params->dg == GLS_DG_PTT) return params->float_textures ? GLS_TEXTURE_R32F : GLS_TEXTURE_R16F;
+    return params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
+}
+
+static gls_status define_coefficients(gls_define_list *d, gls_sections *sections, const gls_track_plan *plan, const gls_odf_source *odf)
+{
+    bool lanes = plan->lanes > 1;
+    size_t k = odf->parts->n_inputs;
+    gls_define_int(d, "N_COEFFICIENTS", (int64_t)k);
+    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4);
+    gls_define_include(d, "odf_mapping.glsl",
+                       gls_text_copy(lanes ? "#include \"odf_sh_lanes.glsl\"\n#include \"odf_coefficients_lanes.glsl\"\n"
+                                           : "#include \"odf_sh_single.glsl\"\n#include \"odf_coefficients_single.glsl\"\n"));
+    gls_status status = gls_section_odf(sections, d, odf->sphere, odf->order);
+    gls_text text = {0};
+    if (status == GLS_OK && !lanes) status = gls_table_odf_rows(&text, odf->sphere, odf->order);
+    gls_define_include(d, "odf_rows", gls_text_take(&text));
+    return status;
+}
+
 gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                 gls_model *model)
 {
-    const gls_grid *grid = &input->stop_map->grid;
+    const gls_odf_source *odf = input->odf;
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
     gls_volume_plan volume;
-    gls_status status = gls_volume_plan_make(grid, (uint32_t)(input->odf->sphere->n + 3) / 4, params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
-                                             gls_device_get_info(device), &volume);
-    if (status != GLS_OK) return status;
     gls_sections sections = {0};
-    gls_section_sphere(&sections, defines, input->odf->sphere, plan->lanes > 1);
-    gls_define_mapped(defines, "odf_mapping.glsl", "odf_volume", plan->lanes > 1);
-    if (params->dg == GLS_DG_PTT) define_ptt(defines, &sections, params, input->odf->sphere);
-    else define_pick(defines, &sections, params, plan, input->odf->sphere);
-    status = gls_sections_upload(&sections, device, &model->buffer);
-    if (status == GLS_OK) status = gls_volume_create(device, &volume, "ODF volume", &model->volume);
+    size_t channels = coefficients ? odf->parts->n_inputs : odf->sphere->n;
+    if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
+        return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
+    gls_status status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), gls_device_get_info(device), &volume);
+    if (status != GLS_OK) return status;
+    gls_section_sphere(&sections, defines, odf->sphere, plan->lanes > 1);
+    if (coefficients) status = define_coefficients(defines, &sections, plan, odf);
+    else gls_define_mapped(defines, "odf_mapping.glsl", "odf_volume", plan->lanes > 1);
+    if (params->dg == GLS_DG_PTT) define_ptt(defines, &sections, params, plan, odf->sphere);
+    else define_pick(defines, &sections, params, plan, odf->sphere);
+    if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
+    if (status == GLS_OK) status = gls_volume_create(device, &volume, coefficients ? "SH volume" : "ODF volume", &model->volume);
     gls_sections_finish(&sections);
     if (status != GLS_OK) gls_model_finish(model);
     return status;

@@ -129,7 +129,8 @@ void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sp
 }
 
 /* The disc of curvatures: its centre, a ring of 8 and a ring of 15 on the rim, with the triangles between them. */
-enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER };
+enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER, DISC_FACES_POWER = 32 };
+_Static_assert(DISC_FACES <= DISC_FACES_POWER, "the search among faces halves a power of two");
 #define INNER_RADIUS 0.543
 
 static void disc_faces(uint32_t face[DISC_FACES][3])
@@ -172,6 +173,7 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
     }
     gls_define_int(defines, "N_DISC_VERTICES", DISC_VERTICES);
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
+    gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
     gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
     uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
     for (size_t f = 0; word && f < DISC_FACES; f++) {

@@ -29,7 +29,7 @@ void gls_table_tile_loops(gls_text *out, const gls_volume_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         uint32_t first = i * plan->tiles_per_texture, left = plan->n_tiles - first;
-        gls_text_printf(out, "TILES(%u, %u, %u)\n", i, left < plan->tiles_per_texture ? left : plan->tiles_per_texture, 4 * first);
+        gls_text_printf(out, "TILES(%u, %u, %u)\n", i, left < plan->tiles_per_texture ? left : plan->tiles_per_texture, plan->tile_channels * first);
     }
 }
 

@@ -130,7 +130,7 @@ static void check_model(gls_qball_model model, int order)
     gls_track_input input = series_input(&phantom, qball);
     gls_tracker *tracker = NULL;
     assert_ok(gls_tracker_create(device, &params, &input, &tracker));
-    gls_engine *t = tracker->engine;
+    gls_engine *t = tracker->engine[0];
     ref_boot r;
     ref_init(&r, &phantom, qball, &params);
     double fetch = fetch_tolerance(device, t->model.volume.plan.texture_size), bound = 30 * fetch;

@@ -236,7 +236,7 @@ static void refused_boxes(gls_texture *t)
 
 static void textures_of(gls_device *d)
 {
-    static const gls_texture_format formats[] = {GLS_TEXTURE_R32F, GLS_TEXTURE_RGBA16F, GLS_TEXTURE_RGBA32F};
+    static const gls_texture_format formats[] = {GLS_TEXTURE_R32F, GLS_TEXTURE_RGBA16F, GLS_TEXTURE_RGBA32F, GLS_TEXTURE_R16F};
     static const uint32_t size[3] = {X, Y, Z};
     enum { N = 1000 };
     static float where[N][3], value[N + 2][4], data[X * Y * Z * 4];
@@ -249,8 +249,8 @@ static void textures_of(gls_device *d)
     for (int i = 0; i < N; i++)
         for (int a = 0; a < 3; a++) where[i][a] = (float)random_uniform(&seed, -1, size[a] + 0.5); /* beyond the edges, too */
     assert_ok(gls_buffer_write(in, 0, sizeof where, where));
-    for (size_t f = 0; f < 3; f++) {
-        int channels = formats[f] == GLS_TEXTURE_R32F ? 1 : 4;
+    for (size_t f = 0; f < 4; f++) {
+        int channels = formats[f] == GLS_TEXTURE_R32F || formats[f] == GLS_TEXTURE_R16F ? 1 : 4;
         gls_texture *t = NULL;
         /* sixteenths up to 32 are exact in half floats */
         for (int i = 0; i < X * Y * Z * channels; i++) data[i] = (float)((int)(random_bits(&seed) % 1025) - 512) / 16;
