@@ -105,7 +105,7 @@ typedef struct gls_program gls_program;
 GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);
 /* Runs grid[0] x grid[1] x grid[2] blocks of block[0] x block[1] x block[2] invocations. GLS_ERR_ARGUMENT for a block of 0, an argument that is missing or given twice, of
- * another type than the program's, or a buffer smaller than its block; GLS_ERR_UNSUPPORTED above the device's limits. An empty grid does nothing. */
+ * another type than the program's, or a buffer too small for what its block declares; GLS_ERR_UNSUPPORTED above the device's limits. An empty grid does nothing. */
 GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args, gls_run_result *result);
 
 /* --- element-wise kernels ----------------------------------------------------------------------------------------------------------- */

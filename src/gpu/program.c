@@ -170,9 +170,11 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
         for (size_t i = 0; i < n_args; i++)
             if (same_place(args[i].kind, args[i].slot, slot->kind, slot->slot)) given = &args[i];
         if (!given) return gls_fail(GLS_ERR_ARGUMENT, "program '%s': nothing is given for '%s' in slot %u", program->label, slot->name, slot->slot);
-        bool block = slot->kind == GLS_ARG_BUFFER || slot->kind == GLS_ARG_UNIFORMS;
-        if (block && gls_buffer_size(given->value.buffer) < slot->bytes && gls_handle_alive(given->value.buffer, GLS_HANDLE_BUFFER))
-            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes at least, its buffer has %zu", program->label, slot->name, slot->slot,
+        if (slot->kind != GLS_ARG_BUFFER && slot->kind != GLS_ARG_UNIFORMS) continue;
+        /* Mesa rounds the size of a storage block up to 16 bytes, which no buffer need have */
+        uint64_t least = slot->kind == GLS_ARG_BUFFER && slot->bytes > 15 ? slot->bytes - 15 : slot->bytes;
+        if (gls_buffer_size(given->value.buffer) < least && gls_handle_alive(given->value.buffer, GLS_HANDLE_BUFFER))
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, its buffer has %zu", program->label, slot->name, slot->slot,
                             (unsigned long long)slot->bytes, gls_buffer_size(given->value.buffer));
     }
     for (size_t i = 0; i < n_args; i++)
