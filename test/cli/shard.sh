@@ -38,7 +38,8 @@ whole_and_parts trk 3 --nseeds 200 --dg prob --model csd --sh-order 4
 whole_and_parts tck 7 --nseeds 200 --min-length 10 --chunk-size 13
 whole_and_parts trx 2 --nseeds 201 --output-precision half --dg det --model csa
 whole_and_parts trx 8 --nseeds 5
-whole_and_parts trk 1 --nseeds 50 --ngpus 2
+whole_and_parts trk 2 --nseeds 101 --ngpus 2 --chunk-size 20
+whole_and_parts trx 1 --nseeds 20
 printf '%s\n' '9 10 9' '8 9 10' '10 10 9' '9.3 11 8' >"$work/seeds.txt"
 whole_and_parts tck 3 --seeds "$work/seeds.txt"
 whole_and_parts trk 4 --nseeds 100 --fa-threshold 2
@@ -80,6 +81,7 @@ for wrong in 0/3 4/3 -1/3 1/0 1/4097 3 1/ /3 1/3/4 x/3 1.0/3 9999999999999999999
 fails 2 "shards are counted from 1: 1/3 is the first, 3/3 the last" track --shard 0/3
 fails 2 "--rng-seed random" track --shard 1/3 --rng-seed random
 fails 2 "--seed-seed random" track --shard 1/3 --seed-seed random
+fails 2 "--fail-if-empty" track --shard 1/3 --fail-if-empty
 
 # auto: what launchers set
 fails 2 "none of SLURM_PROCID" track --shard auto
@@ -182,6 +184,14 @@ cp "$work/part2.trx" "$p2"
 printf 'x' | dd of="$p2" bs=1 seek=2000 conv=notrunc 2>/dev/null
 fails 3 "$p2: damaged" merge -o m.trx "$p1" "$p2" "$p3"
 cp "$work/part2.trx" "$p2"
+
+# another device: said once, in the sidecar too
+for part in 2 3; do sed -i 's/"renderer":\t"[^"]*"/"renderer":\t"Other GPU"/' "$s/part_shard-${part}of3.json"; done
+succeeds merge -o m.trx "$p1" "$p2" "$p3"
+[ "$(grep -c 'on different devices (.* and Other GPU)' "$work/stderr")" -eq 1 ] || note "another device is not told once"
+grep -q 'on different devices' "$work/out/m.json" || note "another device is not in the sidecar"
+require cmp "$work/out/m.trx" "$s/whole.trx"
+clean
 
 # existing outputs, and those that cannot be written to the end
 echo old >"$work/out/m.trx"
