@@ -31,6 +31,18 @@ static int read_variable(const char *name, bool *set, uint64_t *value)
     return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is '%s', not a whole number", name, text);
 }
 
+/* The script of a job, and the shell of an allocation, are single processes that see the number of tasks: they would track the first part alone, in silence. */
+static int check_slurm_task(uint64_t size)
+{
+    bool have_tasks;
+    uint64_t tasks = 0;
+    int code = read_variable("SLURM_STEP_NUM_TASKS", &have_tasks, &tasks);
+    if (code || size == 1) return code;
+    if (!getenv("SLURM_STEP_ID") || (have_tasks && tasks != size))
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this process is not one of the %" PRIu64 " tasks of the Slurm job; start glslines with srun", size);
+    return CMD_EXIT_OK;
+}
+
 /* The rank and size that one launcher tells; *found is false if it tells nothing. */
 static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
 {
@@ -45,12 +57,8 @@ static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
                          which == SLURM ? "; start glslines with srun" : "");
     if (*rank >= *size)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64, rank_name, *rank, size_name, *size);
-    /* the script of a job is a single process and would track the first part alone, in silence */
-    if (which == SLURM && *size > 1 && !getenv("SLURM_STEP_ID"))
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this is the script of a Slurm job of %" PRIu64 " tasks, not one of them; start glslines with srun",
-                         *size);
     *found = true;
-    return CMD_EXIT_OK;
+    return which == SLURM ? check_slurm_task(*size) : CMD_EXIT_OK;
 }
 
 static int from_environment(gls_shard *shard)

@@ -1,7 +1,7 @@
 # Shards and their merging: the bytes of one run, and what has to be refused. Sourced by run.sh.
 s=$work/shards
 mkdir -p "$s"
-unset SLURM_PROCID SLURM_NTASKS SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
+unset SLURM_PROCID SLURM_NTASKS SLURM_STEP_ID SLURM_STEP_NUM_TASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 
 # The sidecars of a single and of a merged run: equal but for what names the run and tells its times.
 cat >"$work/same_sidecar.py" <<'PYTHON'
@@ -95,6 +95,7 @@ auto_is() {
     clean
 }
 auto_is 2of3 SLURM_PROCID=1 SLURM_NTASKS=3 SLURM_STEP_ID=0
+auto_is 3of3 SLURM_PROCID=2 SLURM_NTASKS=3 SLURM_STEP_ID=1 SLURM_STEP_NUM_TASKS=3
 auto_is 1of1 SLURM_PROCID=0 SLURM_NTASKS=1
 auto_is 3of3 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 PMIX_RANK=2
 auto_is 1of2 PMI_RANK=0 PMI_SIZE=2
@@ -110,6 +111,7 @@ auto_fails() {
 }
 auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3
 auto_fails "start glslines with srun" SLURM_PROCID=0
+auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1
 auto_fails "start glslines with srun" SLURM_NTASKS=3
 auto_fails "must be less than SLURM_NTASKS, 3" SLURM_PROCID=3 SLURM_NTASKS=3 SLURM_STEP_ID=0
 auto_fails "SLURM_PROCID is 'one', not a whole number" SLURM_PROCID=one SLURM_NTASKS=3 SLURM_STEP_ID=0
