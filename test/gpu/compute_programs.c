@@ -23,7 +23,8 @@ static const char *const who = "layout(std430, binding = 1) writeonly buffer Out
 
 static void grids_and_blocks(gls_device *d)
 {
-    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}}, {{1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {1, 8, 8}}, {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
+    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}}, {{1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {1, 8, 8}},
+                                          {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
     gls_program *p = NULL;
     assert_ok(gls_program_create(d, "who", who, NULL, 0, &p));
     for (int round = 0; round < 2; round++)
@@ -68,7 +69,9 @@ static void many_blocks(void **state)
     gls_program *p = NULL;
     gls_define define = {"TIMES", "3u", false};
     gls_array *a = guarded(device, GLS_TYPE_UINT32, 20);
-    assert_ok(gls_program_create(device, "blocks", "layout(std430, binding = 0) buffer Out { uint place[]; };\nvoid main() { place[gl_LocalInvocationID.x] = uint(BLOCK_X) * TIMES; }\n", &define, 1, &p));
+    static const char *const source = "layout(std430, binding = 0) buffer Out { uint place[]; };\n"
+                                      "void main() { place[gl_LocalInvocationID.x] = uint(BLOCK_X) * TIMES; }\n";
+    assert_ok(gls_program_create(device, "blocks", source, &define, 1, &p));
     for (uint32_t block = 1; block <= 20; block++) {
         uint32_t got[20];
         assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){block, 1, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
