@@ -49,11 +49,16 @@ typedef struct gls_model {
     double min_signal;  /* in units of the volume */
 } gls_model;
 
-/* Makes the volume, empty, and the model buffer, and adds the direction getter's definitions. */
-gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                 gls_model *model);
-gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                gls_model *model);
+struct gls_sections;
+/* Plans the volume, makes the contents of the model buffer and adds the direction getter's definitions; nothing on a device. The caller finishes the sections. */
+gls_status gls_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                          gls_volume_plan *volume, struct gls_sections *sections);
+gls_status gls_boot_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                               gls_volume_plan *volume, struct gls_sections *sections);
+gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                              gls_volume_plan *volume, struct gls_sections *sections);
+/* Makes the volume, empty, and the model buffer. */
+gls_status gls_model_create(gls_device *device, const gls_volume_plan *volume, struct gls_sections *sections, gls_model *model);
 /* Fill the volumes of models of the same input and parameters, each on a device of its own: what the CPU computes for them, it computes once. *failed tells which model a failure is
  * of; it stays as it was for one of the input or of the host. */
 gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed);
@@ -111,6 +116,23 @@ struct gls_tracker {
 /* Makes engine i anew, with batches of at most this many seeds, on a new context if the old one is lost. After a failure there is no engine. */
 gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);
 
+/* Buffers of an engine besides the model's, and their sizes: the one place that knows them. */
+typedef enum gls_track_buffer {
+    GLS_TRACK_UNIFORMS,
+    GLS_TRACK_GATHER_UNIFORMS,
+    GLS_TRACK_SEEDS,
+    GLS_TRACK_DIRECTIONS,
+    GLS_TRACK_WORK,
+    GLS_TRACK_LINES,
+    GLS_TRACK_POOL,
+    GLS_TRACK_STATE,
+    GLS_TRACK_OUTPUT,
+    GLS_TRACK_BUFFERS
+} gls_track_buffer;
+/* bytes of each; returns their sum. */
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan, uint64_t bytes[GLS_TRACK_BUFFERS]);
+
+gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input);
 gls_status gls_track_params_check(const gls_track_params *params);
 
 /* Counts and lengths of a run, in constant memory. */

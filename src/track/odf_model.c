@@ -133,26 +133,20 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
     return status;
 }
 
-gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                gls_model *model)
+gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                              gls_volume_plan *volume, gls_sections *sections)
 {
     const gls_odf_source *odf = input->odf;
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
-    gls_volume_plan volume;
-    gls_sections sections = {0};
     size_t channels = coefficients ? odf->parts->n_inputs : odf->sphere->n;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
         return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    gls_status status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), gls_device_get_info(device), &volume);
+    gls_status status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), limits, volume);
     if (status != GLS_OK) return status;
-    gls_section_sphere(&sections, defines, odf->sphere, plan->lanes > 1);
-    if (coefficients) status = define_coefficients(defines, &sections, plan, odf);
+    gls_section_sphere(sections, defines, odf->sphere, plan->lanes > 1);
+    if (coefficients) status = define_coefficients(defines, sections, plan, odf);
     else gls_define_mapped(defines, "odf_mapping.glsl", "odf_volume", plan->lanes > 1);
-    if (params->dg == GLS_DG_PTT) define_ptt(defines, &sections, params, plan, odf->sphere);
-    else define_pick(defines, &sections, params, plan, odf->sphere);
-    if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
-    if (status == GLS_OK) status = gls_volume_create(device, &volume, coefficients ? "SH volume" : "ODF volume", &model->volume);
-    gls_sections_finish(&sections);
-    if (status != GLS_OK) gls_model_finish(model);
+    if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere);
+    else define_pick(defines, sections, params, plan, odf->sphere);
     return status;
 }
