@@ -165,6 +165,13 @@ static gls_status fit_buffers(gls_engine *t)
     }
 }
 
+/* Parallel transport samples the volume for every curve of its disc, along the whole probe; others, like the search for peaks, all vertices at one place, four to a texel. */
+static double guess_turn_cost(const gls_track_params *p, const gls_track_input *input)
+{
+    const double curves = 24;
+    return p->dg == GLS_DG_PTT ? 1 + curves * p->probe_quality * p->probe_count / ((double)input->odf->sphere->n / 4) : 1;
+}
+
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
 {
     bool boot = params->dg == GLS_DG_BOOT;
@@ -175,6 +182,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->device = device;
     t->params = *params;
     t->grid = input->stop_map->grid;
+    t->turn_cost = guess_turn_cost(params, input);
     t->coefficients = boot ? (uint32_t)input->qball->k : 0;
     gls_device_hold(device);
     double start = gls_seconds();

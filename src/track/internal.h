@@ -89,6 +89,7 @@ typedef struct gls_engine {
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
     uint32_t coefficients;  /* of the plan */
+    double turn_cost;       /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings;      /* of the batch, for want of memory */
     bool owns_device;       /* opened in place of one that was lost */
     bool complete;
@@ -173,7 +174,7 @@ typedef struct gls_batch_context {
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
     gls_pace initial_pace;  /* seeds of pass 1 */
-    gls_pace track_pace;    /* pass 2: lines, staged: halves */
+    gls_pace track_pace;    /* pass 2: lines; staged: halves, times their turns */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);
