@@ -212,15 +212,20 @@ static int run_mrtrix(bench_run *run, const char *directory)
 int bench_peers_measure(bench_run *run)
 {
     char directory[4096];
+    bench_model model;
     if (!run->options->with_dipy && !run->options->with_mrtrix) return CMD_EXIT_OK;
-    cmd_interrupt_catch();
-    int code = make_directory(directory, sizeof directory);
+    int code = bench_model_fit(run, GLS_DG_PROB, &model);
     if (!code) {
-        code = bench_peer_files_write(run, directory);
-        if (!code && run->options->with_dipy) code = run_dipy(run, directory);
-        if (!code && run->options->with_mrtrix) code = run_mrtrix(run, directory);
-        bench_peer_files_remove(directory);
+        cmd_interrupt_catch();
+        code = make_directory(directory, sizeof directory);
+        if (!code) {
+            code = bench_peer_files_write(run, &model, directory);
+            if (!code && run->options->with_dipy) code = run_dipy(run, directory);
+            if (!code && run->options->with_mrtrix) code = run_mrtrix(run, directory);
+            bench_peer_files_remove(directory);
+        }
+        cmd_interrupt_release();
     }
-    cmd_interrupt_release();
+    bench_model_finish(&model);
     return code;
 }

@@ -11,7 +11,7 @@ int bench_peers_measure(bench_run *run);
 
 /* What they read, in a folder: dwi.nii, gradients.txt (b, x, y, z along the voxel axes), stop.nii, seeds.txt (voxels), sphere.txt, sh.nii (descoteaux07,
  * legacy, voxel axes), job.json; for MRtrix3 fod.nii (tournier07, scanner axes), seed_mask.nii, track_mask.nii. */
-int bench_peer_files_write(bench_run *run, const char *directory);
+int bench_peer_files_write(bench_run *run, const bench_model *model, const char *directory);
 /* Removes them and the folder. */
 void bench_peer_files_remove(const char *directory);
 

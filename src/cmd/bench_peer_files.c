@@ -129,32 +129,23 @@ static gls_status find_cutoff(bench_run *run, const gls_odf_source *odf)
     return status;
 }
 
-static int write_odf(bench_run *run, const char *directory)
+static int write_odf(bench_run *run, const bench_model *model, const char *directory)
 {
-    bench_model model;
     gls_image *fod = NULL;
-    int code = bench_model_fit(run, GLS_DG_PROB, &model);
-    if (!code) code = write_image(directory, "sh.nii", model.model.sh);
-    if (!code && run->options->with_mrtrix) {
-        gls_status status = find_cutoff(run, model.odf);
-        if (!status) status = gls_odf_convert_sh(model.model.sh, "fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &fod);
-        code = status ? cmd_error_status(status) : write_image(directory, "fod.nii", fod);
-        gls_image_destroy(fod);
-    }
-    bench_model_finish(&model);
+    int code = write_image(directory, "sh.nii", model->model.sh);
+    if (code || !run->options->with_mrtrix) return code;
+    gls_status status = find_cutoff(run, model->odf);
+    if (!status) status = gls_odf_convert_sh(model->model.sh, "fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &fod);
+    code = status ? cmd_error_status(status) : write_image(directory, "fod.nii", fod);
+    gls_image_destroy(fod);
     return code;
 }
 
-int bench_peer_files_write(bench_run *run, const char *directory)
+int bench_peer_files_write(bench_run *run, const bench_model *model, const char *directory)
 {
     const track_input *in = &run->data;
-    bool boot = false, others = run->options->with_mrtrix;
-    for (int i = 0; i < run->lists.n_dg; i++) {
-        if (run->lists.dg[i] == GLS_DG_BOOT)
-            boot = true;
-        else
-            others = true;
-    }
+    bool boot = false;
+    for (int i = 0; i < run->lists.n_dg; i++) boot = boot || run->lists.dg[i] == GLS_DG_BOOT;
     int code = write_job(run, directory);
     if (!code) code = write_seeds(run, directory);
     if (!code) code = write_rows(directory, "sphere.txt", NULL, (const double(*)[3])in->sphere->vertex, in->sphere->n);
@@ -162,7 +153,7 @@ int bench_peer_files_write(bench_run *run, const char *directory)
         code = write_rows(directory, "gradients.txt", in->series.gradients->bval, (const double(*)[3])in->series.gradients->bvec, in->series.gradients->n);
     if (!code) code = write_image(directory, "stop.nii", in->stop_map);
     if (!code && boot && run->options->with_dipy) code = write_image(directory, "dwi.nii", in->series.dwi);
-    if (!code && others) code = write_odf(run, directory);
+    if (!code) code = write_odf(run, model, directory);
     if (!code && run->options->with_mrtrix) code = write_mask(directory, "seed_mask.nii", in->roi, 0, in->mask);
     if (!code && run->options->with_mrtrix) code = write_mask(directory, "track_mask.nii", in->stop_map, gls_track_params_default().stop_threshold, NULL);
     return code;

@@ -56,11 +56,10 @@ static int make_directory(bench_run *run)
                      strerror(errno));
 }
 
-static int measure_getter(bench_run *run, int dg)
+static int measure_columns(bench_run *run, int dg, const bench_model *model)
 {
     static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
-    bench_model model;
-    int code = bench_model_fit(run, dg, &model);
+    int code = CMD_EXIT_OK;
     for (int d = 0; !code && d < run->lists.n_devices; d++)
         for (int m = 0; !code && m < run->lists.n_mapping; m++) {
             bench_column *c = &run->column[run->n_columns];
@@ -70,21 +69,34 @@ static int measure_getter(bench_run *run, int dg)
                 continue;
             }
             cmd_info("%s on %s", getters[dg], run->device[d].info->renderer);
-            code = bench_measure(run, &model, c);
+            code = bench_measure(run, model, c);
             run->n_columns += !code;
         }
+    return code;
+}
+
+static int measure_getter(bench_run *run, int dg)
+{
+    bench_model model;
+    int code = bench_model_fit(run, dg, &model);
+    if (!code) {
+        /* the part in which temporary files exist; a fit would end it */
+        cmd_interrupt_catch();
+        code = make_directory(run);
+        if (!code) code = measure_columns(run, dg, &model);
+        if (run->directory) rmdir(run->directory);
+        free(run->directory);
+        run->directory = NULL;
+        cmd_interrupt_release();
+    }
     bench_model_finish(&model);
     return code;
 }
 
-/* The part in which temporary files exist. */
 static int measure_all(bench_run *run)
 {
-    cmd_interrupt_catch();
-    int code = make_directory(run);
+    int code = CMD_EXIT_OK;
     for (int i = 0; !code && i < run->lists.n_dg; i++) code = measure_getter(run, run->lists.dg[i]);
-    if (run->directory) rmdir(run->directory);
-    cmd_interrupt_release();
     if (!code && run->n_columns == 0) code = cmd_error(CMD_EXIT_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
     return code;
 }
@@ -125,7 +137,6 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     track_input_finish(&run->data);
     for (int i = 0; i < run->lists.n_devices; i++) gls_device_close(run->device[i].device);
     bench_lists_finish(&run->lists);
-    free(run->directory);
     free(run);
     return code;
 }
