@@ -1,11 +1,12 @@
-// One element an invocation. DECLARATIONS: the arrays as blocks and the scalars as uniforms; BODY: the elements as variables, the statements, and what was
-// written put back.
+// Four elements an invocation, loaded and stored as vectors. DECLARATIONS: the arrays as blocks, the scalars as uniforms, and the statements as a function;
+// BODY: the vectors, a call for each element, and what was written put back.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform uint gls_count;
 #include "declarations"
 
-void gls_element(uint i)
+// elements i to i + 3, of which the first `left` are there
+void gls_four(uint q, uint i, uint left)
 {
 #include "body"
 }
@@ -13,9 +14,6 @@ void gls_element(uint i)
 void main()
 {
     // rows of work groups, since one axis may hold 65535 of them only
-    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint first = group * uint(GROUP_SIZE);
-    uint i = first + gl_LocalInvocationID.x;
-    // a group that lies behind the last element may have a number that wraps around
-    if (first / uint(GROUP_SIZE) == group && i >= first && i < gls_count) gls_element(i);
+    uint q = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * uint(GROUP_SIZE) + gl_LocalInvocationID.x;
+    if (q < gls_count / 4u + min(gls_count % 4u, 1u)) gls_four(q, 4u * q, gls_count - 4u * q);
 }

@@ -74,7 +74,7 @@ GLS_API void gls_array_destroy(gls_array *array);
 /* 0, and no type that there is, for a handle that is not alive. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
-/* The storage, for kernels; belongs to the array. NULL for a handle that is not alive. */
+/* The storage, for kernels, whole vectors of 16 bytes; belongs to the array. NULL for a handle that is not alive. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 GLS_API gls_status gls_array_clear(gls_array *array);
 /* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300 is refused by an array of uint8.

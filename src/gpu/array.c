@@ -42,11 +42,12 @@ gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu
 
 static gls_status create(gls_device *device, gls_type type, size_t n, const char *label, bool zeroed, gls_array **out)
 {
-    if (n > SIZE_MAX / 4) return gls_fail(GLS_ERR_UNSUPPORTED, "array '%s' of %zu elements is larger than any device's memory", label ? label : "", n);
+    if (n > SIZE_MAX / 8) return gls_fail(GLS_ERR_UNSUPPORTED, "array '%s' of %zu elements is larger than any device's memory", label ? label : "", n);
     gls_array *array = calloc(1, sizeof *array);
     if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
     *array = (gls_array){.device = device, .type = type, .length = n};
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n, label ? label : "array", &array->buffer);
+    /* whole vectors of four, for kernels that load these */
+    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
     if (status == GLS_OK && zeroed) status = gls_buffer_clear(array->buffer);
     if (status == GLS_OK) status = gls_handle_add(array, GLS_HANDLE_ARRAY, device, label, free);
     if (status == GLS_OK) {

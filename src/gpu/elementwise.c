@@ -16,8 +16,9 @@
 
 typedef enum value_type { VALUE_FLOAT, VALUE_INT, VALUE_UINT, VALUE_BOOL } value_type;
 
-/* Names in GLSL: of the values, and of what is stored. */
+/* Names in GLSL: of the values, of what is stored, and of four of these. */
 static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const stored_names[] = {"float", "int", "uint", "uint"};
+static const char *const vector_names[] = {"vec4", "ivec4", "uvec4", "uvec4"};
 
 typedef struct parameter {
     char name[MAX_NAME];
@@ -122,7 +123,7 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
 static void declare(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
-        const char *type = stored_names[p->type], *access = p->is_written ? "" : "readonly ";
+        const char *type = p->is_array ? vector_names[p->type] : stored_names[p->type], *access = p->is_written ? "" : "readonly ";
         uint32_t slot = p->slot;
         if (p->is_array) gls_text_printf(out, "layout(std430, binding = %u) %sbuffer gls_block_%u { %s gls_array_%u[]; };\n", slot, access, slot, type, slot);
         else gls_text_printf(out, "layout(location = %u) uniform %s gls_scalar_%u;\n", slot, type, slot);
@@ -140,19 +141,44 @@ static void define_statements(const signature *s, const char *expression, gls_te
     gls_text_puts(out, "\n;\n}\n");
 }
 
-static void call_statements(const signature *s, gls_text *out)
+/* A call for the element in one component of the vectors, if it is there. */
+static void call_statements(const signature *s, unsigned component, gls_text *out)
 {
-    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
+    char c = "xyzw"[component];
+    gls_text_printf(out, "if (left > %uu) {\n", component);
+    for (size_t k = 0; k < s->n; k++) {
+        const parameter *p = &s->parameters[k];
         const char *type = glsl_names[p->type];
-        if (!p->is_array) gls_text_printf(out, "%s gls_value_%zu = %s(gls_scalar_%u);\n", type, (size_t)(p - s->parameters), type, p->slot);
-        else if (p->is_read) gls_text_printf(out, "%s gls_value_%zu = %s(gls_array_%u[i]);\n", type, (size_t)(p - s->parameters), type, p->slot);
-        else gls_text_printf(out, "%s gls_value_%zu = %s(0);\n", type, (size_t)(p - s->parameters), type);
+        if (p->is_array) gls_text_printf(out, "%s gls_value_%zu = %s(gls_vector_%u.%c);\n", type, k, type, p->slot, c);
+        else gls_text_printf(out, "%s gls_value_%zu = %s(gls_scalar_%u);\n", type, k, type, p->slot);
     }
-    gls_text_puts(out, "gls_statements(i");
+    gls_text_printf(out, "gls_statements(i + %uu", component);
     for (size_t k = 0; k < s->n; k++) gls_text_printf(out, ", gls_value_%zu", k);
     gls_text_puts(out, ");\n");
-    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++)
-        if (p->is_written) gls_text_printf(out, "gls_array_%u[i] = %s(gls_value_%zu);\n", p->slot, stored_names[p->type], (size_t)(p - s->parameters));
+    for (size_t k = 0; k < s->n; k++) {
+        const parameter *p = &s->parameters[k];
+        if (p->is_written) gls_text_printf(out, "gls_vector_%u.%c = %s(gls_value_%zu);\n", p->slot, c, stored_names[p->type], k);
+    }
+    gls_text_puts(out, "}\n");
+}
+
+static void define_body(const signature *s, gls_text *out)
+{
+    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
+        const char *type = vector_names[p->type];
+        if (p->is_array && p->is_read) gls_text_printf(out, "%s gls_vector_%u = gls_array_%u[q];\n", type, p->slot, p->slot);
+        else if (p->is_array) gls_text_printf(out, "%s gls_vector_%u = %s(0);\n", type, p->slot, type);
+    }
+    for (unsigned component = 0; component < 4; component++) call_statements(s, component, out);
+    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
+        if (!p->is_written) continue;
+        gls_text_printf(out, "if (left >= 4u) {\ngls_array_%u[q] = gls_vector_%u;\n} else {\n", p->slot, p->slot);
+        for (unsigned k = 0; k < 3; k++) {
+            char c = "xyz"[k];
+            gls_text_printf(out, "if (left > %uu) gls_array_%u[q].%c = gls_vector_%u.%c;\n", k, p->slot, c, p->slot, c);
+        }
+        gls_text_puts(out, "}\n");
+    }
 }
 
 static gls_status build(gls_elementwise *e, const char *expression)
@@ -161,7 +187,7 @@ static gls_status build(gls_elementwise *e, const char *expression)
     gls_text declarations = {0}, body = {0};
     declare(&e->signature, &declarations);
     define_statements(&e->signature, expression, &declarations);
-    call_statements(&e->signature, &body);
+    define_body(&e->signature, &body);
     char *parts[2] = {gls_text_take(&declarations), gls_text_take(&body)};
     snprintf(group, sizeof group, "%u", e->group_size);
     gls_define defines[] = {{"GROUP_SIZE", group, false}, {"declarations", parts[0], true}, {"body", parts[1], true}};
@@ -242,7 +268,7 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     }
     args[s->n] = gls_arg_uint(0, (uint32_t)n);
     if (n == 0) return GLS_OK;
-    uint32_t groups = (uint32_t)((n - 1) / e->group_size) + 1, row = e->device->info.max_work_groups;
+    uint32_t groups = (uint32_t)((n - 1) / 4 / e->group_size) + 1, row = e->device->info.max_work_groups;
     if (row > groups) row = groups;
     gls_status status = gls_kernel_run(e->kernel, (uint32_t[3]){row, (groups - 1) / row + 1, 1}, args, s->n + 1, gpu_seconds);
     if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(e->device);

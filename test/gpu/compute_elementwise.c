@@ -18,7 +18,7 @@ static gls_elementwise *make(gls_device *d, const char *parameters, const char *
 
 static void axpy_of(gls_device *d)
 {
-    static const size_t counts[] = {1, 2, 63, 64, 65, 255, 256, 257, 1000, 70001};
+    static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 255, 256, 257, 1000, 1021, 1022, 1023, 1024, 1025, 1026, 70001};
     gls_elementwise *e = make(d, "float a, in float x[], inout float y[]", "y = a * x + y");
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         size_t n = counts[c];
@@ -83,14 +83,15 @@ static void part(void **state)
     gls_elementwise_destroy(e);
 }
 
-/* More work groups than one axis holds: with the limit lowered, and for real, 65536 groups and a bit. */
+/* More work groups than one axis holds: with the limit lowered to 3, and 65536 groups and a bit, which are small ones where blocks of 256 are too large. */
 static void many_groups(void **state)
 {
     (void)state;
-    gls_device *narrow = open_limited("work_groups=3");
-    for (int real = 0; real <= 1; real++) {
-        gls_device *d = real ? device : narrow;
-        size_t n = real ? 65536 * 256 + 777 : 256 * 3 * 7 + 5;
+    static const char *const limits[] = {"work_groups=3", "work_group_size=128"};
+    static const size_t counts[] = {4 * 256 * 3 * 7 + 5, 4 * 64 * 65536 + 777};
+    for (int round = 0; round < 2; round++) {
+        gls_device *d = open_limited(limits[round]);
+        size_t n = counts[round], bad = 0;
         gls_elementwise *e = make(d, "uint a, inout uint y[]", "y += i * a");
         gls_array *y = guarded(d, GLS_TYPE_UINT32, n);
         uint32_t *got = malloc(4 * n);
@@ -98,14 +99,13 @@ static void many_groups(void **state)
         assert_ok(gls_array_write(y, 0, n, got, GLS_TYPE_UINT32));
         assert_ok(gls_elementwise_run(e, n, (gls_operand[]){gls_operand_uint(2654435761u), gls_operand_array(y)}, 2, NULL));
         read_guarded(y, n, got, GLS_TYPE_UINT32);
-        size_t bad = 0;
         for (size_t i = 0; i < n; i++) bad += got[i] != 11 + (uint32_t)i * 2654435761u;
         assert_int_equal(bad, 0);
         free(got);
         gls_array_destroy(y);
         gls_elementwise_destroy(e);
+        assert_int_equal(finish_device(d, 0), 0);
     }
-    assert_int_equal(finish_device(narrow, 0), 0);
 }
 
 /* Every type as scalar and as array, in, out and inout; several statements, and one that returns. */
@@ -242,9 +242,10 @@ static void refused_expressions(void **state)
         gls_status status = gls_elementwise_create(device, "test", "out float y[]", cases[c][0], &e);
         assert_int_equal(status, c == 6 ? GLS_ERR_INPUT : GLS_ERR_DEVICE);
         char line[16];
-        /* Mesa writes 0:LINE(COLUMN), NVIDIA 0(LINE) */
-        snprintf(line, sizeof line, strstr(gls_last_error(), "0:") ? "0:%s(" : "0(%s)", cases[c][1]);
-        assert_message(c == 6 ? cases[c][1] : line);
+        /* Mesa writes 0:LINE(COLUMN), NVIDIA 0(LINE); where a statement that has no end is noticed is the driver's affair */
+        bool mesa = strstr(gls_last_error(), "0:") != NULL, exact = mesa || (c != 0 && c != 4);
+        snprintf(line, sizeof line, mesa ? "0:%s(" : "0(%s)", cases[c][1]);
+        assert_message(c == 6 ? cases[c][1] : exact ? line : "test");
         assert_ptr_equal(e, &state);
     }
     gls_device_memory after = gls_device_get_memory(device);
