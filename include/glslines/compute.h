@@ -101,7 +101,8 @@ typedef struct gls_run_result {
  * Each block size is compiled once. */
 typedef struct gls_program gls_program;
 
-/* source and defines as for gls_kernel_create(); copies are kept. Compiles for a block of 1, so that faulty sources fail here. */
+/* source and defines as for gls_kernel_create(); copies are kept. Faulty sources fail here: those that compile for none of the blocks
+ * 64, 8 x 8, 4 x 4 x 4 and 1. */
 GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines,
                                       gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);

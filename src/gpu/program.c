@@ -104,14 +104,15 @@ gls_status gls_program_create(gls_device *device, const char *label, const char 
     if (!program->source || !copy_defines(program, defines, n_defines)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
     if (status == GLS_OK) status = gls_device_enter(device, label);
     if (status != GLS_OK) goto fail;
-    static const uint32_t one[3] = {1, 1, 1};
+    /* a source may be made for blocks of some shape: it is faulty if it compiles for none of the usual ones */
+    static const uint32_t usual[][3] = {{64, 1, 1}, {8, 8, 1}, {4, 4, 4}, {1, 1, 1}};
     gls_kernel *kernel = NULL;
     for (unsigned a = 0; a < 3; a++) {
         GLint limit = 0;
         glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_SIZE, a, &limit);
         program->max_block[a] = limit > 0 ? (uint32_t)limit : 1;
     }
-    status = find_kernel(program, one, &kernel);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !kernel && status != GLS_ERR_LOST; i++) status = find_kernel(program, usual[i], &kernel);
     if (status == GLS_OK) {
         status = gls_handle_add(program, GLS_HANDLE_PROGRAM, device, label, drop);
         if (status != GLS_OK) gls_kernel_destroy(kernel);

@@ -67,7 +67,7 @@ static void each_in_turn(void **state)
         for (int kind = 0; kind < 6; kind++) {
             bool right = false, lost = kind == 5;
             uint64_t calls = 1000;
-            int failed = 0;
+            int failed = 0, tried_again = 0;
             gls_device *d = open_limited(NULL);
             for (uint64_t n = 1; n <= calls; n++) {
                 char rule[40];
@@ -77,10 +77,15 @@ static void each_in_turn(void **state)
                 calls = gls_inject_count(faults[kind]);
                 assert_int_equal(gls_inject_set(NULL), GLS_OK);
                 if (calls < n) break; /* there were not so many */
-                if (status == GLS_OK) print_error("%s went unnoticed\n", rule);
-                assert_int_equal(status, expected[kind]);
-                assert_message("");
-                failed++;
+                if (kind == 2 && status == GLS_OK) {
+                    assert_true(right); /* a program tries blocks of other shapes */
+                    tried_again++;
+                } else {
+                    if (status == GLS_OK) print_error("%s went unnoticed\n", rule);
+                    assert_int_equal(status, expected[kind]);
+                    assert_message("");
+                    failed++;
+                }
                 gls_device_memory m = gls_device_get_memory(d);
                 assert_true(m.allocated_bytes == 0 && m.n_buffers == 0 && m.n_kernels == 0);
                 calls = 1000;
@@ -92,7 +97,7 @@ static void each_in_turn(void **state)
                 }
             }
             print_message("way %d, %s: %d calls failed in turn\n", (int)way, kinds[kind], failed);
-            assert_true(failed >= 2);
+            assert_true(failed >= 2 && tried_again == (kind == 2 ? 1 : 0));
             assert_ok(work(d, way, &right));
             assert_true(right);
             assert_int_equal(finish_device(d, 0), 0);

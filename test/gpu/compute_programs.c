@@ -170,6 +170,29 @@ static void refused_arguments(void **state)
     gls_array_destroy(a);
 }
 
+/* A source that is valid for blocks of one shape only. */
+static void one_shape(void **state)
+{
+    (void)state;
+    static const char *const source = "layout(std430, binding = 0) writeonly buffer Out { uint value[]; };\n"
+                                      "shared uint corner[BLOCK_Y / 4][BLOCK_X / 4];\n"
+                                      "void main()\n{\n    uvec2 p = gl_LocalInvocationID.xy;\n"
+                                      "    if (p % 4u == uvec2(0)) corner[p.y / 4u][p.x / 4u] = p.x + p.y;\n    barrier();\n"
+                                      "    value[gl_LocalInvocationIndex] = corner[p.y / 4u][p.x / 4u];\n}\n";
+    gls_program *p = NULL;
+    uint32_t got[64];
+    gls_array *a = guarded(device, GLS_TYPE_UINT32, 64);
+    assert_ok(gls_program_create(device, "corners", source, NULL, 0, &p));
+    assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){8, 8, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
+    read_guarded(a, 64, got, GLS_TYPE_UINT32);
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(got[i], i % 8 / 4 * 4 + i / 8 / 4 * 4);
+    gls_run_result result;
+    assert_int_equal(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){64, 1, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, &result), GLS_ERR_DEVICE);
+    assert_true(result.status == GLS_ERR_DEVICE && strstr(result.message, "corners"));
+    gls_program_destroy(p);
+    gls_array_destroy(a);
+}
+
 /* A texture beside an array, in a program. */
 static void textures(void **state)
 {
@@ -225,7 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),         cmocka_unit_test(gles),              cmocka_unit_test(many_blocks),
         cmocka_unit_test(refused_sizes), cmocka_unit_test(refused_arguments), cmocka_unit_test(refused_sources),
-        cmocka_unit_test(textures),
+        cmocka_unit_test(textures),      cmocka_unit_test(one_shape),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
