@@ -1,7 +1,7 @@
 // Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
-// Each volume channel, a tile of its own, is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
+// The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or pairs (see pairs.glsl).
 #include "odf_initial.glsl"
 
 const int PTT_TRIES = 1024;      // candidates of a turn
@@ -9,18 +9,22 @@ const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
 const int PTT_FIRST_ROUNDS = 32;
 const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
 
-// Nearest vertex to t: an octahedral map of the sphere.
+// Where the vertex nearest to t lies in the volume: an octahedral map of the sphere.
 int nearest_vertex(vec3 t)
 {
     vec3 a = t / (abs(t.x) + abs(t.y) + abs(t.z));
     vec2 uv = a.z >= 0.0 ? a.xy : (1.0 - abs(a.yx)) * vec2(a.x >= 0.0 ? 1.0 : -1.0, a.y >= 0.0 ? 1.0 : -1.0);
     ivec2 cell = clamp(ivec2((uv * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
-    return MODEL_INT(MODEL_NEAREST + cell.y * NEAREST_SIZE + cell.x);
+    uint at = uint(cell.y * NEAREST_SIZE + cell.x); // two entries a word
+    return int(MODEL_UINT(MODEL_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
 }
 
 // ODF along t at p, 0 outside the grid.
 float amplitude(vec3 p, vec3 t)
 {
+#if ODF_PAIRS
+    return inside(p) ? pair_value(pair_cell(p), nearest_vertex(t)) : 0.0;
+#else
     int vertex = nearest_vertex(t);
     vec3 base = volume_base(p);
     float value = 0.0;
@@ -29,6 +33,7 @@ float amplitude(vec3 p, vec3 t)
 #include "tile_loops"
 #undef TILES
     return inside(p) ? value : 0.0;
+#endif
 }
 
 // An arc of curvature k = |(k1, k2)| that starts along t bends towards m: after a length a it has gone t sin(ka)/k + m (1 - cos(ka))/k and points along t cos(ka) + m sin(ka).
@@ -164,63 +169,59 @@ vec2 draw_curvature(uvec4 words, uint total)
     return params.max_curvature * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
 }
 
-// The normal of the best supported of many random frames and curves, or 0 if none has enough support.
-vec3 first_normal(vec3 p, vec3 t, Draw draw)
+// The normal of the best supported of many random frames and curves; false if none has enough support.
+bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 normal)
 {
-    float start = probe_start(p, t), least = least_support();
-    uint total = weigh_disc(p, t, vec3(0.0), draw, true, start);
-    for (int round = 0; round < PTT_FIRST_ROUNDS && total > 0u; round++) {
+    float least = least_support();
+    for (int round = 0; round < PTT_FIRST_ROUNDS; round++) {
         float best = -1.0;
         int best_candidate = PTT_TRIES;
         vec3 best_normal = vec3(0.0);
         for (int c = LANE; c < PTT_FIRST_ROUND; c += LANES) {
             int candidate = round * PTT_FIRST_ROUND + c;
             uvec4 words = draw_block(draw, uint(candidate));
-            vec3 normal = normal_at(t, random_angle(words.w));
-            float s = probe_support(p, t, normal, draw_curvature(words, total), start);
+            vec3 n = normal_at(t, random_angle(words.w));
+            float s = probe_support(p, t, n, draw_curvature(words, total), start);
             if (s > best) {
                 best = s;
                 best_candidate = candidate;
-                best_normal = normal;
+                best_normal = n;
             }
         }
         float winner = lane_max(best);
         int candidate = lane_lowest(best == winner ? best_candidate : PTT_TRIES);
-        if (winner >= least) return lane_chosen(best_normal, best_candidate == candidate);
+        if (winner >= least) {
+            normal = lane_chosen(best_normal, best_candidate == candidate);
+            return true;
+        }
     }
-    return vec3(0.0);
+    return false;
 }
 
-// The frame at the seed, the same for both halves; the sense of d is turned for the backward one and where only -d has support. False: no frame.
-bool first_frame(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw)
-{
-    bool backward = (draw.step & 0x80000000u) != 0u;
-    draw.step = 0u;
-    draw.block = 0u;
-    vec3 n = first_normal(p, d, draw);
-    if (n == vec3(0.0)) {
-        draw.block = 0x10000u;
-        n = first_normal(p, -d, draw);
-        backward = !backward;
-        d = -d;
-    }
-    // forward (d, n, b); backward (-d, -n, b)
-    if (backward) {
-        d = -d;
-        n = -n;
-    }
-    aux = floatBitsToUint(n);
-    return n != vec3(0.0);
-}
-
+// A half's first turn, and its second where only -d has support, make the frame and do not move: so that the long code of the search stands here once. Both halves of a streamline
+// find the same frame, since they draw the same numbers; the backward one turns it round.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    if (aux == uvec3(0u) && !first_frame(p, d, aux, draw)) return DIRECTION_NONE;
-    vec3 n = uintBitsToFloat(aux);
-    float start = probe_start(p, d);
-    uint total = weigh_disc(p, d, n, draw, false, start);
-    vec2 curvature;
-    bool found = total > 0u && first_supported(p, d, n, draw, total, start, curvature);
+    bool framing = aux == uvec3(0u), opposite = framing && draw.block != 0u, backward = (draw.step & 0x80000000u) != 0u;
+    vec3 t = opposite ? -d : d, n = uintBitsToFloat(aux);
+    draw.block = opposite ? 0x10000u : 0u;
+    if (framing) draw.step = 0u;
+    float start = probe_start(p, t);
+    uint total = weigh_disc(p, t, n, draw, framing, start);
+    vec2 curvature = vec2(0.0);
+    bool found = false;
+    if (total > 0u) {
+        if (framing) found = first_normal(p, t, draw, total, start, n);
+        else found = first_supported(p, t, n, draw, total, start, curvature);
+    }
+    if (framing) {
+        if (!found) return opposite ? DIRECTION_NONE : DIRECTION_RETRY;
+        // forward (t, n, b); backward (-t, -n, b)
+        bool turned = backward != opposite;
+        d = turned ? -t : t;
+        aux = floatBitsToUint(turned ? -n : n);
+        return DIRECTION_RETRY;
+    }
     if (!found) return DIRECTION_NONE;
     Arc arc = arc_make(d, n, cross(d, n), curvature);
     next = normalize(arc_displacement(arc, params.short_step));

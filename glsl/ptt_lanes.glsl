@@ -6,24 +6,25 @@ shared float probe_samples[SLOTS * N_DISC_VERTICES * PROBE_SAMPLES];
 #define UPTO(f) upto_face[int(SLOT) * N_DISC_FACES + (f)]
 #define SAMPLE(i) probe_samples[int(SLOT) * N_DISC_VERTICES * PROBE_SAMPLES + (i)]
 
-// Added in the order in which probe_support() adds.
-float sum_samples(int probe, float start)
+// One of several probes, added in the order in which probe_support() adds.
+float sum_samples(int probe, int n_probes, float start)
 {
     float total = start;
-    for (int q = 0; q < PROBE_SAMPLES; q++) total += SAMPLE(probe * PROBE_SAMPLES + q);
+    for (int q = 0; q < PROBE_SAMPLES; q++) total += SAMPLE(q * n_probes + probe);
     return total;
 }
 
 void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 {
+    // neighbouring lanes look at the same distance: they find what they need in the same voxels
     for (int i = LANE; i < N_DISC_VERTICES * PROBE_SAMPLES; i += LANES) {
-        int v = i / PROBE_SAMPLES;
+        int v = i % N_DISC_VERTICES;
         vec3 normal = first ? disc_normal(t, draw, v) : n;
-        SAMPLE(i) = probe_sample(p, arc_make(t, normal, cross(t, normal), params.max_curvature * disc_vertex(v)), normal, i % PROBE_SAMPLES + FIRST_SAMPLE);
+        SAMPLE(i) = probe_sample(p, arc_make(t, normal, cross(t, normal), params.max_curvature * disc_vertex(v)), normal, i / N_DISC_VERTICES + FIRST_SAMPLE);
     }
     lane_sync();
     for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
-        float s = sum_samples(v, start);
+        float s = sum_samples(v, N_DISC_VERTICES, start);
         SUPPORT(v) = s >= least_support() ? s : 0.0;
     }
     lane_sync();
@@ -32,14 +33,14 @@ void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 // The first of up to PTT_TRIES drawn curves with enough support. As many are tried at a time as have room for their samples in the subgroup: mostly the first will do.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {
-    int at_once = max(1, min(LANES / PROBE_SAMPLES, N_DISC_VERTICES)), mine = min(LANE / PROBE_SAMPLES, at_once - 1);
+    int at_once = max(1, min(LANES / PROBE_SAMPLES, N_DISC_VERTICES)), mine = LANE % at_once;
     for (int from = 0; from < PTT_TRIES; from += LANES) {
         vec2 drawn = draw_curvature(draw_block(draw, uint(from + LANE)), total);
         for (int c = 0; c < LANES; c += at_once) {
             Arc arc = arc_make(d, n, cross(d, n), subgroupShuffle(drawn, uint(min(c + mine, LANES - 1))));
-            for (int i = LANE; i < at_once * PROBE_SAMPLES; i += LANES) SAMPLE(i) = probe_sample(p, arc, n, i % PROBE_SAMPLES + FIRST_SAMPLE);
+            for (int i = LANE; i < at_once * PROBE_SAMPLES; i += LANES) SAMPLE(i) = probe_sample(p, arc, n, i / at_once + FIRST_SAMPLE);
             lane_sync();
-            bool passes = LANE < at_once && c + LANE < LANES && sum_samples(LANE, start) >= least_support();
+            bool passes = LANE < at_once && c + LANE < LANES && sum_samples(LANE, at_once, start) >= least_support();
             uvec4 votes = subgroupBallot(passes);
             lane_sync();
             if (votes != uvec4(0u)) {

@@ -115,6 +115,7 @@ gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_tra
 void gls_model_finish(gls_model *model)
 {
     gls_volume_finish(&model->volume);
+    gls_buffer_destroy(model->pairs);
     gls_buffer_destroy(model->buffer);
     *model = (gls_model){0};
 }

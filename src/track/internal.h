@@ -44,6 +44,7 @@ void gls_define_finish(gls_define_list *list);
 /* What a direction getter needs on the device. */
 typedef struct gls_model {
     gls_volume volume;
+    gls_buffer *pairs;  /* in its place where PTT looks up ODFs in a buffer; else NULL */
     gls_buffer *buffer; /* vertices and, for subgroups, matrices: "Model" in the shaders */
     double min_signal;  /* in units of the volume */
 } gls_model;

@@ -107,24 +107,33 @@ static void octahedral_direction(size_t x, size_t y, double d[3])
     d[2] = z / norm;
 }
 
-void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere)
+static uint32_t nearest(const gls_sphere *sphere, const double d[3])
+{
+    double best = -2;
+    uint32_t found = 0;
+    for (size_t v = 0; v < sphere->n; v++) {
+        double c = dot(d, sphere->vertex[v]);
+        if (sphere->antipodal) c = fabs(c);
+        if (c > best) {
+            best = c;
+            found = (uint32_t)v;
+        }
+    }
+    return found;
+}
+
+void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *slot)
 {
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE);
-    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", NEAREST_SIZE * NEAREST_SIZE);
+    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", NEAREST_SIZE * NEAREST_SIZE / 2);
     if (!word) return;
 #pragma omp parallel for schedule(static)
     for (size_t y = 0; y < NEAREST_SIZE; y++)
         for (size_t x = 0; x < NEAREST_SIZE; x++) {
-            double d[3], best = -2;
+            double d[3];
             octahedral_direction(x, y, d);
-            for (size_t v = 0; v < sphere->n; v++) {
-                double c = dot(d, sphere->vertex[v]);
-                if (sphere->antipodal) c = fabs(c);
-                if (c > best) {
-                    best = c;
-                    word[y * NEAREST_SIZE + x] = (uint32_t)v;
-                }
-            }
+            uint32_t v = nearest(sphere, d);
+            word[(y * NEAREST_SIZE + x) / 2] |= (slot ? slot[v] : v) << (x % 2 * 16);
         }
 }
 

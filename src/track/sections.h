@@ -23,8 +23,8 @@ void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const 
 gls_status gls_section_odf(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
 void gls_section_cone(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
-/* MODEL_NEAREST, NEAREST_SIZE: octahedral map to the nearest vertex. */
-void gls_section_nearest(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere);
+/* MODEL_NEAREST, NEAREST_SIZE: octahedral map to the slot of the nearest vertex, two 16-bit entries a word. slot: NULL where vertex v has slot v. */
+void gls_section_nearest(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *slot);
 /* MODEL_DISC, MODEL_FACES, N_DISC_VERTICES, N_DISC_FACES: the unit disc of curvatures; areas sum to area_sum. */
 void gls_section_disc(gls_sections *sections, gls_define_list *defines, double area_sum);
 

@@ -104,10 +104,11 @@ static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
-    gls_section_nearest(&sections, &defines, sphere);
+    gls_section_nearest(&sections, &defines, sphere, NULL);
     *size = (size_t)table_define(&defines, "NEAREST_SIZE");
     uint32_t *map = malloc(*size * *size * sizeof *map);
-    memcpy(map, sections.word + table_define(&defines, "MODEL_NEAREST"), *size * *size * sizeof *map);
+    const uint32_t *word = sections.word + table_define(&defines, "MODEL_NEAREST");
+    for (size_t i = 0; i < *size * *size; i++) map[i] = word[i / 2] >> (i % 2 * 16) & 0xffffu;
     gls_sections_finish(&sections);
     gls_define_finish(&defines);
     return map;
