@@ -195,6 +195,7 @@ stage_cluster() {
     header "cluster: shards under Slurm and Snakemake"
     # shellcheck disable=SC2086
     check "Slurm's packages" need_packages $CLUSTER_PACKAGES || return
+    want_packages openmpi-bin
     check "shards in a Slurm job" sh test/cluster/slurm.sh build/glslines build/cluster/slurm
     check "Snakemake" find_snakemake && check "shards by Snakemake rules" sh test/cluster/snakemake.sh build/glslines build/cluster/snakemake build/snakemake/bin/snakemake
 }

@@ -24,6 +24,7 @@
 #define GLSLINES_H
 
 #include <glslines/common.h>
+#include <glslines/compute.h>
 #include <glslines/csd.h>
 #include <glslines/device.h>
 #include <glslines/gradients.h>

@@ -124,6 +124,7 @@ typedef struct gls_track_result {
     /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather, seconds_readback; /* host clock, device work waited for */
+    double seconds_longest;      /* no sum: the longest time that a device was busy with what it was given at once */
     double seconds_sink;         /* time that the run waited for the sink, or one device for the others */
 } gls_track_result;
 

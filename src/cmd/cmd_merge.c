@@ -60,10 +60,7 @@ static int set_sidecar(merge_run *run)
 {
     const merge_options *o = run->options;
     if (o->sidecar && strcmp(o->sidecar, "none") == 0) return CMD_EXIT_OK;
-    if (o->sidecar)
-        run->sidecar = strdup(o->sidecar);
-    else if (asprintf(&run->sidecar, "%.*s.json", (int)strlen(o->output) - 4, o->output) < 0)
-        run->sidecar = NULL;
+    run->sidecar = o->sidecar ? strdup(o->sidecar) : cmd_sidecar_name(o->output);
     if (!run->sidecar) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (strcmp(run->sidecar, o->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
     return CMD_EXIT_OK;
@@ -95,8 +92,7 @@ static int check_output(merge_run *run)
     int code = set_sidecar(run);
     if (!code) code = check_distinct(run, o->output);
     if (!code) code = cmd_output_check(o->output, o->force);
-    if (code || !run->sidecar) return code;
-    return o->sidecar ? cmd_output_check(run->sidecar, o->force) : cmd_sidecar_check(run->sidecar, &o->output, 1, o->force);
+    return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
 }
 
 /* Sidecars tell more clearly than the shards themselves what does not fit. */

@@ -60,16 +60,14 @@ static int set_output(track_run *run)
     run->output = shard_name(run->output, &run->shard);
     if (!run->output) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (!o->sidecar) {
-        /* the suffix is one of three of four letters */
-        if (asprintf(&run->sidecar, "%.*s.json", (int)strlen(run->output) - 4, run->output) < 0) run->sidecar = NULL;
+        run->sidecar = cmd_sidecar_name(run->output);
     } else if (strcmp(o->sidecar, "none") != 0) {
         run->sidecar = shard_name(strdup(o->sidecar), &run->shard);
     }
     if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0)) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (run->sidecar && strcmp(run->sidecar, run->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
     int code = cmd_output_check(run->output, o->force);
-    if (code || !run->sidecar) return code;
-    return o->sidecar ? cmd_output_check(run->sidecar, o->force) : cmd_sidecar_check(run->sidecar, (const char *const[]){run->output}, 1, o->force);
+    return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
 }
 
 static int draw_seed(cmd_seed *seed, const char *name)

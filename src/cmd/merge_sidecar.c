@@ -10,6 +10,7 @@
 
 #include "cmd/message.h"
 #include "cmd/shard.h"
+#include "cmd/sidecar.h"
 #include "cmd/sidecar_json.h"
 #include "cmd/text.h"
 
@@ -50,10 +51,8 @@ int merge_sidecar_read(merge_shard *shard)
     gls_shard_file file;
     uint64_t bytes, streamlines, index;
     size_t n;
-    if (asprintf(&shard->sidecar, "%.*s.json", (int)strlen(shard->path) - 4, shard->path) < 0) {
-        shard->sidecar = NULL;
-        return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    }
+    shard->sidecar = cmd_sidecar_find(shard->path);
+    if (!shard->sidecar) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (stat(shard->path, &info) != 0) return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
         return cmd_error(CMD_EXIT_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without", shard->path, shard->sidecar, strerror(errno));

@@ -33,14 +33,14 @@ static const char *file_name(const char *path)
 /* The file of that name beside path if there is one and it is none of own; from malloc, else NULL. */
 static char *other_beside(const char *path, const cJSON *described, const char *const *own, size_t n_own)
 {
-    char *beside = NULL;
+    char *place = NULL;
     if (!cJSON_IsString(described)) return NULL;
     const char *name = file_name(described->valuestring);
     for (size_t i = 0; i < n_own; i++)
         if (own[i] && strcmp(file_name(own[i]), name) == 0) return NULL;
-    if (asprintf(&beside, "%.*s%s", (int)(file_name(path) - path), path, name) < 0) return NULL;
-    if (access(beside, F_OK) == 0) return beside;
-    free(beside);
+    if (asprintf(&place, "%.*s%s", (int)(file_name(path) - path), path, name) < 0) return NULL;
+    if (access(place, F_OK) == 0) return place;
+    free(place);
     return NULL;
 }
 
@@ -63,12 +63,37 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     return other;
 }
 
+/* x.tck.json or, if whole is false, x.json. */
+static char *beside(const char *output, bool whole)
+{
+    const char *suffix = strrchr(file_name(output), '.');
+    size_t n = whole || !suffix ? strlen(output) : (size_t)(suffix - output);
+    char *name = NULL;
+    return asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;
+}
+
+char *cmd_sidecar_find(const char *output)
+{
+    char *name = beside(output, true);
+    if (!name || access(name, F_OK) == 0) return name;
+    free(name);
+    return beside(output, false);
+}
+
+char *cmd_sidecar_name(const char *output)
+{
+    char *name = cmd_sidecar_find(output), *other = name ? other_output(name, &output, 1) : NULL;
+    if (!other) return name;
+    free(other);
+    free(name);
+    return beside(output, true);
+}
+
 int cmd_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force)
 {
     char *other = other_output(path, own, n_own);
     if (!other) return cmd_output_check(path, force);
-    int code = cmd_error(CMD_EXIT_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output, or for its sidecar if there is --sidecar",
-                         path, other);
+    int code = cmd_error(CMD_EXIT_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
     free(other);
     return code;
 }

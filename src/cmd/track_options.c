@@ -56,7 +56,8 @@ const cmd_option track_option_table[] = {
      .metavar = "FILE",
      FIELD(sidecar),
      .default_text = "the output's name with .json",
-     .help = "JSON file with parameters, counts and times; 'none' writes none."},
+     .help = "JSON file with parameters, counts and times; 'none' writes none. Where another output's sidecar has the default name, .json is appended to the "
+             "output's whole name."},
     {.group = OUTPUT, .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing output files."},
     {.group = OUTPUT,
      .name = "fail-if-empty",

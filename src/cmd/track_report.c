@@ -123,7 +123,8 @@ void track_print_summary(const track_run *run)
         cmd_info("share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1, cmd_text_count(run->share[i].seeds, a, sizeof a),
                  cmd_text_count(run->share[i].streamlines, b, sizeof b), run->share[i].batches, cmd_text_duration(run->share[i].seconds, c, sizeof c),
                  run->share[i].failed ? "; it failed" : "");
-    cmd_detail("batches      %" PRIu64 " of at most %" PRIu64 " seeds", r->batches, r->batch_seeds);
+    cmd_detail("batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time", r->batches, r->batch_seeds,
+               cmd_text_duration(r->seconds_longest, a, sizeof a));
     cmd_info("speed        %spoints/s, %sstreamlines/s", cmd_text_rate(run->seconds_track > 0 ? (double)r->points / run->seconds_track : 0, a, sizeof a),
              cmd_text_rate(run->seconds_track > 0 ? (double)r->streamlines / run->seconds_track : 0, b, sizeof b));
     cmd_info("device       %s, %s; %u %s per streamline", run->device->renderer, run->device->version, r->lanes, r->lanes == 1 ? "invocation" : "invocations");

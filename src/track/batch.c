@@ -137,13 +137,14 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
     return status;
 }
 
-/* Lines per round such that the pool is unlikely to run full. */
+/* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take long. */
 static uint32_t round_capacity(const gls_batch_context *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
     double blocks_per_line = 2 * (c->points_per_line / 2 / GLS_POOL_BLOCK + 1);
     double lines = 0.8 * plan->pool_blocks / blocks_per_line;
-    return lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
+    uint32_t capacity = lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
+    return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
 /* What the round needs besides the streamlines' ends: a parcel, where streamlines are wanted. *gave_way: there is none, because earlier seeds wait for somebody. */
@@ -190,6 +191,7 @@ static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from,
         start = gls_seconds();
         status = n_lines > 0 ? gls_pass_track(c, n_lines) : GLS_OK;
         c->stats->result.seconds_track += gls_seconds() - start;
+        if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, n_lines, gls_seconds() - start);
         if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
         if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
         if (status == GLS_OK && !gave_way && done == from && until == from + 1)
@@ -208,6 +210,7 @@ gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n, uint6
     gls_status status = gls_pass_initial(c, first, n);
     c->stats->result.seconds_initial += gls_seconds() - start;
     bool gave_way = false;
+    if (!c->engine->plan.staged) gls_pace_guess(&c->track_pace, &c->initial_pace, c->points_per_line * c->engine->plan.substeps);
     for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
         uint32_t from = seed;
         status = run_round(c, first, from, n, &seed);

@@ -4,6 +4,7 @@
 
 #include <glslines/track.h>
 
+#include "track/pace.h"
 #include "track/plan.h"
 #include "track/volume.h"
 
@@ -150,6 +151,8 @@ typedef struct gls_batch_context {
     float (*seed)[3];     /* batch_seeds */
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
+    gls_pace initial_pace;  /* seeds of pass 1 */
+    gls_pace track_pace;    /* pass 2: lines, staged: halves */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);

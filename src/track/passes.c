@@ -82,14 +82,21 @@ static uint32_t slots_per_group(const gls_track_plan *plan)
     return plan->group_size / plan->lanes;
 }
 
-static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n)
+/* Words of one seed in the buffer of directions. */
+static size_t direction_words(const gls_engine *t)
+{
+    return (size_t)t->params.max_directions_per_seed + 1;
+}
+
+/* Seeds at .. at + n - 1 of the batch that begins with seed first. */
+static gls_status initial_piece(gls_batch_context *c, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     uint32_t *words = c->line; /* not in use yet, and no smaller */
     for (uint32_t i = 0; i < n; i++) {
-        memcpy(&words[GLS_SEED_WORDS * i], c->seed[i], 12);
-        words[GLS_SEED_WORDS * i + 3] = (uint32_t)(first + i);
+        memcpy(&words[GLS_SEED_WORDS * i], c->seed[at + i], 12);
+        words[GLS_SEED_WORDS * i + 3] = (uint32_t)(first + at + i);
     }
     gls_status status = upload_uniforms(t, n, n, true);
     if (status == GLS_OK) status = gls_buffer_write(t->seeds, 0, 4ull * GLS_SEED_WORDS * n, words);
@@ -98,7 +105,22 @@ static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n
     args[n_args++] = gls_arg_buffer(0, t->seeds);
     args[n_args++] = gls_arg_buffer(1, t->directions);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    return run(t->initial, n, slots_per_group(&t->plan), gls_device_get_info(t->device)->max_work_groups, args, n_args);
+    status = run(t->initial, n, slots_per_group(&t->plan), gls_device_get_info(t->device)->max_work_groups, args, n_args);
+    if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4 * n * direction_words(t), c->direction + at * direction_words(t));
+    return status;
+}
+
+static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n)
+{
+    gls_status status = GLS_OK;
+    for (uint32_t at = 0, piece; at < n && status == GLS_OK; at += piece) {
+        double start = gls_seconds();
+        piece = gls_pace_items(&c->initial_pace, n - at);
+        status = initial_piece(c, first, at, piece);
+        gls_pace_note(&c->initial_pace, piece, gls_seconds() - start);
+        if (status == GLS_OK) status = gls_batch_poll(c);
+    }
+    return status;
 }
 
 static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
@@ -135,7 +157,7 @@ static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
     return gls_buffer_write(c->engine->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
 }
 
-/* The turns of one dispatch for every active slot. */
+/* The turns of one dispatch for the first n_active slots of the device's list. */
 static gls_status run_turns(gls_engine *t, uint32_t n_active, bool initial)
 {
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
@@ -154,6 +176,25 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, bool initial)
     return status;
 }
 
+/* The same for the first n_active entries of the host's list, in pieces. */
+static gls_status run_pieces(gls_batch_context *c, uint32_t n_items, uint32_t n_active, bool initial)
+{
+    gls_engine *t = c->engine;
+    gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
+    gls_status status = GLS_OK;
+    for (uint32_t at = 0, n; at < n_active && status == GLS_OK; at += n) {
+        double start = gls_seconds();
+        n = gls_pace_items(pace, n_active - at);
+        status = upload_uniforms(t, n_items, n, initial);
+        if (status == GLS_OK) status = gls_buffer_write(t->work, 0, 4ull * n, c->work + at);
+        if (status == GLS_OK) status = run_turns(t, n, initial);
+        if (status == GLS_OK) status = gls_device_synchronize(t->device);
+        gls_pace_note(pace, n, gls_seconds() - start);
+        if (status == GLS_OK) status = gls_batch_poll(c);
+    }
+    return status;
+}
+
 static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n)
 {
     memset(c->work, 0, 4ull * WORK_ARRAYS * n);
@@ -162,9 +203,9 @@ static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n
         c->work[WORK_SEED * (size_t)n + i] = (uint32_t)(first + i);
         c->work[WORK_STREAM * (size_t)n + i] = gls_draw_stream(first + i, 0);
     }
-    gls_status status = upload_uniforms(c->engine, n, n, true);
-    if (status == GLS_OK) status = upload_work(c, n);
-    if (status == GLS_OK) status = run_turns(c->engine, n, true);
+    gls_status status = upload_work(c, n);
+    if (status == GLS_OK) status = run_pieces(c, n, n, true);
+    if (status == GLS_OK) status = gls_buffer_read(c->engine->directions, 0, 4 * n * direction_words(c->engine), c->direction);
     return status;
 }
 
@@ -191,32 +232,26 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
 
 static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 {
-    gls_engine *t = c->engine;
     uint32_t n_items = 2 * n_lines, n_active = n_items;
+    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->plan.turns);
     fill_halves(c, n_items);
     gls_status status = upload_work(c, n_items);
     if (status == GLS_OK) status = reset_state(c, n_items);
     while (status == GLS_OK && n_active > 0) {
-        status = upload_uniforms(t, n_items, n_active, false);
-        if (status == GLS_OK) status = run_turns(t, n_active, false);
+        status = run_pieces(c, n_items, n_active, false);
         if (status == GLS_OK) status = read_state(c, n_items);
         if (status != GLS_OK) break;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < n_active; i++)
             if (c->state[c->work[i]] == NONE) c->work[kept++] = c->work[i];
-        if (kept < n_active && kept > 0) status = gls_buffer_write(t->work, 0, 4ull * kept, c->work);
         n_active = kept;
-        if (status == GLS_OK) status = gls_batch_poll(c);
     }
     return status;
 }
 
 gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
 {
-    gls_engine *t = c->engine;
-    gls_status status = t->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
-    if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4ull * n * (uint64_t)(t->params.max_directions_per_seed + 1), c->direction);
-    return status;
+    return c->engine->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
 }
 
 gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)

@@ -83,6 +83,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         /* a device that was too slow for its driver's patience gets less to do at a time */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
         w->losses += lost;
+        if (lost) gls_pace_slow(&w->context.initial_pace);
+        if (lost) gls_pace_slow(&w->context.track_pace);
         w->share->resumes += lost;
         w->share->halvings += !lost;
         if (lost) gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason, seed);
@@ -146,5 +148,11 @@ void gls_worker_work(gls_worker *w)
     }
     release(w);
     w->share->seconds += gls_seconds() - start;
+    const gls_batch_context *c = &w->context;
+    double *longest = &w->run->stats.result.seconds_longest;
+    pthread_mutex_lock(&w->run->queue.lock);
+    if (c->initial_pace.longest > *longest) *longest = c->initial_pace.longest;
+    if (c->track_pace.longest > *longest) *longest = c->track_pace.longest;
+    pthread_mutex_unlock(&w->run->queue.lock);
     if (status != GLS_OK) leave(w, status);
 }

@@ -19,26 +19,30 @@ PYTHON
 
 # an existing output stays as it is without --force, sidecar included
 cksum "$work/out/a.trx" "$work/out/a.json" >"$work/before"
-for name in a.trx a.trk; do
-    run track $small -o $name
-    [ "$code" -eq 4 ] || note "existing output: exit code $code, not 4"
-    grep -q '^glslines: a\.\(trx: exists\|json: is the sidecar of a\.trx\)' "$work/stderr" || note "existing output is not named"
-done
+run track $small -o a.trx
+[ "$code" -eq 4 ] || note "existing output: exit code $code, not 4"
+grep -q '^glslines: a\.trx: exists' "$work/stderr" || note "existing output is not named"
+mv "$work/out/a.trx" "$work/a.trx"
+run track $small -o a.trx
+[ "$code" -eq 4 ] || note "existing sidecar: exit code $code, not 4"
+grep -q '^glslines: a\.json: exists' "$work/stderr" || note "existing sidecar is not named"
+mv "$work/a.trx" "$work/out/a.trx"
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
 require test "$(find "$work/out" -type f | wc -l)" -eq 2
 
-# nor does --force take the sidecar from another tractogram that is still there; a sidecar of another name, its own, or one whose tractogram is gone may be replaced
-run track $small -o a.trk --force
-[ "$code" -eq 4 ] || note "the sidecar of another output: exit code $code, not 4"
-grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "the output that has the sidecar is not named"
+# a sidecar stays with its output: another of the same stem gets one of its own, and not even --force takes it
+for force in "" --force; do
+    succeeds track $small -o a.trk $force -q
+    require grep -q '"path":.*"a\.trk"' "$work/out/a.trk.json"
+    cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
+    require test "$(find "$work/out" -type f | wc -l)" -eq 4
+done
 run fit "$dwi" "$bval" "$bvec" "$mask" a --force
 [ "$code" -eq 4 ] || note "the sidecar of another output, fit: exit code $code, not 4"
-cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
-require test "$(find "$work/out" -type f | wc -l)" -eq 2
-succeeds track $small -o a.trk --sidecar a_trk.json -q
-succeeds track $small -o a.trk --sidecar a_trk.json --force -q
-cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
-rm "$work/out/a.trk" "$work/out/a_trk.json"
+grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "the output that has the sidecar is not named"
+cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
+rm "$work/out/a.trk" "$work/out/a.trk.json"
+# one whose output is gone may be replaced
 succeeds track $small -o b.trx -q
 rm "$work/out/b.trx"
 succeeds track $small -o b.tck --force -q

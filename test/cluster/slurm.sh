@@ -88,8 +88,18 @@ timeout -k 5 200 srun -n 2 glslines track $input --nseeds $SEEDS --shard auto -o
 glslines merge two_shard-*of2.trx -o two.trx -q && same two.trx
 timeout -k 5 200 srun -n 1 glslines track $input --nseeds $SEEDS --shard auto -o one.trx -q && glslines merge one_shard-1of1.trx -o one.trx -q && cmp single.trx one.trx || fail "srun -n 1"
 
+# Open MPI inside a job: its tasks see Slurm's variables too, those of the script
+with=
+if command -v mpirun > /dev/null 2>&1; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    printf '#!/bin/sh\nmpirun -n 3 glslines track %s --nseeds %s --shard auto -o mpi.trx && glslines merge mpi_shard-*of3.trx -o mpi.trx\n' "$input" $SEEDS > mpi.sh
+    timeout -k 5 200 sbatch --wait --ntasks=3 mpi.sh > sbatch.out 2>&1 || { cat sbatch.out >&2; show; fail "mpirun in a Slurm job"; }
+    same mpi.trx
+    with=", and 3 of Open MPI in a job"
+fi
+
 # the script of a job is not one of its tasks
 printf '#!/bin/sh\nglslines track %s --nseeds %s --shard auto -o wrong.trx\n' "$input" $SEEDS > wrong.sh
 timeout -k 5 100 sbatch --wait --ntasks=3 -o wrong.out wrong.sh > /dev/null 2>&1 && fail "a job script that forgot srun succeeded"
 grep -q 'start glslines with srun' wrong.out || { cat wrong.out >&2; fail "a job script that forgot srun is not told so"; }
-echo "ok   Slurm: $(srun --version), 1, 2 and 3 tasks give the bytes of one run"
+echo "ok   Slurm: $(srun --version), 1, 2 and 3 tasks$with give the bytes of one run"

@@ -3,7 +3,7 @@
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/test/cluster/common.sh"
-snakemake=$3
+snakemake=$(cd "$(dirname "$3")" && pwd)/$(basename "$3")
 prepare "$1" "$2"
 cd .. || exit 1
 # again, by the names that the rules use: they stand in the sidecar

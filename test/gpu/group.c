@@ -7,6 +7,7 @@
 
 #include "gpu.h"
 #include "group.h"
+#include "track/pace.h"
 
 /* --- the same bytes --------------------------------------------------------------------------------------------------------------------- */
 
@@ -36,6 +37,26 @@ static void same_bytes(void **state)
         assert_true(counted.points == expected.n_points && counted.seeds == N_SEEDS);
         close_group(&g);
     }
+}
+
+/* However little a dispatch gets to do. */
+static void any_pace(void **state)
+{
+    (void)state;
+    const gls_pace_rules usual = gls_pace_rule;
+    static const gls_pace_rules rules[] = {{1, 1, 1e-9, 1e-9}, {64, 3, 1e-3, 2e-3}, {4000000000u, 1, 1e9, 1e9}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        for (size_t n = 1; n <= 2; n++) {
+            group g;
+            gls_pace_rule = rules[i];
+            open_group(&g, n);
+            assert_ok(create_group(&g, &params));
+            assert_ok(run_group(&g));
+            assert_complete(&g, "a pace of its own");
+            assert_true(g.result.seconds_longest > 0);
+            close_group(&g);
+        }
+    gls_pace_rule = usual;
 }
 
 static void refused(void **state)
@@ -119,7 +140,7 @@ static void cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace), cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);

@@ -310,20 +310,21 @@ static void test_damage(void **state)
     for (size_t f = 0; f < 3; f++) {
         const char *s = suffixes[f];
         char single[32], merged[32], path[64];
-        size_t bytes, refused = 0;
+        size_t bytes, refused = 0, tried = 0;
         snprintf(single, sizeof single, "single.%s", s);
         snprintf(merged, sizeof merged, "merged.%s", s);
         write_lines(scratch(single), NULL, &(kind){.half = false}, 0, N);
         for (uint32_t i = 1; i <= 3; i++) write_shard(i, 3, s, &(kind){.half = false});
         strcpy(path, shard_path(2, s));
         unsigned char *whole = get_file(path, &bytes);
-        for (size_t n = 0; n < bytes; n += 1 + n / 200) {
+        for (size_t n = 0; n < bytes; n += 1 + n / 40) {
             put_file(path, whole, n);
             unlink(scratch(merged));
             assert_int_equal(merge(s, (uint32_t[]){1, 2, 3}, 3, NULL), GLS_ERR_INPUT);
             assert_non_null(strstr(gls_last_error(), path));
         }
-        for (size_t at = 0; at < bytes; at++) {
+        for (size_t at = 0; at < bytes; at += at < 300 || bytes - at < 100 ? 1 : 7) {
+            tried++;
             whole[at] ^= (unsigned char)(1u << at % 8);
             put_file(path, whole, bytes);
             whole[at] ^= (unsigned char)(1u << at % 8);
@@ -335,7 +336,7 @@ static void test_damage(void **state)
                 assert_int_not_equal(access(scratch(merged), F_OK), 0);
             }
         }
-        assert_true(refused > bytes / 2);
+        assert_true(refused > tried / 2);
         put_file(path, whole, bytes);
         FILE *longer = fopen(path, "ab");
         fputc(0, longer);
