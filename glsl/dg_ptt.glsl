@@ -4,19 +4,35 @@
 // The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or pairs (see pairs.glsl).
 #include "odf_initial.glsl"
 
+// The map of nearest vertices is read for every sample: where there is room for it, from shared memory.
+#if NEAREST_SHARED
+shared uint nearest_words[NEAREST_WORDS];
+#define NEAREST_WORD(i) nearest_words[i]
+void prepare_getter()
+{
+    for (uint i = gl_LocalInvocationIndex; i < uint(NEAREST_WORDS); i += uint(GROUP_SIZE)) nearest_words[i] = MODEL_UINT(MODEL_NEAREST + int(i));
+    barrier();
+}
+#else
+#define NEAREST_WORD(i) MODEL_UINT(MODEL_NEAREST + int(i))
+void prepare_getter() {}
+#endif
+
 const int PTT_TRIES = 1024;      // candidates of a turn
 const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
 const int PTT_FIRST_ROUNDS = 32;
 const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
 
-// Where the vertex nearest to t lies in the volume: an octahedral map of the sphere.
+// Where the vertex nearest to t lies in the volume: the hemisphere's octahedron seen from above, its square turned to fill the map, which two entries share a word of.
 int nearest_vertex(vec3 t)
 {
-    vec3 a = t / (abs(t.x) + abs(t.y) + abs(t.z));
-    vec2 uv = a.z >= 0.0 ? a.xy : (1.0 - abs(a.yx)) * vec2(a.x >= 0.0 ? 1.0 : -1.0, a.y >= 0.0 ? 1.0 : -1.0);
-    ivec2 cell = clamp(ivec2((uv * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
-    uint at = uint(cell.y * NEAREST_SIZE + cell.x); // two entries a word
-    return int(MODEL_UINT(MODEL_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
+    vec2 a = (t.z < 0.0 ? -t.xy : t.xy) / (abs(t.x) + abs(t.y) + abs(t.z));
+    ivec2 cell = clamp(ivec2((vec2(a.x + a.y, a.x - a.y) * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
+    uint at = uint(cell.y * NEAREST_SIZE + cell.x);
+#if !ANTIPODAL
+    if (t.z < 0.0) at += uint(NEAREST_SIZE * NEAREST_SIZE);
+#endif
+    return int(NEAREST_WORD(at / 2u) >> (at % 2u * 16u) & 0xffffu);
 }
 
 // ODF along t at p, 0 outside the grid.
@@ -36,34 +52,13 @@ float amplitude(vec3 p, vec3 t)
 #endif
 }
 
-// An arc of curvature k = |(k1, k2)| that starts along t bends towards m: after a length a it has gone t sin(ka)/k + m (1 - cos(ka))/k and points along t cos(ka) + m sin(ka).
-struct Arc {
-    vec3 t, m;
-    float k;
-};
-
-Arc arc_make(vec3 t, vec3 n, vec3 b, vec2 curvature)
+// How far an arc of curvature k has gone after a length a: along its first tangent, sin(ka)/k, and across, towards its centre, (1 - cos(ka))/k.
+vec2 arc_gone(float k, float a)
 {
-    float k = length(curvature);
-    return Arc(t, k > 0.0 ? (curvature.x * n + curvature.y * b) / k : n, k);
-}
-
-vec3 arc_tangent(Arc arc, float a) { return cos(arc.k * a) * arc.t + sin(arc.k * a) * arc.m; }
-
-vec3 arc_displacement(Arc arc, float a)
-{
-    float angle = arc.k * a;
+    float angle = k * a;
     // series where the closed form loses digits
-    float along = angle > 1e-3 ? sin(angle) / arc.k : a * (1.0 - angle * angle / 6.0);
-    float across = angle > 1e-2 ? (1.0 - cos(angle)) / arc.k : a * angle * (0.5 - angle * angle / 24.0);
-    return along * arc.t + across * arc.m;
-}
-
-// A vector carried along the arc without twist.
-vec3 arc_transport(Arc arc, float a, vec3 v)
-{
-    float s = dot(v, arc.m);
-    return v + s * ((cos(arc.k * a) - 1.0) * arc.m - sin(arc.k * a) * arc.t);
+    return vec2(angle > 1e-3 ? sin(angle) / k : a * (1.0 - angle * angle / 6.0),
+                angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }
 
 vec3 to_voxels(vec3 mm) { return mm / vec3(params.voxel_x, params.voxel_y, params.voxel_z); }
@@ -78,13 +73,12 @@ float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
 const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
 
-// Sample q of the probe; with several threads the mean of theirs on a circle round it.
-float probe_sample(vec3 p, Arc arc, vec3 n, int q)
+// A sample of a probe that has gone along t + across m, where it points along cosine t + sine m; m = bend.x n + bend.y b. With several threads the mean of theirs on a circle.
+float sample_at(vec3 p, vec3 t, vec3 n, vec3 b, vec2 bend, float along, float across, float cosine, float sine)
 {
-    float a = float(q) * params.probe_step;
-    vec3 at = arc_displacement(arc, a), tangent = arc_tangent(arc, a);
+    vec3 m = bend.x * n + bend.y * b, at = along * t + across * m, tangent = cosine * t + sine * m;
 #if PROBE_COUNT > 1
-    vec3 n_a = arc_transport(arc, a, n), b_a = arc_transport(arc, a, cross(arc.t, n));
+    vec3 turn = (cosine - 1.0) * m - sine * t, n_a = n + bend.x * turn, b_a = b + bend.y * turn;
     float ring = 0.0;
     for (int c = 0; c < PROBE_COUNT; c++) {
         float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
@@ -96,12 +90,21 @@ float probe_sample(vec3 p, Arc arc, vec3 n, int q)
 #endif
 }
 
+// Sample q of a probe of any curvature k along bend.
+float probe_sample(vec3 p, vec3 t, vec3 n, vec3 b, float k, vec2 bend, int q)
+{
+    vec2 gone = arc_gone(k, float(q) * params.probe_step);
+    float angle = k * float(q) * params.probe_step;
+    return sample_at(p, t, n, b, bend, gone.x, gone.y, cos(angle), sin(angle));
+}
+
 // The sum of all samples, start being probe_start().
 float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature, float start)
 {
-    Arc arc = arc_make(t, n, cross(t, n), curvature);
-    float total = start;
-    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, arc, n, q);
+    vec3 b = cross(t, n);
+    float k = length(curvature), total = start;
+    vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
+    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, t, n, b, k, bend, q);
     return total;
 }
 
@@ -223,10 +226,12 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
         return DIRECTION_RETRY;
     }
     if (!found) return DIRECTION_NONE;
-    Arc arc = arc_make(d, n, cross(d, n), curvature);
-    next = normalize(arc_displacement(arc, params.short_step));
-    n = arc_transport(arc, params.short_step, n);
-    d = normalize(arc_tangent(arc, params.short_step));
+    float k = length(curvature), angle = k * params.short_step;
+    vec3 m = k > 0.0 ? (curvature.x * n + curvature.y * cross(d, n)) / k : n;
+    vec2 gone = arc_gone(k, params.short_step);
+    next = normalize(gone.x * d + gone.y * m);
+    n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // carried along without twist
+    d = normalize(cos(angle) * d + sin(angle) * m);
     n = normalize(n - dot(n, d) * d);
     aux = floatBitsToUint(n);
     return DIRECTION_FOUND;

@@ -14,13 +14,20 @@ float sum_samples(int probe, int n_probes, float start)
     return total;
 }
 
+// Sample q of the probe of disc vertex v: its numbers are in a table.
+float disc_sample(vec3 p, vec3 t, vec3 n, vec3 b, int v, int q)
+{
+    int at = MODEL_ARCS + 6 * (q * N_DISC_VERTICES + v);
+    return sample_at(p, t, n, b, vec2(MODEL_FLOAT(at), MODEL_FLOAT(at + 1)), MODEL_FLOAT(at + 2), MODEL_FLOAT(at + 3), MODEL_FLOAT(at + 4), MODEL_FLOAT(at + 5));
+}
+
 void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 {
     // neighbouring lanes look at the same distance: they find what they need in the same voxels
     for (int i = LANE; i < N_DISC_VERTICES * PROBE_SAMPLES; i += LANES) {
         int v = i % N_DISC_VERTICES;
         vec3 normal = first ? disc_normal(t, draw, v) : n;
-        SAMPLE(i) = probe_sample(p, arc_make(t, normal, cross(t, normal), params.max_curvature * disc_vertex(v)), normal, i / N_DISC_VERTICES + FIRST_SAMPLE);
+        SAMPLE(i) = disc_sample(p, t, normal, cross(t, normal), v, i / N_DISC_VERTICES + FIRST_SAMPLE);
     }
     lane_sync();
     for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
@@ -33,12 +40,15 @@ void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 // The first of up to PTT_TRIES drawn curves with enough support. As many are tried at a time as have room for their samples in the subgroup: mostly the first will do.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {
+    vec3 b = cross(d, n);
     int at_once = max(1, min(LANES / PROBE_SAMPLES, N_DISC_VERTICES)), mine = LANE % at_once;
     for (int from = 0; from < PTT_TRIES; from += LANES) {
         vec2 drawn = draw_curvature(draw_block(draw, uint(from + LANE)), total);
         for (int c = 0; c < LANES; c += at_once) {
-            Arc arc = arc_make(d, n, cross(d, n), subgroupShuffle(drawn, uint(min(c + mine, LANES - 1))));
-            for (int i = LANE; i < at_once * PROBE_SAMPLES; i += LANES) SAMPLE(i) = probe_sample(p, arc, n, i / at_once + FIRST_SAMPLE);
+            vec2 tried = subgroupShuffle(drawn, uint(min(c + mine, LANES - 1)));
+            float k = length(tried);
+            vec2 bend = k > 0.0 ? tried / k : vec2(1.0, 0.0);
+            for (int i = LANE; i < at_once * PROBE_SAMPLES; i += LANES) SAMPLE(i) = probe_sample(p, d, n, b, k, bend, i / at_once + FIRST_SAMPLE);
             lane_sync();
             bool passes = LANE < at_once && c + LANE < LANES && sum_samples(LANE, at_once, start) >= least_support();
             uvec4 votes = subgroupBallot(passes);

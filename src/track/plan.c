@@ -44,6 +44,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.split = p.lanes == 1 && coefficients > 0;
     p.turns = p.split ? (limits->software ? 1 : 8) : 4;
     p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? coefficients : 0) : 0;
+    p.nearest_shared = p.lanes > 1 && !limits->software && limits->max_shared_bytes >= 48 * 1024;
     p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;

@@ -89,22 +89,17 @@ void gls_section_cone(gls_sections *s, gls_define_list *defines, const gls_spher
         }
 }
 
-/* Side of the octahedral map: 64 KiB that stay in a cache. For a tenth of all directions the vertex is not the nearest but one up to 3 degrees farther, of vertices 7 or 11 degrees
- * apart; twice the side halves both, and neither shows in streamlines beside chance. */
-#define NEAREST_SIZE 128
+/* Side of the map: 18 KiB for an antipodal sphere, so that it fits into shared memory. */
+#define NEAREST_SIZE 96
 
-static void octahedral_direction(size_t x, size_t y, double d[3])
+static void cell_direction(size_t x, size_t y, double side, double d[3])
 {
-    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1, z = 1 - fabs(u) - fabs(v);
-    if (z < 0) {
-        double folded = (1 - fabs(v)) * (u >= 0 ? 1 : -1);
-        v = (1 - fabs(u)) * (v >= 0 ? 1 : -1);
-        u = folded;
-    }
-    double norm = sqrt(u * u + v * v + z * z);
-    d[0] = u / norm;
-    d[1] = v / norm;
-    d[2] = z / norm;
+    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
+    d[0] = side * (u + v) / 2;
+    d[1] = side * (u - v) / 2;
+    d[2] = side * (1 - fabs(d[0]) - fabs(d[1]));
+    double norm = sqrt(dot(d, d));
+    for (int a = 0; a < 3; a++) d[a] /= norm;
 }
 
 static uint32_t nearest(const gls_sphere *sphere, const double d[3])
@@ -124,14 +119,16 @@ static uint32_t nearest(const gls_sphere *sphere, const double d[3])
 
 void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *slot)
 {
+    size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE);
-    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", NEAREST_SIZE * NEAREST_SIZE / 2);
+    gls_define_int(defines, "NEAREST_WORDS", (int64_t)words);
+    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", words);
     if (!word) return;
 #pragma omp parallel for schedule(static)
-    for (size_t y = 0; y < NEAREST_SIZE; y++)
+    for (size_t y = 0; y < rows; y++)
         for (size_t x = 0; x < NEAREST_SIZE; x++) {
             double d[3];
-            octahedral_direction(x, y, d);
+            cell_direction(x, y % NEAREST_SIZE, y < NEAREST_SIZE ? 1 : -1, d);
             uint32_t v = nearest(sphere, d);
             word[(y * NEAREST_SIZE + x) / 2] |= (slot ? slot[v] : v) << (x % 2 * 16);
         }
@@ -161,7 +158,24 @@ static void disc_faces(uint32_t face[DISC_FACES][3])
     }
 }
 
-void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum)
+/* In double precision, and only once. */
+static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], double max_curvature, double step, int n_steps)
+{
+    uint32_t *word = gls_section(s, defines, "MODEL_ARCS", 6 * (size_t)(n_steps + 1) * DISC_VERTICES);
+    for (int q = 0; word && q <= n_steps; q++)
+        for (size_t v = 0; v < DISC_VERTICES; v++, word += 6) {
+            double radius = hypot(vertex[v][0], vertex[v][1]), k = radius * max_curvature, a = q * step, angle = k * a;
+            double half = sin(angle / 2), straight = k * a < 1e-12;
+            put_float(&word[0], radius > 0 ? vertex[v][0] / radius : 1);
+            put_float(&word[1], radius > 0 ? vertex[v][1] / radius : 0);
+            put_float(&word[2], straight ? a : sin(angle) / k);
+            put_float(&word[3], straight ? 0 : 2 * half * half / k);
+            put_float(&word[4], cos(angle));
+            put_float(&word[5], sin(angle));
+        }
+}
+
+void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, double max_curvature, double step, int n_steps)
 {
     double vertex[DISC_VERTICES][2] = {{0, 0}}, area[DISC_FACES], total = 0;
     const double turn = 2 * acos(-1.0);
@@ -184,6 +198,7 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
     gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
     gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
+    section_arcs(s, defines, (const double (*)[2])vertex, max_curvature, step, n_steps);
     uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
     for (size_t f = 0; word && f < DISC_FACES; f++) {
         memcpy(&word[4 * f], face[f], sizeof face[f]);
