@@ -10,10 +10,15 @@ layout(location = 6) uniform uint last_k;    // behind the last, a multiple of 1
 layout(location = 7) uniform uint accumulate; // not 0: add to what C holds
 
 #ifdef ALIGNED
-layout(std430, binding = 0) readonly buffer A { vec4 a[]; };
-layout(std430, binding = 1) readonly buffer B { vec4 b[]; };
-layout(std430, binding = 2) buffer C { vec4 c[]; };
+#define ELEMENT vec4
+#else
+#define ELEMENT float
+#endif
+layout(std430, binding = 0) readonly buffer A { ELEMENT a[]; };
+layout(std430, binding = 1) readonly buffer B { ELEMENT b[]; };
+layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 
+#ifdef ALIGNED
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
 void store_c(uint row, uint column, vec4 sum)
@@ -24,10 +29,6 @@ void store_c(uint row, uint column, vec4 sum)
     c[at] = sum;
 }
 #else
-layout(std430, binding = 0) readonly buffer A { float a[]; };
-layout(std430, binding = 1) readonly buffer B { float b[]; };
-layout(std430, binding = 2) buffer C { float c[]; };
-
 float scalar_a(uint row, uint k) { return k < last_k ? a[row * depth + k] : 0.0; }
 float scalar_b(uint k, uint column) { return column < columns ? b[k * columns + column] : 0.0; }
 vec4 load_a(uint row, uint k) { return vec4(scalar_a(row, k), scalar_a(row, k + 1u), scalar_a(row, k + 2u), scalar_a(row, k + 3u)); }

@@ -1,12 +1,27 @@
-// A work group makes a square of TILE x TILE from strips of A and B in shared memory, STRIP wide; an invocation makes 8 x 8 of it in registers, in four squares of 4 x 4
-// half a tile apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way.
+// A work group makes a square of TILE x TILE from strips of A and B in shared memory, 8 wide; an invocation makes 8 x 8 of it in registers, in four squares of 4 x 4 half
+// a tile apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. Sums are indexed by constants only: they have to stay in registers.
 #define STRIP 8u
-#define SIDE (TILE / 8u)            // invocations along a side
-#define LOADS (128u / TILE)         // vectors of a strip that an invocation fetches
+#define SIDE (TILE / 8u)    // invocations along a side
+#define LOADS (128u / TILE) // vectors of a strip that an invocation fetches
 layout(local_size_x = INVOCATIONS) in; // SIDE * SIDE
 
 shared vec4 strip_a[STRIP * TILE / 4u]; // [k][row / 4]
 shared vec4 strip_b[STRIP * TILE / 4u]; // [k][column / 4]
+
+#define FETCH(from)                                                                                                                       \
+    for (uint l = 0u; l < LOADS; l++) {                                                                                                   \
+        uint v = me + l * SIDE * SIDE;                                                                                                    \
+        next_a[l] = edge_a(row + v / 2u, (from) + v % 2u * 4u);                                                                           \
+        next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                                      \
+    }
+#define ROW(i, value)                                                                                                                     \
+    sum[2 * (i)] += (value) * b0;                                                                                                         \
+    sum[2 * (i) + 1] += (value) * b1;
+#define ZERO(i) sum[2 * (i)] = sum[2 * (i) + 1] = vec4(0.0);
+#define STORE(i)                                                                                                                          \
+    store_c(to + uint(i % 4) + uint(i / 4) * (TILE / 2u), column + x * 4u, sum[2 * (i)]);                                                 \
+    store_c(to + uint(i % 4) + uint(i / 4) * (TILE / 2u), column + x * 4u + TILE / 2u, sum[2 * (i) + 1]);
+#define ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
 void main()
 {
@@ -15,15 +30,7 @@ void main()
     uint x = me % SIDE, y = me / SIDE;
     vec4 sum[16]; // [8 rows][2 vectors]
     vec4 next_a[LOADS], next_b[LOADS]; // the next strip
-    for (int i = 0; i < 16; i++) sum[i] = vec4(0.0);
-
-#define FETCH(from)                                                                                                                       \
-    for (uint l = 0u; l < LOADS; l++) {                                                                                                   \
-        uint v = me + l * SIDE * SIDE;                                                                                                    \
-        next_a[l] = edge_a(row + v / 2u, (from) + v % 2u * 4u);                                                                           \
-        next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                                      \
-    }
-
+    ALL(ZERO)
     FETCH(first_k)
     for (uint k = first_k; k < last_k; k += STRIP) {
         for (uint l = 0u; l < LOADS; l++) {
@@ -39,9 +46,6 @@ void main()
         for (uint q = 0u; q < STRIP; q++) {
             uint at = q * (TILE / 4u);
             vec4 a0 = strip_a[at + y], a1 = strip_a[at + SIDE + y], b0 = strip_b[at + x], b1 = strip_b[at + SIDE + x];
-#define ROW(i, value)                                                                                                                     \
-    sum[2 * (i)] += (value) * b0;                                                                                                         \
-    sum[2 * (i) + 1] += (value) * b1;
             ROW(0, a0.x)
             ROW(1, a0.y)
             ROW(2, a0.z)
@@ -53,9 +57,6 @@ void main()
         }
         barrier();
     }
-    for (uint i = 0u; i < 8u; i++) {
-        uint to = row + y * 4u + i % 4u + i / 4u * (TILE / 2u);
-        store_c(to, column + x * 4u, sum[2u * i]);
-        store_c(to, column + x * 4u + TILE / 2u, sum[2u * i + 1u]);
-    }
+    uint to = row + y * 4u;
+    ALL(STORE)
 }

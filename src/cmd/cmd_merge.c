@@ -98,9 +98,10 @@ static int check_output(merge_run *run)
 /* Sidecars tell more clearly than the shards themselves what does not fit. */
 static int read_sidecars(merge_run *run)
 {
+    bool warned = false;
     for (size_t i = 0; i < run->n; i++) {
         int code = merge_sidecar_read(&run->shard[i]);
-        if (!code && i > 0) code = merge_sidecar_compare(&run->shard[0], &run->shard[i]);
+        if (!code && i > 0) code = merge_sidecar_compare(&run->shard[0], &run->shard[i], &warned);
         if (code) return code;
     }
     return check_distinct(run, run->sidecar);
@@ -193,7 +194,8 @@ static int run_merge(const cmd_command *command, void *values, const cmd_argumen
 }
 
 static const char *const positionals[] = {
-    "SHARD", "Files of 'glslines track --shard', all of one run, in any order; beside each its sidecar.",
+    "SHARD",
+    "Files of 'glslines track --shard', all of one run, in any order; beside each its sidecar.",
     NULL,
 };
 
@@ -207,9 +209,10 @@ const cmd_command cmd_merge = {
     .name = "merge",
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the one that a single run writes",
-    .description = "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar that differs from that run's in its command "
-                   "line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are put in order by the numbers inside them. "
-                   "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
+    .description =
+        "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar that differs from that run's in its "
+        "command line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are put in order by the numbers inside them. "
+        "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,
     .options = table,

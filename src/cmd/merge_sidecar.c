@@ -63,8 +63,8 @@ int merge_sidecar_read(merge_shard *shard)
     if (!cJSON_IsObject(item(shard->root, "shard"))) return cmd_error(CMD_EXIT_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
     if (!get_uint(item_at(shard->root, "output", "bytes"), &bytes)) return cmd_error(CMD_EXIT_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
     if (bytes != (uint64_t)info.st_size)
-        return cmd_error(CMD_EXIT_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path, (uint64_t)info.st_size < bytes ? "truncated" : "changed",
-                         (long long)info.st_size, bytes);
+        return cmd_error(CMD_EXIT_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
+                         (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
     if (gls_shard_file_read(shard->path, &file)) return cmd_error_status(GLS_ERR_INPUT);
     if (!get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) || streamlines != file.n_streamlines ||
         !get_uint(item_at(shard->root, "shard", "index"), &index) || index != file.shard.index)
@@ -130,7 +130,7 @@ static int compare_parameters(const merge_shard *a, const merge_shard *b)
     return code;
 }
 
-int merge_sidecar_compare(const merge_shard *a, const merge_shard *b)
+int merge_sidecar_compare(const merge_shard *a, const merge_shard *b, bool *warned)
 {
     int code = compare_part(a, b, "software");
     if (!code) code = compare_parameters(a, b);
@@ -140,13 +140,13 @@ int merge_sidecar_compare(const merge_shard *a, const merge_shard *b)
     if (!in_a || !in_b || !cJSON_Compare(in_a, in_b, true))
         return cmd_error(CMD_EXIT_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};
-    for (size_t i = 0; i < sizeof device / sizeof *device; i++) {
+    for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
         in_a = item_at(a->root, "device", device[i]);
         in_b = item_at(b->root, "device", device[i]);
         if (!cJSON_IsString(in_a) || !cJSON_IsString(in_b) || strcmp(in_a->valuestring, in_b->valuestring) == 0) continue;
         cmd_warn("%s and %s were tracked on different devices (%s and %s): no single run gives the same bytes", a->path, b->path, in_a->valuestring,
                  in_b->valuestring);
-        break;
+        *warned = true;
     }
     return CMD_EXIT_OK;
 }
@@ -230,19 +230,24 @@ static void set_lengths(cJSON *root, const gls_merge_result *r)
     replace_uint(lengths, "max_points", r->max_steps + 1);
 }
 
-/* Warnings of all shards, each once. */
+static void add_warning(cJSON *joined, const char *line)
+{
+    const cJSON *other;
+    cJSON_ArrayForEach(other, joined) if (strcmp(other->valuestring, line) == 0) return;
+    cJSON_AddItemToArray(joined, cJSON_CreateString(line));
+}
+
+/* Warnings of all shards and of the merging, each once. */
 static void join_warnings(cJSON *root, const merge_shard *shards, size_t n)
 {
     cJSON *joined = cJSON_CreateArray();
+    const char *const *own;
+    size_t n_own = cmd_message_warnings(&own);
     for (size_t i = 0; i < n; i++) {
-        const cJSON *warning, *other;
-        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings"))
-        {
-            bool known = !cJSON_IsString(warning);
-            cJSON_ArrayForEach(other, joined) known |= cJSON_Compare(warning, other, true);
-            if (!known) cJSON_AddItemToArray(joined, cJSON_Duplicate(warning, true));
-        }
+        const cJSON *warning;
+        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings")) if (cJSON_IsString(warning)) add_warning(joined, warning->valuestring);
     }
+    for (size_t i = 0; i < n_own; i++) add_warning(joined, own[i]);
     replace(root, "warnings", joined);
 }
 
@@ -344,6 +349,8 @@ int merge_sidecar_text(merge_shard *shards, size_t n, const merge_options *optio
         *text = cJSON_Print(root);
     }
     cJSON_Delete(root);
-    if (!ok) return cmd_error(CMD_EXIT_INPUT, "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without", shards[0].sidecar);
+    if (!ok)
+        return cmd_error(CMD_EXIT_INPUT, "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
+                         shards[0].sidecar);
     return *text ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INTERNAL, "out of memory");
 }

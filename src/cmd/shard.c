@@ -31,6 +31,18 @@ static int read_variable(const char *name, bool *set, uint64_t *value)
     return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is '%s', not a whole number", name, text);
 }
 
+/* The script of a job, and the shell of an allocation, are single processes that see the number of tasks: they would track the first part alone, in silence. */
+static int check_slurm_task(uint64_t size)
+{
+    bool have_tasks;
+    uint64_t tasks = 0;
+    int code = read_variable("SLURM_STEP_NUM_TASKS", &have_tasks, &tasks);
+    if (code || size == 1) return code;
+    if (!getenv("SLURM_STEP_ID") || (have_tasks && tasks != size))
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this process is not one of the %" PRIu64 " tasks of the Slurm job; start glslines with srun", size);
+    return CMD_EXIT_OK;
+}
+
 /* The rank and size that one launcher tells; *found is false if it tells nothing. */
 static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
 {
@@ -45,11 +57,8 @@ static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
                          which == SLURM ? "; start glslines with srun" : "");
     if (*rank >= *size)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64, rank_name, *rank, size_name, *size);
-    /* the script of a job is a single process and would track the first part alone, in silence */
-    if (which == SLURM && *size > 1 && !getenv("SLURM_STEP_ID"))
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this is the script of a Slurm job of %" PRIu64 " tasks, not one of them; start glslines with srun", *size);
     *found = true;
-    return CMD_EXIT_OK;
+    return which == SLURM ? check_slurm_task(*size) : CMD_EXIT_OK;
 }
 
 static int from_environment(gls_shard *shard)
@@ -63,8 +72,8 @@ static int from_environment(gls_shard *shard)
         if (code) return code;
         if (!found) continue;
         if (from >= 0 && (rank != other_rank || size != other_size))
-            return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64 " of %" PRIu64, launchers[from].rank,
-                             launchers[from].size, rank, size, launchers[i].rank, launchers[i].size, other_rank, other_size);
+            return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64 " of %" PRIu64,
+                             launchers[from].rank, launchers[from].size, rank, size, launchers[i].rank, launchers[i].size, other_rank, other_size);
         rank = other_rank;
         size = other_size;
         from = i;
@@ -75,9 +84,9 @@ static int from_environment(gls_shard *shard)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s; give --shard I/N, or start with srun or mpirun",
                          found ? "PMIX_RANK is set, but no variable with the number of processes"
                                : "none of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK is set");
-    if (found && pmix != rank)
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix, launchers[from].rank, rank);
-    if (size > GLS_MAX_SHARDS) return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible", launchers[from].size, size, GLS_MAX_SHARDS);
+    if (found && pmix != rank) return cmd_error(CMD_EXIT_USAGE, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix, launchers[from].rank, rank);
+    if (size > GLS_MAX_SHARDS)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible", launchers[from].size, size, GLS_MAX_SHARDS);
     shard->index = (uint32_t)rank + 1;
     shard->count = (uint32_t)size;
     cmd_info("--shard auto: %u/%u, from %s and %s", shard->index, shard->count, launchers[from].rank, launchers[from].size);
@@ -98,7 +107,8 @@ int cmd_shard_parse(const char *text, gls_shard *shard)
         return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
     if (count < 1 || count > GLS_MAX_SHARDS) return cmd_error(CMD_EXIT_USAGE, "--shard %s: the number of shards must be 1 to %d", text, GLS_MAX_SHARDS);
     if (index < 1 || index > count)
-        return cmd_error(CMD_EXIT_USAGE, "--shard %s: shards are counted from 1: 1/%" PRIu64 " is the first, %" PRIu64 "/%" PRIu64 " the last", text, count, count, count);
+        return cmd_error(CMD_EXIT_USAGE, "--shard %s: shards are counted from 1: 1/%" PRIu64 " is the first, %" PRIu64 "/%" PRIu64 " the last", text, count,
+                         count, count);
     shard->index = (uint32_t)index;
     shard->count = (uint32_t)count;
     return CMD_EXIT_OK;
@@ -119,6 +129,7 @@ int track_shard_init(track_run *run)
     if (!o->shard) return CMD_EXIT_OK;
     if (o->rng_seed.random || o->seed_seed.random)
         return cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another one; give a number", o->rng_seed.random ? "rng-seed" : "seed-seed");
+    if (o->fail_if_empty) return cmd_error(CMD_EXIT_USAGE, "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
     return cmd_shard_parse(o->shard, &run->shard);
 }
 
@@ -129,9 +140,9 @@ uint64_t track_total_seeds(const track_run *run)
 
 void cmd_shard_drop_free(cJSON *parameters)
 {
-    static const char *const names[] = {"output", "output_prefix", "write_method", "sidecar", "force", "fail_if_empty", "dry_run", "shard",
-                                        "fa",     "sh",            "odf",          "mask",    "roi",   "seeds",         "response", "sphere",
-                                        "cache_dir", "device",     "chunk_size_seeds", "ngpus"};
+    static const char *const names[] = {
+        "output", "output_prefix", "write_method", "sidecar", "force",     "fail_if_empty", "dry_run",          "shard", "fa", "sh", "odf", "mask",
+        "roi",    "seeds",         "response",     "sphere",  "cache_dir", "device",        "chunk_size_seeds", "ngpus"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) cJSON_DeleteItemFromObjectCaseSensitive(parameters, names[i]);
 }
 

@@ -25,19 +25,23 @@
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
 
+/* Which of the system's libraries can be loaded. The dispatcher opens them at the first call that needs one, and ends the process if it cannot. */
+static struct {
+    bool egl, gl, gles;
+} libraries;
+static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
+
+static void look_for_libraries(void)
+{
+    libraries.egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
+    libraries.gl = dlopen("libOpenGL.so.0", RTLD_LAZY) || dlopen("libGL.so.1", RTLD_LAZY);
+    libraries.gles = dlopen("libGLESv2.so.2", RTLD_LAZY);
+}
+
 bool gls_egl_available(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static int known; /* 0: not asked yet, 1: yes, -1: no */
-    pthread_mutex_lock(&lock);
-    if (!known) {
-        void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
-        void *gl = dlopen("libOpenGL.so.0", RTLD_LAZY);
-        if (!gl) gl = dlopen("libGL.so.1", RTLD_LAZY);
-        known = egl && gl ? 1 : -1;
-    }
-    pthread_mutex_unlock(&lock);
-    return known > 0;
+    pthread_once(&libraries_known, look_for_libraries);
+    return libraries.egl && (libraries.gl || libraries.gles);
 }
 
 static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a, const char *b)
@@ -122,7 +126,7 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
 {
     size_t n = 0;
     if (!gls_egl_available()) {
-        report(finding, user, false, "%s: %s", "libEGL.so.1 or libOpenGL.so.0", "cannot be loaded (packages libegl1 and libopengl0)");
+        report(finding, user, false, "%s: %s", "libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2", "cannot be loaded (packages libegl1, libopengl0 and libgles2)");
         return 0;
     }
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) {
@@ -226,6 +230,8 @@ static EGLConfig any_config(gls_display *display, bool gles)
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API)) return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
+    if (gles ? !libraries.gles : !libraries.gl)
+        return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : "libOpenGL.so.0", gles ? "libgles2" : "libopengl0");
     EGLConfig config = any_config(display, gles);
     /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older extension for OpenGL ES */
     const EGLint notification[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_NONE};

@@ -20,8 +20,8 @@ typedef struct merge {
     const char *const *paths;
     size_t n;
     const char *output;
-    gls_shard_file *file;  /* of each path */
-    size_t *order;         /* paths by part of the run */
+    gls_shard_file *file;        /* of each path */
+    size_t *order;               /* paths by part of the run */
     gls_tractogram_reader first; /* the head of paths[0], which the others are compared with */
     bool half, half_known;
     lengths lengths;
@@ -95,7 +95,8 @@ static gls_status compare(const merge *m, const char *path, const gls_tractogram
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
     if (x->inputs != y->inputs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
     if (x->parameters != y->parameters) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
-    if (!same_lines(a->header_lines, r->header_lines)) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
+    if (!same_lines(a->header_lines, r->header_lines))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
     if (r->file.n_streamlines > 0 && m->half_known && m->half != r->half)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs", path);
     return GLS_OK;
@@ -148,8 +149,8 @@ static gls_status sort(merge *m)
     gls_text text = {0};
     list_missing(m, &text, &n_missing);
     char *list = gls_text_take(&text);
-    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count, list ? list : "some",
-                                 n_missing == 1 ? "is" : "are");
+    gls_status status =
+        gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count, list ? list : "some", n_missing == 1 ? "is" : "are");
     free(list);
     return status;
 }

@@ -32,7 +32,7 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
     if (n <= r->point_capacity) return GLS_OK;
     size_t capacity = r->point_capacity < GLS_READER_POINTS ? GLS_READER_POINTS : r->point_capacity;
     while (capacity < n) capacity += capacity / 2;
-    float(*point)[3] = realloc(r->point, capacity * sizeof *point);
+    float (*point)[3] = realloc(r->point, capacity * sizeof *point);
     if (point) r->point = point;
     uint16_t *halves = r->half ? realloc(r->halves, capacity * 3 * sizeof *halves) : NULL;
     if (halves) r->halves = halves;
@@ -43,7 +43,8 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
 
 gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *data, size_t bytes)
 {
-    if (from > r->file.bytes || bytes > r->file.bytes - from) return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes", r->path, (unsigned long long)r->file.bytes);
+    if (from > r->file.bytes || bytes > r->file.bytes - from)
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes", r->path, (unsigned long long)r->file.bytes);
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(r->fd, (char *)data + done, bytes - done, (off_t)(from + done));
         if (n < 0 && errno == EINTR) continue;
@@ -110,6 +111,7 @@ static gls_status check_seeds(gls_tractogram_reader *r, size_t n)
 {
     const gls_shard *shard = &r->file.shard;
     bool exact = r->file.format == GLS_FORMAT_TRX || shard->total_seeds <= UINT64_C(1) << 24;
+    if (shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files hold their low 32 bits only */
     for (size_t i = 0; i < n; i++) {
         uint32_t seed = r->seed_index[i];
         if (seed < r->last_seed) return gls_reader_damaged(r, "its streamlines are not in the order of seeds");
@@ -127,9 +129,9 @@ gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines 
     if (status != GLS_OK) return status;
     r->lines_read += n;
     r->points_read += r->line_offset[n];
-    *lines = (gls_streamlines){.n = n, .offset = r->line_offset, .point = (const float(*)[3])r->point};
+    *lines = (gls_streamlines){.n = n, .offset = r->line_offset, .point = (const float (*)[3])r->point};
     if (r->has_seed_index) lines->seed_index = r->seed_index;
-    if (r->has_seed) lines->seed = (const float(*)[3])r->seed;
+    if (r->has_seed) lines->seed = (const float (*)[3])r->seed;
     return GLS_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Reads shards: tractograms as the writers here write them, and no others. Everything is checked: what a file says about itself, every streamline, checksums. */
+/* Reads shards: tractograms as the writers here write them, and no others. Everything is checked: what a file says about itself, every streamline, checksums.
+ */
 #ifndef GLS_IO_READER_H
 #define GLS_IO_READER_H
 
@@ -13,8 +14,8 @@ typedef struct gls_tractogram_reader {
     const char *path; /* borrowed */
     int fd;
     gls_shard_file file;
-    gls_grid grid;      /* TCK has none: a single voxel */
-    bool half;          /* TRX positions as float16; false without streamlines */
+    gls_grid grid; /* TCK has none: a single voxel */
+    bool half;     /* TRX positions as float16; false without streamlines */
     bool has_seed, has_seed_index;
     char **header_lines; /* TCK, NULL-terminated, else NULL */
     uint64_t n_points;   /* TRX: as its header says */
@@ -44,7 +45,7 @@ void gls_tractogram_reader_close(gls_tractogram_reader *reader);
 gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *lines);
 
 /* One format. next stores streamlines into the reader's arrays and their number, 0 at the end; add_point grows the array of points. */
-#define GLS_READER_LINES 16384 /* at most, in one call */
+#define GLS_READER_LINES 16384              /* at most, in one call */
 #define GLS_READER_POINTS ((size_t)1 << 17) /* after which a call ends */
 gls_status gls_trx_reader_open(gls_tractogram_reader *reader);
 gls_status gls_trx_reader_next(gls_tractogram_reader *reader, size_t *n);

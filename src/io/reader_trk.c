@@ -33,7 +33,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         dim[i] = get16(header + TRK_DIM + 2 * i);
         for (int c = 0; c < 4; c++) affine[i][c] = get_float(header + TRK_VOX_TO_RAS + 4 * (4 * i + c));
     }
-    if (gls_grid_init(&r->grid, dim, (const double(*)[4])affine) != GLS_OK) return gls_reader_damaged(r, "its header has no valid grid");
+    if (gls_grid_init(&r->grid, dim, (const double (*)[4])affine) != GLS_OK) return gls_reader_damaged(r, "its header has no valid grid");
     /* as the header has them: computed from the rounded affine they may differ in the last bit */
     for (int i = 0; i < 3; i++) {
         float size = get_float(header + TRK_VOXEL_SIZE + 4 * i);
@@ -98,7 +98,8 @@ gls_status gls_trk_reader_next(gls_tractogram_reader *r, size_t *n)
         if (status != GLS_OK) return status;
         uint32_t n_points = get32(count);
         if (n_points == 0 || n_points > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
-        if (n_points > gls_cursor_left(&r->data) / sizeof *r->point) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", r->path);
+        if (n_points > gls_cursor_left(&r->data) / sizeof *r->point)
+            return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", r->path);
         status = gls_reader_reserve(r, points + n_points);
         if (status == GLS_OK) status = gls_cursor_read(&r->data, r->point[points], n_points * sizeof *r->point);
         if (status == GLS_OK) status = gls_cursor_read(&r->data, property, n_properties * sizeof *property);

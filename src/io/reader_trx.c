@@ -49,7 +49,7 @@ static bool parse_json(gls_tractogram_reader *r, const char *text, char note[GLS
     for (int a = 0; a < 3; a++) text = read_uint(skip(text, a > 0 ? ", " : "], [0, 0, 0, 1]], \"DIMENSIONS\": ["), UINT16_MAX, &dim[a]);
     text = read_uint(skip(text, "], \"NB_STREAMLINES\": "), UINT32_MAX, &r->file.n_streamlines);
     text = read_uint(skip(text, ", \"NB_VERTICES\": "), UINT64_MAX / 16, &r->n_points);
-    if (!text || gls_grid_init(&r->grid, (const int32_t[3]){(int32_t)dim[0], (int32_t)dim[1], (int32_t)dim[2]}, (const double(*)[4])affine) != GLS_OK)
+    if (!text || gls_grid_init(&r->grid, (const int32_t[3]){(int32_t)dim[0], (int32_t)dim[1], (int32_t)dim[2]}, (const double (*)[4])affine) != GLS_OK)
         return false;
     *note = '\0';
     const char *start = skip(text, ", \"" GLS_SHARD_KEY "\": \"");
@@ -139,7 +139,8 @@ static gls_status check_end(gls_tractogram_reader *r)
     if (r->offset != r->n_points) return gls_reader_damaged(r, "offsets that do not end at the number of points");
     for (int i = 0; i < TRX_N_ARRAYS; i++) {
         if (!r->array[i].buffer) continue;
-        if (gls_cursor_left(&r->array[i]) > 0 || r->array[i].crc != r->array_crc[i]) return gls_reader_damaged(r, "an array does not have the checksum in the archive");
+        if (gls_cursor_left(&r->array[i]) > 0 || r->array[i].crc != r->array_crc[i])
+            return gls_reader_damaged(r, "an array does not have the checksum in the archive");
     }
     return GLS_OK;
 }

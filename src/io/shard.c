@@ -37,8 +37,8 @@ bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char ver
     gls_shard s, expected;
     uint32_t sum = 0;
     int n = sscanf(text,
-                   "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64 " parameters=%" SCNx64 " inputs=%" SCNx64
-                   " version=%31s crc32=%" SCNx32,
+                   "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64 " parameters=%" SCNx64
+                   " inputs=%" SCNx64 " version=%31s crc32=%" SCNx32,
                    &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, version, &sum);
     if (n != (crc ? 9 : 8)) return false;
     /* what sscanf() forgives, and numbers that do not belong together, show when it is printed again */

@@ -1,7 +1,7 @@
 # Shards and their merging: the bytes of one run, and what has to be refused. Sourced by run.sh.
 s=$work/shards
 mkdir -p "$s"
-unset SLURM_PROCID SLURM_NTASKS SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
+unset SLURM_PROCID SLURM_NTASKS SLURM_STEP_ID SLURM_STEP_NUM_TASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 
 # The sidecars of a single and of a merged run: equal but for what names the run and tells its times.
 cat >"$work/same_sidecar.py" <<'PYTHON'
@@ -38,7 +38,8 @@ whole_and_parts trk 3 --nseeds 200 --dg prob --model csd --sh-order 4
 whole_and_parts tck 7 --nseeds 200 --min-length 10 --chunk-size 13
 whole_and_parts trx 2 --nseeds 201 --output-precision half --dg det --model csa
 whole_and_parts trx 8 --nseeds 5
-whole_and_parts trk 1 --nseeds 50 --ngpus 2
+whole_and_parts trk 2 --nseeds 101 --ngpus 2 --chunk-size 20
+whole_and_parts trx 1 --nseeds 20
 printf '%s\n' '9 10 9' '8 9 10' '10 10 9' '9.3 11 8' >"$work/seeds.txt"
 whole_and_parts tck 3 --seeds "$work/seeds.txt"
 whole_and_parts trk 4 --nseeds 100 --fa-threshold 2
@@ -80,6 +81,7 @@ for wrong in 0/3 4/3 -1/3 1/0 1/4097 3 1/ /3 1/3/4 x/3 1.0/3 9999999999999999999
 fails 2 "shards are counted from 1: 1/3 is the first, 3/3 the last" track --shard 0/3
 fails 2 "--rng-seed random" track --shard 1/3 --rng-seed random
 fails 2 "--seed-seed random" track --shard 1/3 --seed-seed random
+fails 2 "--fail-if-empty" track --shard 1/3 --fail-if-empty
 
 # auto: what launchers set
 fails 2 "none of SLURM_PROCID" track --shard auto
@@ -93,6 +95,7 @@ auto_is() {
     clean
 }
 auto_is 2of3 SLURM_PROCID=1 SLURM_NTASKS=3 SLURM_STEP_ID=0
+auto_is 3of3 SLURM_PROCID=2 SLURM_NTASKS=3 SLURM_STEP_ID=1 SLURM_STEP_NUM_TASKS=3
 auto_is 1of1 SLURM_PROCID=0 SLURM_NTASKS=1
 auto_is 3of3 OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 PMIX_RANK=2
 auto_is 1of2 PMI_RANK=0 PMI_SIZE=2
@@ -108,6 +111,7 @@ auto_fails() {
 }
 auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3
 auto_fails "start glslines with srun" SLURM_PROCID=0
+auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1
 auto_fails "start glslines with srun" SLURM_NTASKS=3
 auto_fails "must be less than SLURM_NTASKS, 3" SLURM_PROCID=3 SLURM_NTASKS=3 SLURM_STEP_ID=0
 auto_fails "SLURM_PROCID is 'one', not a whole number" SLURM_PROCID=one SLURM_NTASKS=3 SLURM_STEP_ID=0
@@ -182,6 +186,14 @@ cp "$work/part2.trx" "$p2"
 printf 'x' | dd of="$p2" bs=1 seek=2000 conv=notrunc 2>/dev/null
 fails 3 "$p2: damaged" merge -o m.trx "$p1" "$p2" "$p3"
 cp "$work/part2.trx" "$p2"
+
+# another device: said once, in the sidecar too
+for part in 2 3; do sed -i 's/"renderer":\t"[^"]*"/"renderer":\t"Other GPU"/' "$s/part_shard-${part}of3.json"; done
+succeeds merge -o m.trx "$p1" "$p2" "$p3"
+[ "$(grep -c 'on different devices (.* and Other GPU)' "$work/stderr")" -eq 1 ] || note "another device is not told once"
+grep -q 'on different devices' "$work/out/m.json" || note "another device is not in the sidecar"
+require cmp "$work/out/m.trx" "$s/whole.trx"
+clean
 
 # existing outputs, and those that cannot be written to the end
 echo old >"$work/out/m.trx"

@@ -318,8 +318,8 @@ static void check_bootstrap(const series *s, const gls_qball *qball, const gls_s
     step_counts n = check_steps(&r, &c);
     print_message("bootstrap, weight %g, %s: %zu of %zu steps and %zu of %zu ends as in double precision; the weight decides over %zu steps\n", weight,
                   mapping == GLS_MAPPING_SINGLE ? "single" : "subgroup", n.same, n.made, n.same_end, n.ended, n.turned);
-    /* a step differs where two values of an ODF are closer than float32 tells apart, on hardware than the 8 bits of its weights do */
-    double most = gls_device_get_info(device)->software ? 0.002 : 0.1;
+    /* a step differs where two values of an ODF are closer than float32 tells apart; hardware has weights of 8 bits, which in the reference turn 0.3 % of the steps */
+    double most = gls_device_get_info(device)->software ? 0.002 : 0.02;
     assert_true(n.made > 2000 && (double)(n.made - n.same) <= most * (double)n.made && (double)(n.ended - n.same_end) <= most * (double)n.ended + 1);
     assert_true(weight == 0 ? n.turned == 0 : (double)n.turned > 0.02 * (double)n.made);
     free(r.odf_matrix);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "gpu/inject.h"
+#include "gpu/internal.h"
 #include "series.h"
 #include "collect.h"
 
@@ -233,6 +233,52 @@ static void lost(void **state)
     gls_device_close(other);
 }
 
+static GLenum guilty(void)
+{
+    return GL_GUILTY_CONTEXT_RESET;
+}
+
+static GLenum innocent(void)
+{
+    return GL_INNOCENT_CONTEXT_RESET;
+}
+
+static GLenum unknown(void)
+{
+    return GL_UNKNOWN_CONTEXT_RESET;
+}
+
+/* What the driver tells of a reset is asked for where the host waits, and nowhere else: each asking may cost a call of the kernel. */
+static void notification(void **state)
+{
+    (void)state;
+    static const struct {
+        GLenum (*told)(void);
+        const char *part;
+    } cases[] = {{guilty, "this program"}, {innocent, "another program"}, {unknown, "reset"}};
+    for (int gles = 0; gles < 2; gles++)
+        for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+            gls_device *d = NULL;
+            gls_buffer *b = NULL;
+            uint32_t word = 5;
+            if (gls_device_open(NULL, gles ? "gles" : "gl", &d) != GLS_OK) {
+                assert_true(gles);
+                print_message("OpenGL ES is not offered: %s\n", gls_last_error());
+                return;
+            }
+            if (gls_device_get_info(d)->software) assert_non_null(d->reset_status); /* Mesa notifies */
+            assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4, "word", &b));
+            d->reset_status = cases[i / 2].told;
+            assert_ok(gls_buffer_write(b, 0, 4, &word));
+            assert_int_equal(i % 2 ? gls_device_synchronize(d) : gls_buffer_read(b, 0, 4, &word), GLS_ERR_LOST);
+            assert_message(cases[i / 2].part);
+            assert_int_equal(gls_buffer_write(b, 0, 4, &word), GLS_ERR_LOST);
+            assert_message(cases[i / 2].part);
+            gls_buffer_destroy(b);
+            gls_device_close(d);
+        }
+}
+
 /* --- the tracker ----------------------------------------------------------------------------------------------------------------------- */
 
 /* Calls to try of so many: the first ones, then some that spread over the rest. */
@@ -317,7 +363,8 @@ static void tracker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules), cmocka_unit_test(environment), cmocka_unit_test(each_call), cmocka_unit_test(lost), cmocka_unit_test(tracker),
+        cmocka_unit_test(rules), cmocka_unit_test(environment), cmocka_unit_test(each_call),
+        cmocka_unit_test(lost),  cmocka_unit_test(notification), cmocka_unit_test(tracker),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

@@ -99,6 +99,28 @@ static void one_fault(void **state)
     }
 }
 
+/* Every readback of a batch fails in turn, those of its streamlines after they were counted among them. */
+static void every_readback(void **state)
+{
+    (void)state;
+    uint64_t created, all;
+    gls_track_params p = params;
+    p.batch_seeds = 60;
+    count_calls(1, &p, GLS_FAULT_READBACK, &created, &all);
+    for (uint64_t n = created + 1; n <= created + (all - created) / 5 + 2; n++) {
+        char text[64];
+        group g;
+        snprintf(text, sizeof text, "readback:%llu", (unsigned long long)n);
+        open_group(&g, 1);
+        assert_ok(gls_inject_set(text));
+        assert_ok(create_group(&g, &p));
+        assert_ok(run_group(&g));
+        assert_complete(&g, text);
+        assert_int_equal(total_share(&g).halvings, 1);
+        close_group(&g);
+    }
+}
+
 /* Devices that are lost for good: with the last of them the run ends. */
 static void all_lost(void **state)
 {
@@ -291,7 +313,7 @@ static void creation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_fault),     cmocka_unit_test(all_lost),       cmocka_unit_test(lost_again), cmocka_unit_test(giving_way),
+        cmocka_unit_test(one_fault),     cmocka_unit_test(every_readback), cmocka_unit_test(all_lost),       cmocka_unit_test(lost_again), cmocka_unit_test(giving_way),
         cmocka_unit_test(little_memory), cmocka_unit_test(half_precision), cmocka_unit_test(creation),
     };
     int status;

@@ -65,7 +65,7 @@ static void write_lines(const char *path, const gls_shard *shard, const kind *k,
     if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK) fail_msg("%s", gls_last_error());
     uint64_t offset[N + 1];
     for (size_t i = 0; i <= n; i++) offset[i] = all.offset[first + i] - all.offset[first];
-    gls_streamlines lines = {n, offset, (const float(*)[3])all.point + all.offset[first], all.seed_index + first, (const float(*)[3])all.seed + first};
+    gls_streamlines lines = {n, offset, (const float (*)[3])all.point + all.offset[first], all.seed_index + first, (const float (*)[3])all.seed + first};
     if (k->no_seeds) {
         lines.seed = NULL;
         lines.seed_index = NULL;
@@ -388,9 +388,9 @@ static void test_head(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),      cmocka_unit_test(test_note),         cmocka_unit_test(test_half),
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_lengths),      cmocka_unit_test(test_nothing_at_all),
-        cmocka_unit_test(test_wrong_sets), cmocka_unit_test(test_damage),       cmocka_unit_test(test_cancel_and_overwrite),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_note),    cmocka_unit_test(test_half),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_lengths), cmocka_unit_test(test_nothing_at_all),
+        cmocka_unit_test(test_wrong_sets), cmocka_unit_test(test_damage),  cmocka_unit_test(test_cancel_and_overwrite),
         cmocka_unit_test(test_head),
     };
     return cmocka_run_group_tests(tests, make_run, scratch_remove);

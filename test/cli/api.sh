@@ -1,0 +1,70 @@
+#!/bin/sh
+# The tool on OpenGL ES: api.sh TOOL WORK_DIR. The same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; a driver without OpenGL 4.3 is no obstacle.
+set -u
+tool=$1
+work=$2
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS
+failures=0
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $1"
+}
+
+# same API LIMITS OPTIONS... : tracks the phantom, with its 724 directions, and compares with the file of OpenGL
+same() {
+    api=$1
+    limits=$2
+    shift 2
+    GLSLINES_FORCE_LIMITS=$limits "$tool" track "$@" --api "$api" -o a.trx --force -q || note "exit code $?: $*, $api, limits '$limits'"
+    cmp -s a.trx expected.trx || note "another tractogram: $*, $api, limits '$limits'"
+}
+
+# Mesa gives the newest version that it has: nothing of 3.2 must be needed
+MESA_GLES_VERSION_OVERRIDE=3.1
+export MESA_GLES_VERSION_OVERRIDE
+"$tool" devices --api gles --json > list.json || note "no device with OpenGL ES"
+grep -q '"gles":.*true' list.json && ! grep -q '"gles":.*false' list.json || note "the list for OpenGL ES names others"
+"$tool" devices --api gl --json > list.json || note "no device with OpenGL"
+grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || note "the list for OpenGL names others"
+"$tool" devices --api vulkan > /dev/null 2>&1
+[ $? -eq 2 ] || note "--api vulkan is not refused"
+
+# software compiles both alike; compilers of GPUs need not, so it is asked for
+set -- --device llvmpipe --mapping single
+for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
+    # shellcheck disable=SC2086
+    "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+    # shellcheck disable=SC2086
+    same gles gles31 "$@" $options
+done
+# shellcheck disable=SC2086
+same auto "" "$@" $options
+grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"
+
+# a driver that ends at OpenGL 4.2
+(
+    MESA_GL_VERSION_OVERRIDE=4.2
+    export MESA_GL_VERSION_OVERRIDE
+    # shellcheck disable=SC2086
+    same auto "" "$@" $options
+    grep -q '"version":.*OpenGL ES' a.json || note "OpenGL ES was not taken in place of OpenGL"
+    "$tool" track --api gl --device llvmpipe -o b.trx -q 2> stderr
+    [ $? -eq 5 ] || note "OpenGL 4.2 is taken for 4.3"
+    exit $failures
+)
+failures=$?
+
+"$tool" score --device llvmpipe --model opdt --dg det --nseeds 300 --json gl.json -q > /dev/null || note "score on OpenGL"
+GLSLINES_FORCE_LIMITS=gles31 "$tool" score --api gles --device llvmpipe --model opdt --dg det --nseeds 300 --json es.json -q > /dev/null || note "score on OpenGL ES"
+for file in gl es; do grep -vE 'seconds|version|"(device|command_line|json|api)"' $file.json > $file.txt; done
+cmp gl.txt es.txt || note "another score"
+
+if [ "$failures" -gt 0 ]; then
+    echo "$failures failures"
+    exit 1
+fi
+echo "OpenGL ES as OpenGL"
