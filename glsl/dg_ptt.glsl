@@ -126,8 +126,34 @@ vec3 disc_normal(vec3 t, Draw draw, int v) { return normal_at(t, random_angle(dr
 
 vec2 draw_curvature(uvec4 words, uint total);
 
-// Defines SUPPORT and UPTO, of the disc's vertices and faces, and what fills them: disc_support(), and first_supported(), the search for a curve.
+// Defines SUPPORT and UPTO, of the disc's vertices and faces, and first_supported(), the search for a curve.
 #include "ptt_mapping.glsl"
+
+// Support of disc vertex v: its arc over one sample is read, and each sample's made from that of the one before. Loads are what takes the time.
+float vertex_support(vec3 p, vec3 t, vec3 n, int v, float start)
+{
+    int at = MODEL_ARCS + 6 * v;
+    vec3 b = cross(t, n);
+    vec2 bend = vec2(MODEL_FLOAT(at), MODEL_FLOAT(at + 1)), one = vec2(MODEL_FLOAT(at + 4), MODEL_FLOAT(at + 5)), turn = vec2(1.0, 0.0), gone = vec2(0.0);
+    vec2 step = vec2(MODEL_FLOAT(at + 2), MODEL_FLOAT(at + 3));
+    float total = start;
+    for (int q = 0; q <= PROBE_STEPS; q++) {
+        if (q >= FIRST_SAMPLE) total += sample_at(p, t, n, b, bend, gone.x, gone.y, turn.x, turn.y);
+        // the arc from here on is the first one, turned
+        gone += vec2(step.x * turn.x - step.y * turn.y, step.x * turn.y + step.y * turn.x);
+        turn = vec2(turn.x * one.x - turn.y * one.y, turn.y * one.x + turn.x * one.y);
+    }
+    return total;
+}
+
+void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
+{
+    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
+        float s = vertex_support(p, t, first ? disc_normal(t, draw, v) : n, v, start);
+        SUPPORT(v) = s >= least_support() ? s : 0.0;
+    }
+    lane_sync();
+}
 
 // Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
 // random normal of its own.

@@ -1,10 +1,12 @@
-// The disc of curvatures and the search for a curve, a subgroup together: samples are dealt out to the lanes one by one, since a probe has few of them.
+// The disc of curvatures and the search for a curve, a subgroup together: the disc's vertices are dealt out to the lanes; of the curves then drawn mostly the first will do, so that
+// there the samples are dealt out.
+const int MAX_SAMPLES = max(64, PROBE_SAMPLES); // at a time
 shared float support_of_vertex[SLOTS * N_DISC_VERTICES];
 shared uint upto_face[SLOTS * N_DISC_FACES];
-shared float probe_samples[SLOTS * N_DISC_VERTICES * PROBE_SAMPLES];
+shared float probe_samples[SLOTS * MAX_SAMPLES];
 #define SUPPORT(v) support_of_vertex[int(SLOT) * N_DISC_VERTICES + (v)]
 #define UPTO(f) upto_face[int(SLOT) * N_DISC_FACES + (f)]
-#define SAMPLE(i) probe_samples[int(SLOT) * N_DISC_VERTICES * PROBE_SAMPLES + (i)]
+#define SAMPLE(i) probe_samples[int(SLOT) * MAX_SAMPLES + (i)]
 
 // One of several probes, added in the order in which probe_support() adds.
 float sum_samples(int probe, int n_probes, float start)
@@ -14,34 +16,11 @@ float sum_samples(int probe, int n_probes, float start)
     return total;
 }
 
-// Sample q of the probe of disc vertex v: its numbers are in a table.
-float disc_sample(vec3 p, vec3 t, vec3 n, vec3 b, int v, int q)
-{
-    int at = MODEL_ARCS + 6 * (q * N_DISC_VERTICES + v);
-    return sample_at(p, t, n, b, vec2(MODEL_FLOAT(at), MODEL_FLOAT(at + 1)), MODEL_FLOAT(at + 2), MODEL_FLOAT(at + 3), MODEL_FLOAT(at + 4), MODEL_FLOAT(at + 5));
-}
-
-void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
-{
-    // neighbouring lanes look at the same distance: they find what they need in the same voxels
-    for (int i = LANE; i < N_DISC_VERTICES * PROBE_SAMPLES; i += LANES) {
-        int v = i % N_DISC_VERTICES;
-        vec3 normal = first ? disc_normal(t, draw, v) : n;
-        SAMPLE(i) = disc_sample(p, t, normal, cross(t, normal), v, i / N_DISC_VERTICES + FIRST_SAMPLE);
-    }
-    lane_sync();
-    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
-        float s = sum_samples(v, N_DISC_VERTICES, start);
-        SUPPORT(v) = s >= least_support() ? s : 0.0;
-    }
-    lane_sync();
-}
-
 // The first of up to PTT_TRIES drawn curves with enough support. As many are tried at a time as have room for their samples in the subgroup: mostly the first will do.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {
     vec3 b = cross(d, n);
-    int at_once = max(1, min(LANES / PROBE_SAMPLES, N_DISC_VERTICES)), mine = LANE % at_once;
+    int at_once = max(1, min(LANES, 64) / PROBE_SAMPLES), mine = LANE % at_once;
     for (int from = 0; from < PTT_TRIES; from += LANES) {
         vec2 drawn = draw_curvature(draw_block(draw, uint(from + LANE)), total);
         for (int c = 0; c < LANES; c += at_once) {

@@ -137,8 +137,7 @@ static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_tra
     }
     gls_section_nearest(sections, d, sphere, slot);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
-    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)), gls_track_max_curvature(params), params->probe_length / params->probe_quality,
-                     params->probe_quality);
+    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)), gls_track_max_curvature(params), params->probe_length / params->probe_quality);
     gls_define_int(d, "NEAREST_SHARED", plan->nearest_shared);
 }
 

@@ -158,24 +158,22 @@ static void disc_faces(uint32_t face[DISC_FACES][3])
     }
 }
 
-/* In double precision, and only once. */
-static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], double max_curvature, double step, int n_steps)
+static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], double max_curvature, double step)
 {
-    uint32_t *word = gls_section(s, defines, "MODEL_ARCS", 6 * (size_t)(n_steps + 1) * DISC_VERTICES);
-    for (int q = 0; word && q <= n_steps; q++)
-        for (size_t v = 0; v < DISC_VERTICES; v++, word += 6) {
-            double radius = hypot(vertex[v][0], vertex[v][1]), k = radius * max_curvature, a = q * step, angle = k * a;
-            double half = sin(angle / 2), straight = k * a < 1e-12;
-            put_float(&word[0], radius > 0 ? vertex[v][0] / radius : 1);
-            put_float(&word[1], radius > 0 ? vertex[v][1] / radius : 0);
-            put_float(&word[2], straight ? a : sin(angle) / k);
-            put_float(&word[3], straight ? 0 : 2 * half * half / k);
-            put_float(&word[4], cos(angle));
-            put_float(&word[5], sin(angle));
-        }
+    uint32_t *word = gls_section(s, defines, "MODEL_ARCS", 6 * DISC_VERTICES);
+    for (size_t v = 0; word && v < DISC_VERTICES; v++, word += 6) {
+        double radius = hypot(vertex[v][0], vertex[v][1]), k = radius * max_curvature, angle = k * step, half = sin(angle / 2);
+        bool straight = angle < 1e-12;
+        put_float(&word[0], straight ? 1 : vertex[v][0] / radius);
+        put_float(&word[1], straight ? 0 : vertex[v][1] / radius);
+        put_float(&word[2], straight ? step : sin(angle) / k);
+        put_float(&word[3], straight ? 0 : 2 * half * half / k);
+        put_float(&word[4], cos(angle));
+        put_float(&word[5], sin(angle));
+    }
 }
 
-void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, double max_curvature, double step, int n_steps)
+void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, double max_curvature, double step)
 {
     double vertex[DISC_VERTICES][2] = {{0, 0}}, area[DISC_FACES], total = 0;
     const double turn = 2 * acos(-1.0);
@@ -198,7 +196,7 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
     gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
     gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
-    section_arcs(s, defines, (const double (*)[2])vertex, max_curvature, step, n_steps);
+    section_arcs(s, defines, (const double (*)[2])vertex, max_curvature, step);
     uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
     for (size_t f = 0; word && f < DISC_FACES; f++) {
         memcpy(&word[4 * f], face[f], sizeof face[f]);

@@ -27,9 +27,9 @@ void gls_section_cone(gls_sections *sections, gls_define_list *defines, const gl
  * nearest vertex, two 16-bit entries a word. The cell of direction d: u, v = 1/2 + (x' + y')/2, 1/2 + (x' - y')/2 of the map's side, x' and y' being x and y over |x| + |y| + |z|,
  * with their signs turned for z < 0. slot: NULL where vertex v has slot v. */
 void gls_section_nearest(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *slot);
-/* MODEL_DISC, MODEL_FACES, N_DISC_VERTICES, N_DISC_FACES: the unit disc of curvatures; areas sum to area_sum. MODEL_ARCS: for sample q = 0 .. n_steps and vertex v of the disc, q
- * slowest, the direction of the bend (2 numbers), and how far along and across the arc of that curvature has gone after q step, and the cosine and sine of its turn. */
-void gls_section_disc(gls_sections *sections, gls_define_list *defines, double area_sum, double max_curvature, double step, int n_steps);
+/* MODEL_DISC, MODEL_FACES, N_DISC_VERTICES, N_DISC_FACES: the unit disc of curvatures; areas sum to area_sum. MODEL_ARCS: for each vertex of the disc
+ * the direction of the bend (2 numbers), how far along and across an arc of that curvature has gone after step, and the cosine and sine of its turn. */
+void gls_section_disc(gls_sections *sections, gls_define_list *defines, double area_sum, double max_curvature, double step);
 
 /* Uploads and frees the words. */
 gls_status gls_sections_upload(gls_sections *sections, gls_device *device, gls_buffer **buffer);

@@ -80,7 +80,7 @@ static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
-    gls_section_disc(&sections, &defines, 7, 1, 0.1, 1);
+    gls_section_disc(&sections, &defines, 7, 1, 0.1);
     const uint32_t *vertex = sections.word + table_define(&defines, "MODEL_DISC"), *face = sections.word + table_define(&defines, "MODEL_FACES");
     *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), (size_t)table_define(&defines, "N_DISC_FACES"), {{0}}, {{0}}};
     assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
