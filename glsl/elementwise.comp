@@ -1,4 +1,5 @@
-// One element an invocation. DECLARATIONS: the arrays as blocks and the scalars as uniforms; BODY: the elements as variables, the statements, and what was written put back.
+// One element an invocation. DECLARATIONS: the arrays as blocks and the scalars as uniforms; BODY: the elements as variables, the statements, and what was
+// written put back.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform uint gls_count;

@@ -1,5 +1,5 @@
-// An invocation makes 16 x 16 of C in registers and shares nothing: where a load costs as much as many multiplications, what counts is how often a loaded value is used. Indices of
-// arrays are constants, and nothing branches in the loop: rows and columns beyond the edges repeat the last ones, and are not stored.
+// An invocation makes 16 x 16 of C in registers and shares nothing: where a load costs as much as many multiplications, what counts is how often a loaded value
+// is used. Indices of arrays are constants, and nothing branches in the loop: rows and columns beyond the edges repeat the last ones, and are not stored.
 layout(local_size_x = 16) in;
 
 #define SIDE 16u

@@ -1,5 +1,6 @@
-// A work group makes a square of TILE x TILE from strips of A and B in shared memory, 8 wide; an invocation makes 8 x 8 of it in registers, in four squares of 4 x 4 half
-// a tile apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. Sums are indexed by constants only: they have to stay in registers.
+// A work group makes a square of TILE x TILE from strips of A and B in shared memory, 8 wide; an invocation makes 8 x 8 of it in registers, in four squares of
+// 4 x 4 half a tile apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. Sums are indexed by constants only:
+// they have to stay in registers.
 #define STRIP 8u
 #define SIDE (TILE / 8u)    // invocations along a side
 #define LOADS (128u / TILE) // vectors of a strip that an invocation fetches

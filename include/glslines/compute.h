@@ -1,5 +1,5 @@
-/* General computing on a device of <glslines/device.h>: typed arrays, programs run with grid and block, element-wise kernels from expressions, ready-made kernels, and arrays
- * that live on both sides. Threads, handles and failures are as in device.h.
+/* General computing on a device of <glslines/device.h>: typed arrays, programs run with grid and block, element-wise kernels from expressions, ready-made
+ * kernels, and arrays that live on both sides. Threads, handles and failures are as in device.h.
  *
  *     gls_array *x, *y;  gls_elementwise *axpy;
  *     gls_array_create(device, GLS_TYPE_FLOAT32, n, "x", &x);   gls_array_write(x, 0, n, doubles, GLS_TYPE_FLOAT64);   and y
@@ -71,14 +71,14 @@ typedef struct gls_array gls_array;
 GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
 GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
-/* 0 for a handle that is not alive. */
+/* 0, and no type that there is, for a handle that is not alive. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
 /* The storage, for kernels; belongs to the array. NULL for a handle that is not alive. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 GLS_API gls_status gls_array_clear(gls_array *array);
-/* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300 is refused by an array of uint8. Reading
- * waits for the work that writes the array. */
+/* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300 is refused by an array of uint8.
+ * Reading waits for the work that writes the array. */
 GLS_API gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void *data, gls_type type);
 GLS_API gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, gls_type type);
 
@@ -97,27 +97,31 @@ typedef struct gls_run_result {
     char message[256];   /* gls_last_error() of a failure, else "" */
 } gls_run_result;
 
-/* A compute shader without a block size: `layout(local_size_x = ...) in;` is put in front of the source at a run, and BLOCK_X, BLOCK_Y and BLOCK_Z are defined. Each block size is
- * compiled once. */
+/* A compute shader without a block size: `layout(local_size_x = ...) in;` is put in front of the source at a run, and BLOCK_X, BLOCK_Y and BLOCK_Z are defined.
+ * Each block size is compiled once. */
 typedef struct gls_program gls_program;
 
 /* source and defines as for gls_kernel_create(); copies are kept. Compiles for a block of 1, so that faulty sources fail here. */
-GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_program **program);
+GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines,
+                                      gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);
-/* Runs grid[0] x grid[1] x grid[2] blocks of block[0] x block[1] x block[2] invocations. GLS_ERR_ARGUMENT for a block of 0, an argument that is missing or given twice, of
- * another type than the program's, or a buffer too small for what its block declares; GLS_ERR_UNSUPPORTED above the device's limits. An empty grid does nothing. */
-GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args, gls_run_result *result);
+/* Runs grid[0] x grid[1] x grid[2] blocks of block[0] x block[1] x block[2] invocations. GLS_ERR_ARGUMENT for a block of 0, an argument that is missing or
+ * given twice, of another type than the program's, or a buffer too small for what its block declares; GLS_ERR_UNSUPPORTED above the device's limits. An empty
+ * grid does nothing. */
+GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args,
+                                   gls_run_result *result);
 
 /* --- element-wise kernels ----------------------------------------------------------------------------------------------------------- */
 
 /* A kernel that does the same with each element of its arrays. */
 typedef struct gls_elementwise gls_elementwise;
 
-/* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read, written or both; types float, int, uint and bool (a GLSL bool,
- * stored as uint). Up to 8 arrays (fewer where the device has fewer storage bindings) and 24 scalars.
- * expression: one or several GLSL statements, the last semicolon may be left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint) is the number of the
- * element, from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect elsewhere.
- * GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the driver's message, whose line 1 is the first line of the expression. */
+/* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read, written or both; types float, int, uint
+ * and bool (a GLSL bool, stored as uint). Up to 32, of which 8 (or as many as the device has storage bindings) are arrays.
+ * expression: one or several GLSL statements, the last semicolon may be left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint)
+ * is the number of the element, from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect elsewhere.
+ * GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the driver's message, whose line 1 is the first line of the
+ * expression. */
 GLS_API gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters, const char *expression, gls_elementwise **elementwise);
 GLS_API void gls_elementwise_destroy(gls_elementwise *elementwise);
 
@@ -158,8 +162,8 @@ static inline gls_operand gls_operand_uint(uint32_t u)
     return operand;
 }
 
-/* Runs over elements 0 to n - 1 with one operand for each parameter, in their order. n up to 2^32 - 1; 0 does nothing. Every array has to have n elements at least. One array may stand for several
- * parameters: an element is read under all names before it is written. */
+/* Runs over elements 0 to n - 1 with one operand for each parameter, in their order. n up to 2^32 - 1; 0 does nothing. Every array has to have n elements at
+ * least. One array may stand for several parameters: an element is read under all names before it is written. */
 GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, const gls_operand *operands, size_t n_operands, gls_run_result *result);
 
 /* --- ready-made kernels ------------------------------------------------------------------------------------------------------------- */
@@ -167,9 +171,10 @@ GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, c
 typedef enum gls_binary_op { GLS_ADD, GLS_SUB, GLS_MUL, GLS_DIV } gls_binary_op;
 typedef enum gls_unary_op { GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN, GLS_COS, GLS_ABS, GLS_SQUARE, GLS_NEGATIVE } gls_unary_op;
 
-/* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be one of the others. All of them work on float32; on int32 all but
- * GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers wrap around. Functions are as exact as the
- * driver's; what OpenGL promises of them is little, so measure where it matters (test/gpu/compute_kernels.c has figures). Outside of a function's domain the result is undefined. */
+/* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be one of the others. All of them work on
+ * float32; on int32 all but GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers
+ * wrap around. Functions are as exact as the driver's; what OpenGL promises of them is little, so measure where it matters (test/gpu/compute_kernels.c has
+ * figures). Outside of a function's domain the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);
 static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y, gls_run_result *result)
@@ -177,8 +182,9 @@ static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y
     return gls_binary(GLS_ADD, a, b, y, result);
 }
 
-/* C = A B of row-major float32 matrices: A is m x k, B is k x n, C is m x n, each in the first elements of its array. C is neither A nor B. Every element of C is a sum of k products in
- * float32: its error is at most k 2^-23 times the same sum of absolute values. Sizes are at least 1 and limited by the arrays only. */
+/* C = A B of row-major float32 matrices: A is m x k, B is k x n, C is m x n, each in the first elements of its array. C is neither A nor B. Every element of C
+ * is a sum of k products in float32: its error is at most k 2^-23 times the same sum of absolute values. Sizes are at least 1 and limited by the arrays
+ * only. */
 GLS_API gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result);
 
 /* Ways to the same product. */
@@ -205,8 +211,8 @@ typedef enum gls_access {
 /* All elements are 0. */
 GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label, gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);
-/* The host's copy: n elements of the type, valid until the object is destroyed and to be used until gls_unified_device() is called. A copy that the conversion refuses (see gls_type)
- * leaves both sides and their flags as they were. */
+/* The host's copy: n elements of the type, valid until the object is destroyed and to be used until gls_unified_device() is called. A copy that the conversion
+ * refuses (see gls_type) leaves both sides and their flags as they were. */
 GLS_API gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data);
 /* The device's copy, to be used until gls_unified_host() is called; belongs to the object. */
 GLS_API gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array);

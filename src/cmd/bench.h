@@ -12,6 +12,7 @@
 #define BENCH_MAX_COLUMNS 64
 #define BENCH_GETTERS 4
 #define BENCH_MAPPINGS 3
+#define BENCH_MAX_PEERS 32
 
 typedef struct bench_options {
     cmd_common common;
@@ -25,6 +26,8 @@ typedef struct bench_options {
     uint64_t chunk_size;
     int repeat;
     bool no_write, no_ceilings;
+    bool with_dipy, with_mrtrix;
+    double peer_seconds;
     const char *json;
     bool force;
 } bench_options;
@@ -89,6 +92,7 @@ typedef struct bench_model {
 /* One getter on one device with one mapping. */
 typedef struct bench_column {
     int dg, mapping, device; /* device: place in bench_run.device */
+    uint64_t nseeds;
     gls_track_params params;
     gls_track_result result;
     uint64_t commissural;
@@ -100,22 +104,38 @@ typedef struct bench_column {
     int n; /* repetitions */
 } bench_column;
 
+/* Another program's tracker on the same data. */
+typedef struct bench_peer {
+    char program[16], tracker[48];
+    int dg;
+    int threads;
+    uint64_t seeds, streamlines, points;
+    double seconds; /* of tracking alone */
+} bench_peer;
+
 typedef struct bench_run {
     const cmd_command *command;
     const cmd_arguments *arguments;
     const bench_options *options;
     bench_lists lists;
-    track_options track; /* what track would take: the parameters of all columns */
-    track_input data;    /* phantom, masks, stop map, seeds, sphere */
+    gls_track_params params; /* of all columns but for getter and mapping; set with the data */
+    track_options track;     /* what track would take: the parameters of all columns */
+    track_input data;        /* phantom, masks, stop map, seeds, sphere */
     bench_device device[BENCH_MAX_DEVICES];
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;
-    uint64_t nseeds;
+    bench_peer peer[BENCH_MAX_PEERS];
+    int n_peers;
+    char dipy_version[64], mrtrix_version[64]; /* "": not asked for */
+    double fod_cutoff;                         /* that MRtrix3 got */
+    uint64_t nseeds;                           /* for the fast getters */
     time_t started;
     double seconds_phantom, seconds_fa;
     char *directory; /* of temporary files; NULL: none */
 } bench_run;
 
+/* Seeds of a column of this getter. */
+uint64_t bench_seeds_for(const bench_run *run, int dg);
 /* Phantom, FA, seeds and sphere. */
 int bench_data_make(bench_run *run);
 /* The model of one direction getter, fitted as track does. */

@@ -49,6 +49,10 @@ int bench_data_make(bench_run *run)
     if (!code) code = cmd_count_voxels(in->roi, "benchmark phantom", "region of interest", &in->seed_voxels);
     if (!code) code = make_stop_map(run);
     if (code) return code;
+    run->params = gls_track_params_default();
+    gls_track_params_scale(&run->params, in->voxel_mm);
+    run->params.float_textures = run->options->float_textures != 0;
+    run->params.batch_seeds = run->options->chunk_size;
     gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
     if (!status) status = gls_sphere_create(run->track.sphere, &in->sphere);
     return status ? cmd_error_status(status) : CMD_EXIT_OK;

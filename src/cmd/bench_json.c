@@ -59,7 +59,6 @@ static void add_data(cJSON *root, const bench_run *run)
     json_double(data, "snr", p->snr);
     json_uint(data, "mask_voxels", in->mask_voxels);
     json_uint(data, "seed_voxels", in->seed_voxels);
-    json_uint(data, "seeds", run->nseeds);
     cJSON_AddStringToObject(data, "model", models[run->options->model.model]);
     json_uint(data, "sh_order", (uint64_t)run->options->model.sh_order);
     json_uint(data, "directions", in->sphere->n);
@@ -111,6 +110,7 @@ static void add_params(cJSON *column, const gls_track_params *p)
 static void add_result(cJSON *column, const bench_column *c)
 {
     const gls_track_result *r = &c->result;
+    json_uint(column, "seeds", c->nseeds);
     json_uint(column, "lanes", r->lanes);
     json_uint(column, "batches", r->batches);
     json_uint(column, "batch_seeds", r->batch_seeds);
@@ -174,6 +174,27 @@ static void add_columns(cJSON *root, const bench_run *run)
     }
 }
 
+static void add_peers(cJSON *root, const bench_run *run)
+{
+    cJSON *peers = cJSON_AddArrayToObject(root, "peers");
+    for (int i = 0; i < run->n_peers; i++) {
+        const bench_peer *p = &run->peer[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToArray(peers, object);
+        cJSON_AddStringToObject(object, "program", p->program);
+        cJSON_AddStringToObject(object, "version", strcmp(p->program, "DIPY") == 0 ? run->dipy_version : run->mrtrix_version);
+        cJSON_AddStringToObject(object, "tracker", p->tracker);
+        cJSON_AddStringToObject(object, "dg", getters[p->dg]);
+        json_uint(object, "threads", (uint64_t)p->threads);
+        json_uint(object, "seeds", p->seeds);
+        json_uint(object, "streamlines", p->streamlines);
+        json_uint(object, "points", p->points);
+        json_double(object, "seconds", rounded(p->seconds));
+        json_double(object, "points_per_second", p->seconds > 0 ? round((double)p->points / p->seconds) : NAN);
+    }
+    if (*run->mrtrix_version) json_double(root, "mrtrix_cutoff", run->fod_cutoff);
+}
+
 char *bench_json_text(const bench_run *run)
 {
     char date[64];
@@ -189,6 +210,7 @@ char *bench_json_text(const bench_run *run)
     cJSON_AddBoolToObject(root, "file_written", !run->options->no_write);
     add_devices(root, run);
     add_columns(root, run);
+    add_peers(root, run);
     const char *const *warning;
     size_t n_warnings = cmd_message_warnings(&warning);
     cJSON *warnings = cJSON_AddArrayToObject(root, "warnings");

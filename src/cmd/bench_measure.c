@@ -36,7 +36,7 @@ static gls_status take(void *user, const gls_streamlines *streamlines)
 }
 
 /* One run from the first seed to the complete file, which is deleted again. */
-static int run_once(bench_run *run, gls_tracker *tracker, bench_column *c, double seconds[BENCH_TIMES])
+static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c, double seconds[BENCH_TIMES])
 {
     sink s = {.writer = NULL};
     char path[4096] = "";
@@ -54,7 +54,7 @@ static int run_once(bench_run *run, gls_tracker *tracker, bench_column *c, doubl
     cmd_progress_init(&progress);
     progress.shown = progress.shown && progress.terminal;
     double start = cmd_clock();
-    status = gls_tracker_run(tracker, run->data.seeds, space, take, &s, cmd_progress_step, &progress, r);
+    status = gls_tracker_run(tracker, seeds, space, take, &s, cmd_progress_step, &progress, r);
     double tracked = cmd_clock();
     if (status || !s.writer) {
         gls_tractogram_writer_abort(s.writer);
@@ -80,13 +80,13 @@ static int run_once(bench_run *run, gls_tracker *tracker, bench_column *c, doubl
     return CMD_EXIT_OK;
 }
 
-static int repeat(bench_run *run, gls_tracker *tracker, bench_column *c)
+static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
-    int code = run_once(run, tracker, c, seconds);
+    int code = run_once(run, tracker, seeds, c, seconds);
     uint64_t streamlines = c->result.streamlines, points = c->result.points, commissural = c->commissural;
     for (int i = 0; !code && i < run->options->repeat; i++) {
-        code = run_once(run, tracker, c, seconds);
+        code = run_once(run, tracker, seeds, c, seconds);
         if (code) return code;
         if (c->result.streamlines != streamlines || c->result.points != points || c->commissural != commissural)
             return cmd_error(CMD_EXIT_INTERNAL, "repetition %d gave %llu points and %llu streamlines, the one before %llu and %llu", i + 1,
@@ -103,12 +103,11 @@ int bench_measure(bench_run *run, const bench_model *model, bench_column *c)
     gls_device *device = run->device[c->device].device;
     gls_track_input input = {.stop_map = run->data.stop_map, .sphere = run->data.sphere, .odf = model->odf};
     gls_tracker *tracker = NULL;
-    c->params = gls_track_params_default();
-    gls_track_params_scale(&c->params, run->data.voxel_mm);
+    gls_seeds *seeds = NULL;
+    c->nseeds = bench_seeds_for(run, c->dg);
+    c->params = run->params;
     c->params.dg = (gls_direction_getter)c->dg;
     c->params.mapping = (gls_mapping)c->mapping;
-    c->params.float_textures = run->options->float_textures != 0;
-    c->params.batch_seeds = run->options->chunk_size;
     if (c->dg == GLS_DG_BOOT) {
         input.dwi = cmd_model_dwi(&model->model);
         input.gradients = cmd_model_gradients(&model->model);
@@ -119,10 +118,15 @@ int bench_measure(bench_run *run, const bench_model *model, bench_column *c)
     gls_status status = gls_tracker_create(device, &c->params, &input, &tracker);
     c->seconds_create = cmd_clock() - start;
     c->seconds_fit = model->seconds_fit;
-    if (status) return cmd_error_status(status);
+    if (!status) status = gls_seeds_create_random(run->data.roi, run->data.mask, c->nseeds, 0, &seeds);
+    if (status) {
+        gls_tracker_destroy(tracker);
+        return cmd_error_status(status);
+    }
     c->device_bytes = gls_device_get_memory(device).allocated_bytes - before;
     c->work = bench_work_count(run, model, &c->params);
-    int code = repeat(run, tracker, c);
+    int code = repeat(run, tracker, seeds, c);
+    gls_seeds_destroy(seeds);
     gls_tracker_destroy(tracker);
     return code;
 }

@@ -9,6 +9,7 @@
 
 #define DATA "Data"
 #define MEASURED "What is measured"
+#define PEERS "Other programs"
 #define OUTPUT "Output"
 
 const cmd_option bench_option_table[] = {
@@ -26,7 +27,7 @@ const cmd_option bench_option_table[] = {
      .min = 1,
      .max = 4294967295.0,
      FIELD(nseeds),
-     .default_text = "100000; 5000 where a device is a software renderer",
+     .default_text = "100000; 5000, and 100 for ptt, where a device is a software renderer",
      .help = "Random seeds in white matter."},
     MODEL_ENTRIES(DATA, bench_options),
 
@@ -80,6 +81,28 @@ const cmd_option bench_option_table[] = {
      FIELD(no_ceilings),
      .help = "Leave out what the device reaches in copying, multiply-adds and texture samples."},
 
+    {.group = PEERS,
+     .name = "with-dipy",
+     .type = CMD_FLAG,
+     FIELD(with_dipy),
+     .help = "Run DIPY on the same data and seeds: LocalTracking on one core, and its compiled trackers on 1, 2 and all cores. GLSLINES_PYTHON names the "
+             "interpreter; "
+             "default: python3."},
+    {.group = PEERS,
+     .name = "with-mrtrix",
+     .type = CMD_FLAG,
+     FIELD(with_mrtrix),
+     .help = "Run MRtrix3's tckgen, iFOD1, on the same ODFs and as many seeds in the same voxels, with 2 and all threads, beside prob."},
+    {.group = PEERS,
+     .name = "peer-seconds",
+     .type = CMD_DOUBLE,
+     .metavar = "T",
+     .unit = "s",
+     .min = 0.1,
+     .max = 3600,
+     FIELD(peer_seconds),
+     .help = "Time for each of their trackers: as many seeds from the front of the list as that takes. Points per second are compared."},
+
     {.group = OUTPUT,
      .name = "json",
      .type = CMD_STRING,
@@ -94,7 +117,7 @@ const cmd_option bench_option_table[] = {
 void bench_options_default(void *values)
 {
     bench_options *o = values;
-    *o = (bench_options){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5};
+    *o = (bench_options){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5, .peer_seconds = 10};
     model_options_default(&o->model, MODEL_OPDT);
 }
 

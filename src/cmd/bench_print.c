@@ -75,9 +75,15 @@ static uint64_t truncated_of(const bench_column *c)
     return c->result.truncated;
 }
 
+static uint64_t seeds_of(const bench_column *c)
+{
+    return c->nseeds;
+}
+
+static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+
 static void head(const bench_run *run)
 {
-    static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
     char text[80];
     label("");
     for (int i = 0; i < run->n_columns; i++) {
@@ -176,12 +182,41 @@ static void devices(const bench_run *run)
     }
 }
 
+/* The other programs, each with how many times its points per second the columns of the same getter make. */
+static void peers(const bench_run *run)
+{
+    char rate[32], seeds[32], name[80];
+    if (run->n_peers == 0) return;
+    printf("\n%-46s %-5s %7s %12s %9s %14s  glslines, kernels and transfers (whole)\n", "", "", "threads", "seeds", "s", "points/s");
+    for (int i = 0; i < run->n_peers; i++) {
+        const bench_peer *p = &run->peer[i];
+        double theirs = p->seconds > 0 ? (double)p->points / p->seconds : 0;
+        snprintf(name, sizeof name, "%s %s", p->program, p->tracker);
+        printf("%-46s %-5s %7d %12s %9.2f %14s", name, getters[p->dg], p->threads, cmd_text_count(p->seeds, seeds, sizeof seeds), p->seconds,
+               cmd_text_rate(theirs, rate, sizeof rate));
+        for (int k = 0; k < run->n_columns && theirs > 0; k++) {
+            const bench_column *c = &run->column[k];
+            double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE), points = (double)c->result.points;
+            if (c->dg == p->dg && compute > 0 && whole > 0) printf("  %.3g x (%.3g x)", points / compute / theirs, points / whole / theirs);
+        }
+        putchar('\n');
+    }
+    if (*run->mrtrix_version)
+        printf("MRtrix3 starts from one direction drawn at each seed and stops below an amplitude of %.3g, %g of the median of the largest in the seed voxels, "
+               "or outside FA > %g "
+               "voxel by voxel; the time of a run of one seed is taken off.\n",
+               run->fod_cutoff, run->params.pmf_threshold, run->params.stop_threshold);
+    if (*run->dipy_version)
+        puts("DIPY's 'short steps' of ptt are those of glslines, 20 to a stored point, and its points are counted so; its compiled trackers start from one "
+             "direction a seed.");
+}
+
 void bench_print(const bench_run *run)
 {
     const track_input *in = &run->data;
-    char a[32], b[32], text[64];
-    printf("phantom     %d x %d x %d voxels, %zu volumes; %s seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2],
-           in->series.dwi->n_volumes, cmd_text_count(run->nseeds, a, sizeof a), cmd_text_count(in->seed_voxels, b, sizeof b));
+    char a[32], text[64];
+    printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2],
+           in->series.dwi->n_volumes, cmd_text_count(in->seed_voxels, a, sizeof a));
     devices(run);
     printf("times       ms, median of %d [least..largest]\n\n", run->options->repeat);
     head(run);
@@ -194,6 +229,7 @@ void bench_print(const bench_run *run)
     if (!run->options->no_write) time_row(run, "write (other thread)", BENCH_WRITE);
     time_row(run, "wait for the writer", BENCH_WAIT);
     time_row(run, "whole", BENCH_WHOLE);
+    count_row(run, "seeds", seeds_of);
     count_row(run, "streamlines", streamlines_of);
     count_row(run, "points", points_of);
     lengths(run);
@@ -214,4 +250,5 @@ void bench_print(const bench_run *run)
         cell(text);
     }
     end_row();
+    peers(run);
 }

@@ -10,12 +10,18 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double bench_median_of(double *value, size_t n)
+{
+    qsort(value, n, sizeof *value, compare);
+    return 0.5 * (value[(n - 1) / 2] + value[n / 2]);
+}
+
 bench_spread bench_spread_of(const double *value, int n)
 {
     double sorted[n];
     memcpy(sorted, value, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return (bench_spread){.median = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]), .min = sorted[0], .max = sorted[n - 1]};
+    double median = bench_median_of(sorted, (size_t)n);
+    return (bench_spread){.median = median, .min = sorted[0], .max = sorted[n - 1]};
 }
 
 uint64_t bench_commissural(const gls_streamlines *s)

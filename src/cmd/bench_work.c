@@ -1,13 +1,13 @@
 /* The work of one point, counted from the algorithm rather than from one of its implementations, so that the figures of two versions can be compared.
  *
  * Notation: n weighted volumes, k SH coefficients, v vertices stored of the sphere (half of an antipodal one), o substeps, q + 1 samples of a probe, t threads.
- * A fetch is a trilinear sample of four half-precision (or single, with --precision float) channels: 8 texels of 8 (16) bytes.
+ * A fetch is a trilinear sample of four channels, for ptt of one, in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes.
  *
  *   boot       fetches  ceil((k + 1) / 4) + ceil(n / 4) + 1           coefficients, b0 and residuals at one place, and the stop map
  *              MACs     n k (hat) + n k (fit) + v k (ODF)
  *   prob, det  fetches  ceil(k / 4) + 1                               coefficients of the ODF, and the stop map
  *              MACs     v k (ODF) + v (sum of the cone)
- *   ptt        fetches  o ((24 + 1) (q + 1) t + 1)                    a disc of 24 curves and one candidate, one tile each sample; the stop map
+ *   ptt        fetches  o ((24 + 1) (q + 1) t + 1)                    a disc of 24 curves and one candidate, of one channel; the stop map
  *              MACs     o (24 + 1) (q + 1) t 12                       position and tangent on the arc: two vectors of three, two MACs each
  *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not a multiply-add (random numbers,
@@ -37,5 +37,6 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         fetches = tiles(k) + 1;
         macs = v * (double)k + v;
     }
-    return (bench_work){.fetches = fetches, .fetched_bytes = fetches * 8 * (p->float_textures ? 16 : 8), .flops = 2 * macs};
+    double channels = p->dg == GLS_DG_PTT ? 1 : 4;
+    return (bench_work){.fetches = fetches, .fetched_bytes = fetches * 8 * channels * (p->float_textures ? 4 : 2), .flops = 2 * macs};
 }

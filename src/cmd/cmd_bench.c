@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/bench.h"
+#include "cmd/bench_peer.h"
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -13,7 +13,15 @@
 #include "cmd/sidecar.h"
 #include "cmd/text.h"
 
-enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
+/* Parallel transport makes twenty short steps a point. */
+enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
+
+uint64_t bench_seeds_for(const bench_run *run, int dg)
+{
+    bool software = false;
+    for (int i = 0; i < run->lists.n_devices; i++) software = software || run->device[i].info->software;
+    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
+}
 
 static int open_devices(bench_run *run)
 {
@@ -106,10 +114,12 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     track_options_default(&run->track);
     run->track.model = o->model;
     code = bench_lists_parse(o, &run->lists);
+    if (!code) code = bench_peers_check(run);
     if (!code) code = open_devices(run);
     for (int i = 0; !code && !o->no_ceilings && i < run->lists.n_devices; i++) code = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!code) code = bench_data_make(run);
     if (!code) code = measure_all(run);
+    if (!code) code = bench_peers_measure(run);
     if (!code && o->json) code = write_json(run);
     if (!code) bench_print(run);
     track_input_finish(&run->data);

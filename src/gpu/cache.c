@@ -167,7 +167,8 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
 {
     pooled_buffer *kept = bytes <= MAX_POOLED_BUFFER && !device->lost ? malloc(sizeof *kept) : NULL;
     if (!kept) return false;
-    while (device->pool && (device->memory.cached_bytes + bytes > MAX_POOLED_BYTES || device->memory.n_cached_buffers >= MAX_POOLED_BUFFERS)) drop_oldest(device);
+    const gls_device_memory *memory = &device->memory;
+    while (device->pool && (memory->cached_bytes + bytes > MAX_POOLED_BYTES || memory->n_cached_buffers >= MAX_POOLED_BUFFERS)) drop_oldest(device);
     *kept = (pooled_buffer){kind, bytes, name, device->pool};
     device->pool = kept;
     device->memory.n_cached_buffers++;

@@ -16,10 +16,18 @@ static const struct {
     size_t size;
     gls_type stored;
 } types[] = {
-    [GLS_TYPE_FLOAT16] = {"float16", 2, GLS_TYPE_FLOAT32}, [GLS_TYPE_FLOAT32] = {"float32", 4, GLS_TYPE_FLOAT32}, [GLS_TYPE_FLOAT64] = {"float64", 8, GLS_TYPE_FLOAT32},
-    [GLS_TYPE_INT8] = {"int8", 1, GLS_TYPE_INT32},         [GLS_TYPE_INT16] = {"int16", 2, GLS_TYPE_INT32},       [GLS_TYPE_INT32] = {"int32", 4, GLS_TYPE_INT32},
-    [GLS_TYPE_INT64] = {"int64", 8, GLS_TYPE_INT32},       [GLS_TYPE_UINT8] = {"uint8", 1, GLS_TYPE_UINT32},      [GLS_TYPE_UINT16] = {"uint16", 2, GLS_TYPE_UINT32},
-    [GLS_TYPE_UINT32] = {"uint32", 4, GLS_TYPE_UINT32},    [GLS_TYPE_UINT64] = {"uint64", 8, GLS_TYPE_UINT32},    [GLS_TYPE_BOOL] = {"bool", 1, GLS_TYPE_UINT32},
+    [GLS_TYPE_FLOAT16] = {"float16", 2, GLS_TYPE_FLOAT32},
+    [GLS_TYPE_FLOAT32] = {"float32", 4, GLS_TYPE_FLOAT32},
+    [GLS_TYPE_FLOAT64] = {"float64", 8, GLS_TYPE_FLOAT32},
+    [GLS_TYPE_INT8] = {"int8", 1, GLS_TYPE_INT32},
+    [GLS_TYPE_INT16] = {"int16", 2, GLS_TYPE_INT32},
+    [GLS_TYPE_INT32] = {"int32", 4, GLS_TYPE_INT32},
+    [GLS_TYPE_INT64] = {"int64", 8, GLS_TYPE_INT32},
+    [GLS_TYPE_UINT8] = {"uint8", 1, GLS_TYPE_UINT32},
+    [GLS_TYPE_UINT16] = {"uint16", 2, GLS_TYPE_UINT32},
+    [GLS_TYPE_UINT32] = {"uint32", 4, GLS_TYPE_UINT32},
+    [GLS_TYPE_UINT64] = {"uint64", 8, GLS_TYPE_UINT32},
+    [GLS_TYPE_BOOL] = {"bool", 1, GLS_TYPE_UINT32},
 };
 
 static bool is_type(gls_type type)
@@ -197,7 +205,8 @@ static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number
     else if (kind == WIDE_SIGNED) snprintf(value, sizeof value, "%" PRId64, in->s[i]);
     else snprintf(value, sizeof value, "%" PRIu64, in->u[i]);
     bool fraction = kind == WIDE_DOUBLE && isfinite(in->d[i]) && in->d[i] != trunc(in->d[i]);
-    return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, fraction ? "is no whole number, as wanted for" : "is out of the range of", gls_type_name(type));
+    const char *why = fraction ? "is no whole number, as wanted for" : "is out of the range of";
+    return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, why, gls_type_name(type));
 }
 
 /* One block. */

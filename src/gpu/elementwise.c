@@ -83,7 +83,8 @@ static const char *parse_parameter(const char **text, const signature *before, p
     take_word(text, p->name);
     if (!p->name[0] || isdigit((unsigned char)p->name[0])) return "expected a name";
     if (strlen(p->name) == MAX_NAME - 1) return "the name is too long";
-    if (strncmp(p->name, "gl_", 3) == 0 || strncmp(p->name, "gls_", 4) == 0 || strstr(p->name, "__") || strcmp(p->name, "i") == 0) return "the name is reserved";
+    bool reserved = strncmp(p->name, "gl_", 3) == 0 || strncmp(p->name, "gls_", 4) == 0 || strstr(p->name, "__");
+    if (reserved || strcmp(p->name, "i") == 0) return "the name is reserved";
     for (size_t k = 0; k < before->n; k++)
         if (strcmp(before->parameters[k].name, p->name) == 0) return "the name is there twice";
     p->is_array = take_brackets(text);
@@ -121,9 +122,10 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
 static void declare(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
-        const char *type = stored_names[p->type];
-        if (!p->is_array) gls_text_printf(out, "layout(location = %u) uniform %s gls_scalar_%u;\n", p->slot, type, p->slot);
-        else gls_text_printf(out, "layout(std430, binding = %u) %s buffer gls_block_%u { %s gls_array_%u[]; };\n", p->slot, p->is_written ? "" : "readonly", p->slot, type, p->slot);
+        const char *type = stored_names[p->type], *access = p->is_written ? "" : "readonly ";
+        uint32_t slot = p->slot;
+        if (p->is_array) gls_text_printf(out, "layout(std430, binding = %u) %sbuffer gls_block_%u { %s gls_array_%u[]; };\n", slot, access, slot, type, slot);
+        else gls_text_printf(out, "layout(location = %u) uniform %s gls_scalar_%u;\n", slot, type, slot);
     }
 }
 
@@ -131,7 +133,8 @@ static void declare(const signature *s, gls_text *out)
 static void define_statements(const signature *s, const char *expression, gls_text *out)
 {
     gls_text_puts(out, "void gls_statements(uint i");
-    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) gls_text_printf(out, ", %s %s %s", p->is_written ? "inout" : "in", glsl_names[p->type], p->name);
+    for (const parameter *p = s->parameters; p < s->parameters + s->n; p++)
+        gls_text_printf(out, ", %s %s %s", p->is_written ? "inout" : "in", glsl_names[p->type], p->name);
     gls_text_puts(out, ")\n{\n#line 1\n");
     gls_text_puts(out, expression);
     gls_text_puts(out, "\n;\n}\n");
@@ -208,7 +211,9 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     static const gls_type stored[] = {GLS_TYPE_FLOAT32, GLS_TYPE_INT32, GLS_TYPE_UINT32, GLS_TYPE_UINT32};
     static const gls_operand_kind kinds[] = {GLS_OPERAND_FLOAT, GLS_OPERAND_INT, GLS_OPERAND_UINT, GLS_OPERAND_UINT};
     gls_operand_kind wanted = p->is_array ? GLS_OPERAND_ARRAY : kinds[p->type];
-    if (operand->kind != wanted) return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': the operand for '%s' is not %s %s", e->label, p->name, p->is_array ? "an array of" : "of type", glsl_names[p->type]);
+    if (operand->kind != wanted)
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': the operand for '%s' is not %s %s", e->label, p->name, p->is_array ? "an array of" : "of type",
+                        glsl_names[p->type]);
     switch (wanted) {
     case GLS_OPERAND_FLOAT: *arg = gls_arg_float(p->slot, operand->value.f); return GLS_OK;
     case GLS_OPERAND_INT: *arg = gls_arg_int(p->slot, operand->value.i); return GLS_OK;
@@ -218,7 +223,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     gls_array *array = operand->value.array;
     gls_status status = gls_array_check(e->label, p->name, array, e->device, stored[p->type]);
     if (status != GLS_OK) return status;
-    if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL)) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
+    if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
     if (array->length < n) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length, n);
     *arg = gls_arg_buffer(p->slot, array->buffer);
     return GLS_OK;

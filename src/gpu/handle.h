@@ -1,5 +1,5 @@
-/* Every object that a caller holds of a device is entered here from its creation to its destruction, so that a handle that was freed, or is none, is told from a good one
- * without looking at what it points to. An address that the allocator has given to a newer object of the same kind cannot be told. */
+/* Every object that a caller holds of a device is entered here from its creation to its destruction, so that a handle that was freed, or is none, is told from
+ * a good one without looking at what it points to. An address that the allocator has given to a newer object of the same kind cannot be told. */
 #ifndef GLS_GPU_HANDLE_H
 #define GLS_GPU_HANDLE_H
 

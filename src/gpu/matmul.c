@@ -1,5 +1,5 @@
-/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays are host memory, and OpenBLAS is several times as fast as any shader
- * there, since llvmpipe reads storage one invocation at a time and has no fused multiply-add. */
+/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays are host memory, and OpenBLAS is several
+ * times as fast as any shader there, since llvmpipe reads storage one invocation at a time and has no fused multiply-add. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +129,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     float *c = map(p->c, targets[2], (uint64_t)p->m * p->n, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT);
     bool mapped = a && b && c, refused = gls_device_inject(p->device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION);
     double start = gls_wall_seconds();
-    if (mapped && !refused) cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)p->m, (blasint)p->n, (blasint)p->k, 1, a, (blasint)p->k, b, (blasint)p->n, 0, c, (blasint)p->n);
+    blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
+    if (mapped && !refused) cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, c, n);
     *gpu_seconds = gls_wall_seconds() - start;
     bool kept = true;
     if (a) kept = glUnmapBuffer(targets[0]) && kept;
@@ -153,13 +154,15 @@ static gls_status check(const product *p)
         gls_status status = gls_array_check("matrix product", names[i], arrays[i], arrays[0]->device, GLS_TYPE_FLOAT32);
         if (status != GLS_OK) return status;
         if (arrays[i]->length < (uint64_t)sizes[i][0] * sizes[i][1])
-            return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i], sizes[i][0], sizes[i][1], arrays[i]->length);
+            return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i], sizes[i][0], sizes[i][1],
+                            arrays[i]->length);
     }
     if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
     /* from 1 and within the arrays, so no size is above 2^31 on any device that there is; checked for the shader's and OpenBLAS's integers */
     if (p->m == 0 || p->n == 0 || p->k == 0) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
     for (int i = 0; i < 3; i++)
-        if ((uint64_t)sizes[i][0] * sizes[i][1] > INT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product: %s has more than 2^31 - 1 elements", names[i]);
+        if ((uint64_t)sizes[i][0] * sizes[i][1] > INT32_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product: %s has more than 2^31 - 1 elements", names[i]);
     return GLS_OK;
 }
 

@@ -39,7 +39,8 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
         if (status != GLS_OK) return status;
         if (arrays[k]->type == GLS_TYPE_BOOL) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of bool", op->name, names[k]);
         if (arrays[k]->length != arrays[0]->length)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu as %s", op->name, names[k], arrays[k]->length, arrays[0]->length, names[0]);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu as %s", op->name, names[k], arrays[k]->length, arrays[0]->length,
+                            names[0]);
     }
     bool fits = stored == GLS_TYPE_FLOAT32 || (stored == GLS_TYPE_INT32 ? op->on_int : op->on_uint);
     if (!fits) return gls_fail(GLS_ERR_ARGUMENT, "%s does not work on %s", op->name, gls_type_name(stored));
@@ -48,7 +49,8 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     int length = 0;
     for (size_t k = 0; k < n_arrays; k++) {
         bool last = k + 1 == n_arrays;
-        length += snprintf(parameters + length, sizeof parameters - (size_t)length, "%s %s %s[]%s", last ? "out" : "in", glsl[stored], names[k], last ? "" : ", ");
+        size_t room = sizeof parameters - (size_t)length;
+        length += snprintf(parameters + length, room, "%s %s %s[]%s", last ? "out" : "in", glsl[stored], names[k], last ? "" : ", ");
         operands[k] = gls_operand_array(arrays[k]);
     }
     gls_elementwise *kernel = NULL;

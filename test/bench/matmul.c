@@ -1,6 +1,6 @@
-/* Speed of the matrix product: GFLOP/s of each way that the device has, beside the most that its multiply-add units give to a shader and one thread of OpenBLAS.
- * Usage: bench_matmul [DEVICE [SIZE ...]]      DEVICE as for gls_device_open(), sizes of square matrices, by default 512, 1024, 2048 and on hardware 4096 and 8192
- * LP_NATIVE_VECTOR_WIDTH=512 lets llvmpipe use vectors of 16 where the processor has them. */
+/* Speed of the matrix product: GFLOP/s of each way that the device has, beside the most that its multiply-add units give to a shader and one thread of
+ * OpenBLAS. Usage: bench_matmul [DEVICE [SIZE ...]]      DEVICE as for gls_device_open(), sizes of square matrices, by default 512, 1024, 2048 and on hardware
+ * 4096 and 8192 LP_NATIVE_VECTOR_WIDTH=512 lets llvmpipe use vectors of 16 where the processor has them. */
 #include <cblas.h>
 #include <glslines/compute.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Sixteen chains of a * x + b, each of four lanes, 64 times in a loop. */
+/* Eight chains of a * x + 1, each of four lanes, sixteen steps a turn. */
 static const char *const fma_source = "layout(location = 0) uniform float a;\n"
                                       "layout(location = 1) uniform uint turns;\n"
                                       "layout(std430, binding = 0) buffer Out { vec4 result[]; };\n"
@@ -28,7 +28,8 @@ static const char *const fma_source = "layout(location = 0) uniform float a;\n"
                                       "#define ROUND STEP(s0) STEP(s1) STEP(s2) STEP(s3) STEP(s4) STEP(s5) STEP(s6) STEP(s7)\n"
                                       "#define FOUR ROUND ROUND ROUND ROUND\n"
                                       "void main()\n{\n"
-                                      "    vec4 s0 = vec4(gl_LocalInvocationID.x), s1 = s0 + 1.0, s2 = s0 + 2.0, s3 = s0 + 3.0, s4 = s0 + 4.0, s5 = s0 + 5.0, s6 = s0 + 6.0, s7 = s0 + 7.0;\n"
+                                      "    vec4 s0 = vec4(gl_LocalInvocationID.x), s1 = s0 + 1.0, s2 = s0 + 2.0, s3 = s0 + 3.0;\n"
+                                      "    vec4 s4 = s0 + 4.0, s5 = s0 + 5.0, s6 = s0 + 6.0, s7 = s0 + 7.0;\n"
                                       "    for (uint i = 0u; i < turns; i++) {\n        FOUR FOUR FOUR FOUR\n    }\n"
                                       "    result[gl_WorkGroupID.x] = s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7;\n}\n";
 
@@ -121,7 +122,8 @@ int main(int argc, char **argv)
         printf("%s, %s\nmultiply-adds of a shader: %.1f GFLOP/s\n", info->renderer, info->version, peak);
         printf("%6s  %-10s %10s %10s %11s %10s %12s\n", "size", "way", "GFLOP/s", "on its own", "of ceiling", "/ OpenBLAS", "difference");
         size_t n_usual = info->software ? 3 : 5;
-        for (size_t i = 0; i < (argc > 2 ? (size_t)argc - 2 : n_usual) && !status; i++) status = run_size(device, argc > 2 ? (uint32_t)strtoul(argv[i + 2], NULL, 10) : usual[i], peak);
+        for (size_t i = 0; i < (argc > 2 ? (size_t)argc - 2 : n_usual) && !status; i++)
+            status = run_size(device, argc > 2 ? (uint32_t)strtoul(argv[i + 2], NULL, 10) : usual[i], peak);
     }
     if (status) fprintf(stderr, "%s\n", gls_last_error());
     gls_device_close(device);

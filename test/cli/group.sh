@@ -49,3 +49,36 @@ faulty llvmpipe,llvmpipe readback:40 halvings
 faulty llvmpipe,llvmpipe dispatch:80 failed
 # room for the volumes in half precision (1.2 MiB), not in single precision (2.5 MiB)
 faulty llvmpipe memory:2200000 half --precision float
+
+# Asymmetric ODFs on 724 directions in 8 textures in place of 1, and no binding over 2 GB: so a device of such limits splits a volume of 6 GB
+python3 - "$work" <<'PYTHON'
+import math, struct, sys
+n = 12
+header = bytearray(352)
+struct.pack_into("<i", header, 0, 348)
+def image(path, volumes, value):
+    struct.pack_into("<8h", header, 40, 3 if volumes == 1 else 4, n, n, n, volumes, 1, 1, 1)
+    struct.pack_into("<hh", header, 70, 16, 32)
+    struct.pack_into("<8f", header, 76, 1, 1, 1, 1, 0, 0, 0, 0)
+    struct.pack_into("<f", header, 108, 352)
+    struct.pack_into("<hh", header, 252, 0, 1)
+    for row in range(3):
+        struct.pack_into("<4f", header, 280 + 16 * row, *(1.0 if column == row else 0.0 for column in range(4)))
+    header[344:348] = b"n+1\0"
+    data = [value(j, x, y, z) for j in range(volumes) for z in range(n) for y in range(n) for x in range(n)]
+    open(path, "wb").write(bytes(header) + struct.pack("<%df" % len(data), *data))
+image(sys.argv[1] + "/asymmetric.nii", 9, lambda j, x, y, z: 1 if j == 0 else math.sin(0.11 * j * x + 0.2 * y - 0.07 * j * z + j))
+image(sys.argv[1] + "/stop.nii", 1, lambda j, x, y, z: 0.5)
+PYTHON
+odf="--sh $work/asymmetric.nii --fa $work/stop.nii --roi $work/stop.nii --dg prob --nseeds 200 --precision float"
+# shellcheck disable=SC2086
+succeeds track $odf -o whole.trx -vv
+require grep -q 'in 1 textures' "$work/stderr"
+GLSLINES_FORCE_LIMITS=texture_3d=64,storage_bytes=2147483647
+export GLSLINES_FORCE_LIMITS
+# shellcheck disable=SC2086
+succeeds track $odf -o split.trx -vv
+unset GLSLINES_FORCE_LIMITS
+require grep -qE 'in ([4-9]|1[0-5]) textures' "$work/stderr"
+require cmp "$work/out/whole.trx" "$work/out/split.trx"
+clean

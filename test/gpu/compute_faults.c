@@ -1,5 +1,5 @@
-/* Faults of the driver below arrays, programs, kernels and unified buffers: each call of each kind fails in turn. What comes back is an error in one line or the right result, nothing is left
- * behind, and unless the device was lost the same work succeeds on it afterwards. */
+/* Faults of the driver below arrays, programs, kernels and unified buffers: each call of each kind fails in turn. What comes back is an error in one line or
+ * the right result, nothing is left behind, and unless the device was lost the same work succeeds on it afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

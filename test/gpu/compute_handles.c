@@ -107,7 +107,8 @@ static void wrong_kind(void **state)
 {
     (void)state;
     objects o = make_all(device);
-    objects wrong = {(gls_buffer *)o.kernel, (gls_texture *)o.buffer, (gls_kernel *)o.texture, (gls_program *)o.array, (gls_array *)o.unified, (gls_elementwise *)o.program, (gls_unified *)&o};
+    objects wrong = {(gls_buffer *)o.kernel, (gls_texture *)o.buffer,          (gls_kernel *)o.texture, (gls_program *)o.array,
+                     (gls_array *)o.unified, (gls_elementwise *)o.program, (gls_unified *)&o};
     use_all(wrong);
     destroy_all(wrong); /* nothing happens */
     float f = 3;
@@ -158,8 +159,8 @@ static void left_behind(void **state)
     gls_log_set(collect_line, &lines, GLS_LOG_DEBUG);
     gls_device_close(d);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
-    static const char *const expected[] = {"buffer 'some buffer'", "texture 'some texture'", "kernel 'some kernel'", "program 'some program'", "array 'some array'", "element-wise kernel 'some elements'",
-                                           "unified buffer 'some unified'"};
+    static const char *const expected[] = {"buffer 'some buffer'", "texture 'some texture'", "kernel 'some kernel'", "program 'some program'",
+                                           "array 'some array'", "element-wise kernel 'some elements'", "unified buffer 'some unified'"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char text[100];
         snprintf(text, sizeof text, "closed before its %s was destroyed", expected[i]);

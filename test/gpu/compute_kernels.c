@@ -22,8 +22,9 @@ typedef struct function {
     double software_ulps, software_absolute; /* the same for llvmpipe */
 } function;
 
-/* OpenGL promises little of these. Of hardware the bounds are those that Vulkan asks of the same units: division 2.5 units in the last place, exponential 3 + 2 |x|, logarithm 3 (near 1
- * 2^-21), sine and cosine 2^-11 within [-pi, pi]; the square root is as exact as a division. Products and sums are rounded correctly. */
+/* OpenGL promises little of these. Of hardware the bounds are those that Vulkan asks of the same units: division 2.5 units in the last place, exponential 3 + 2
+ * |x|, logarithm 3 (near 1 2^-21), sine and cosine 2^-11 within [-pi, pi]; the square root is as exact as a division. Products and sums are rounded correctly.
+ * */
 static const function unary[] = {
     {"sqrt", GLS_SQRT, 0, 1e6, 4, 0, 1, 0},
     {"exp", GLS_EXP, -20, 20, 3 + 2 * 20, 0, 3 + 2 * 20, 0},
@@ -175,7 +176,8 @@ static void integer_functions(void **state)
 static void refused_functions(void **state)
 {
     (void)state;
-    gls_array *f = guarded(device, GLS_TYPE_FLOAT32, 10), *longer = guarded(device, GLS_TYPE_FLOAT64, 11), *k = guarded(device, GLS_TYPE_INT8, 10), *t = guarded(device, GLS_TYPE_BOOL, 10);
+    gls_array *f = guarded(device, GLS_TYPE_FLOAT32, 10), *longer = guarded(device, GLS_TYPE_FLOAT64, 11), *k = guarded(device, GLS_TYPE_INT8, 10),
+              *t = guarded(device, GLS_TYPE_BOOL, 10);
     gls_run_result result;
     assert_refused(gls_binary(GLS_ADD, f, f, longer, &result), "array y has 11 elements, not 10");
     assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "11 elements"));
@@ -223,7 +225,10 @@ static void product(gls_device *d, gls_matmul_way way, uint32_t m, uint32_t n, u
                 row[j] += p;
                 size[j] += fabs(p);
             }
-        for (uint32_t j = 0; j < n; j++) worst = fmax(worst, isnan(c[(size_t)i * n + j]) ? INFINITY : fabs(c[(size_t)i * n + j] - row[j]) / (k * 0x1p-23 * size[j] + 1e-40));
+        for (uint32_t j = 0; j < n; j++) {
+            float got = c[(size_t)i * n + j];
+            worst = fmax(worst, isnan(got) ? INFINITY : fabs(got - row[j]) / (k * 0x1p-23 * size[j] + 1e-40));
+        }
     }
     if (!(worst <= 1)) print_error("%s: %u x %u times %u x %u: %g of what is allowed\n", ways[way], m, k, k, n, worst);
     assert_true(worst <= 1);
@@ -237,8 +242,9 @@ static void product(gls_device *d, gls_matmul_way way, uint32_t m, uint32_t n, u
 
 /* Tiles are 16, 64 or 128 wide and strips 8 deep: sizes on both sides of these, of every remainder by 4. */
 static const uint32_t shapes[][3] = {
-    {1, 1, 1},    {1, 1, 100}, {1, 77, 1},   {77, 1, 1},    {2, 3, 4},     {4, 4, 4},     {16, 16, 16},  {17, 15, 33},  {64, 64, 64},   {65, 63, 66},   {63, 68, 72},
-    {128, 4, 8},  {5, 256, 7}, {33, 260, 9}, {100, 36, 52}, {129, 127, 5}, {96, 300, 20}, {31, 1025, 3}, {130, 132, 12}, {70, 61, 1003}, {48, 512, 100}, {256, 192, 64},
+    {1, 1, 1},    {1, 1, 100}, {1, 77, 1},   {77, 1, 1},    {2, 3, 4},     {4, 4, 4},     {16, 16, 16},  {17, 15, 33},  {64, 64, 64},   {65, 63, 66},
+    {63, 68, 72}, {128, 4, 8}, {5, 256, 7},  {33, 260, 9},  {100, 36, 52}, {129, 127, 5}, {96, 300, 20}, {31, 1025, 3}, {130, 132, 12}, {70, 61, 1003},
+    {48, 512, 100}, {256, 192, 64},
 };
 
 static void products(gls_device *d)
@@ -347,8 +353,9 @@ static void gles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),   cmocka_unit_test(integer_functions), cmocka_unit_test(refused_functions), cmocka_unit_test(matrices), cmocka_unit_test(in_parts),
-        cmocka_unit_test(large_tiles), cmocka_unit_test(neighbours),        cmocka_unit_test(refused_products),  cmocka_unit_test(gles),
+        cmocka_unit_test(functions),   cmocka_unit_test(integer_functions), cmocka_unit_test(refused_functions), cmocka_unit_test(matrices),
+        cmocka_unit_test(in_parts),    cmocka_unit_test(large_tiles), cmocka_unit_test(neighbours),        cmocka_unit_test(refused_products),
+        cmocka_unit_test(gles),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

@@ -23,7 +23,8 @@ static const char *const who = "layout(std430, binding = 1) writeonly buffer Out
 
 static void grids_and_blocks(gls_device *d)
 {
-    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}}, {{1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {1, 8, 8}}, {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
+    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}}, {{1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {1, 8, 8}},
+                                          {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
     gls_program *p = NULL;
     assert_ok(gls_program_create(d, "who", who, NULL, 0, &p));
     for (int round = 0; round < 2; round++)
@@ -68,7 +69,9 @@ static void many_blocks(void **state)
     gls_program *p = NULL;
     gls_define define = {"TIMES", "3u", false};
     gls_array *a = guarded(device, GLS_TYPE_UINT32, 20);
-    assert_ok(gls_program_create(device, "blocks", "layout(std430, binding = 0) buffer Out { uint place[]; };\nvoid main() { place[gl_LocalInvocationID.x] = uint(BLOCK_X) * TIMES; }\n", &define, 1, &p));
+    static const char *const source = "layout(std430, binding = 0) buffer Out { uint place[]; };\n"
+                                      "void main() { place[gl_LocalInvocationID.x] = uint(BLOCK_X) * TIMES; }\n";
+    assert_ok(gls_program_create(device, "blocks", source, &define, 1, &p));
     for (uint32_t block = 1; block <= 20; block++) {
         uint32_t got[20];
         assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){block, 1, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
@@ -167,6 +170,34 @@ static void refused_arguments(void **state)
     gls_array_destroy(a);
 }
 
+/* A texture beside an array, in a program. */
+static void textures(void **state)
+{
+    (void)state;
+    static const char *const source = "layout(binding = 2) uniform sampler3D volume;\n"
+                                      "layout(std430, binding = 0) writeonly buffer Out { float value[]; };\n"
+                                      "void main() { value[gl_GlobalInvocationID.x] = texelFetch(volume, ivec3(gl_GlobalInvocationID.x, 1, 2), 0).x; }\n";
+    static const uint32_t size[3] = {8, 2, 3}, grid[3] = {4, 1, 1}, block[3] = {2, 1, 1};
+    float texels[48], got[8];
+    gls_texture *t = NULL;
+    gls_program *p = NULL;
+    gls_array *a = guarded(device, GLS_TYPE_FLOAT32, 8);
+    for (int i = 0; i < 48; i++) texels[i] = (float)i;
+    assert_ok(gls_texture_create(device, GLS_TEXTURE_R32F, size, "volume", &t));
+    assert_ok(gls_texture_write(t, (uint32_t[3]){0, 0, 0}, size, texels));
+    assert_ok(gls_program_create(device, "fetch", source, NULL, 0, &p));
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL), "nothing is given for 'volume' in slot 2");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(1, t)}, 2, NULL), "volume");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, NULL)}, 2, NULL), "not a texture of its device");
+    assert_ok(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL));
+    read_guarded(a, 8, got, GLS_TYPE_FLOAT32);
+    for (int i = 0; i < 8; i++) assert_true(got[i] == texels[(2 * 2 + 1) * 8 + i]);
+    gls_texture_destroy(t);
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL), "not a texture of its device");
+    gls_program_destroy(p);
+    gls_array_destroy(a);
+}
+
 static void refused_sources(void **state)
 {
     (void)state;
@@ -194,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),         cmocka_unit_test(gles),              cmocka_unit_test(many_blocks),
         cmocka_unit_test(refused_sizes), cmocka_unit_test(refused_arguments), cmocka_unit_test(refused_sources),
+        cmocka_unit_test(textures),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

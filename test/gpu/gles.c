@@ -89,7 +89,6 @@ static int set_up(void **state)
     params.max_length = 30;
     params.stop_threshold = 0.35;
     params.max_directions_per_seed = 3;
-    params.mapping = GLS_MAPPING_SINGLE; /* OpenGL ES has subgroups on few devices */
     gls_log_set(count_warnings, NULL, GLS_LOG_WARNING);
     return 0;
 }
@@ -106,9 +105,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void track(gls_device *d, gls_direction_getter dg, bool float_textures, collection *c)
+static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, bool float_textures, collection *c)
 {
     gls_track_params p = params;
+    p.mapping = mapping;
     gls_tracker *t = NULL;
     gls_track_input input = series_input(&phantom, qball);
     p.dg = dg;
@@ -269,7 +269,7 @@ static void same_bytes(void **state)
     for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
         for (int single = 0; single < 2; single++) {
             collection expected;
-            track(gl, getters[g], single, &expected);
+            track(gl, getters[g], GLS_MAPPING_SINGLE, single, &expected);
             assert_true(expected.n > N_SEEDS / 2 && expected.n_points > 8 * expected.n);
             for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
                 if (single && i != 1) continue; /* tells nothing new */
@@ -277,7 +277,7 @@ static void same_bytes(void **state)
                 collection c;
                 gls_device *d = open_gles(limited[i]);
                 snprintf(what, sizeof what, "%s, %s precision, limits %s", names[g], single ? "single" : "half", limited[i] ? limited[i] : "its own");
-                track(d, getters[g], single, &c);
+                track(d, getters[g], GLS_MAPPING_SINGLE, single, &c);
                 compare(&c, &expected, what, gls_device_get_info(d)->software);
                 collection_finish(&c);
                 assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
@@ -285,6 +285,32 @@ static void same_bytes(void **state)
             }
             collection_finish(&expected);
         }
+    }
+}
+
+static void subgroups(void **state)
+{
+    (void)state;
+    static const char *const limited[] = {NULL, "gles31"};
+    for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
+        gls_device *d = open_gles(limited[i]);
+        uint32_t size = gls_device_get_info(d)->subgroup_size;
+        if (size == 0 || size != gls_device_get_info(gl)->subgroup_size) {
+            print_message("no subgroups of the same size: %u in OpenGL ES, %u in OpenGL\n", size, gls_device_get_info(gl)->subgroup_size);
+            gls_device_close(d);
+            return;
+        }
+        for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
+            char what[64];
+            collection expected, c;
+            snprintf(what, sizeof what, "%s, subgroups of %u, limits %s", names[g], size, limited[i] ? limited[i] : "its own");
+            track(gl, getters[g], GLS_MAPPING_SUBGROUP, false, &expected);
+            track(d, getters[g], GLS_MAPPING_SUBGROUP, false, &c);
+            compare(&c, &expected, what, gls_device_get_info(d)->software);
+            collection_finish(&c);
+            collection_finish(&expected);
+        }
+        gls_device_close(d);
     }
 }
 
@@ -297,13 +323,13 @@ static void without_float_linear(void **state)
         collection expected, c, single;
         gls_device *d = open_gles("gles31,float_linear=0");
         warnings = 0;
-        track(gl, getters[g], false, &expected);
-        track(d, getters[g], false, &c);
+        track(gl, getters[g], GLS_MAPPING_SINGLE, false, &expected);
+        track(d, getters[g], GLS_MAPPING_SINGLE, false, &c);
         assert_int_equal(warnings, 1);
         snprintf(what, sizeof what, "%s, stop map in half precision", names[g]);
         compare(&c, &expected, what, false);
         /* single precision was asked for: what is there is taken */
-        track(d, getters[g], true, &single);
+        track(d, getters[g], GLS_MAPPING_SINGLE, true, &single);
         assert_same_collection(&single, &c, what);
         collection_finish(&single);
         collection_finish(&c);
@@ -316,7 +342,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits), cmocka_unit_test(kernels_within_limits), cmocka_unit_test(half_instead),
-        cmocka_unit_test(timing), cmocka_unit_test(same_bytes),            cmocka_unit_test(without_float_linear),
+        cmocka_unit_test(timing), cmocka_unit_test(same_bytes),            cmocka_unit_test(subgroups),
+        cmocka_unit_test(without_float_linear),
     };
     int status;
     gls_device *d = NULL;

@@ -19,13 +19,14 @@ fail() {
 # --- the chroot ------------------------------------------------------------------------------------------------------------------------------
 
 make_chroot() {
-    [ -e "$chroot/complete" ] && return 0
+    # not one of an older version of this script
+    [ -e "$chroot/complete" ] && ls "$chroot"/usr/lib/*/libGLESv2.so.2 > /dev/null 2>&1 && return 0
     as_root rm -rf "$chroot"
     mkdir -p "$work"
     # the mirror that this machine's apt uses, if it is a Debian
     mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1)
     # shellcheck disable=SC2086
-    as_root debootstrap --variant=minbase --include=mesa-vulkan-drivers,libegl1,libgl1-mesa-dri,libgl1,libopengl0,libgbm1,libepoxy0,libgomp1 \
+    as_root debootstrap --variant=minbase --include=mesa-vulkan-drivers,libegl1,libgl1-mesa-dri,libgl1,libopengl0,libgles2,libgbm1,libepoxy0,libgomp1 \
         sid "$chroot" $mirror > "$work/debootstrap.log" 2>&1 || {
         tail -n 20 "$work/debootstrap.log" >&2
         say "error: no chroot of Debian sid"
