@@ -39,7 +39,7 @@ int nearest_vertex(vec3 t)
 float amplitude(vec3 p, vec3 t)
 {
 #if ODF_PAIRS
-    return inside(p) ? pair_value(pair_cell(p), nearest_vertex(t)) : 0.0;
+    return all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID)) ? pair_value(pair_cell(p), nearest_vertex(t)) : 0.0;
 #else
     int vertex = nearest_vertex(t);
     vec3 base = volume_base(p);

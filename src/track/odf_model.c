@@ -159,6 +159,9 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
                                            : "#include \"odf_sh_single.glsl\"\n#include \"odf_coefficients_single.glsl\"\n"));
     gls_status status = gls_section_odf(sections, d, odf->sphere, odf->order);
     gls_text text = {0};
+    if (status == GLS_OK && lanes) status = gls_section_orbits(sections, d, odf->sphere, odf->order);
+    if (status == GLS_OK) status = gls_table_orbit_terms(&text, odf->order);
+    gls_define_include(d, "orbit_terms", gls_text_take(&text));
     if (status == GLS_OK && !lanes) status = gls_table_odf_rows(&text, odf->sphere, odf->order);
     gls_define_include(d, "odf_rows", gls_text_take(&text));
     return status;

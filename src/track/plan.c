@@ -23,7 +23,7 @@ static gls_status plan_mapping(const gls_track_params *params, const gls_device_
         return gls_fail(GLS_ERR_UNSUPPORTED, "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer", limits->renderer);
     plan->lanes = subgroup ? limits->subgroup_size : 1;
     /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of its own */
-    plan->group_size = subgroup ? (limits->software ? 1 : 4) * plan->lanes : limits->software ? 8 : 64;
+    plan->group_size = subgroup ? (limits->software ? 1 : params->dg == GLS_DG_PTT ? 8 : 4) * plan->lanes : limits->software ? 8 : 64;
     while (plan->group_size > limits->max_work_group_size && plan->group_size > plan->lanes) plan->group_size /= 2;
     if (plan->group_size > limits->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group_size, limits->max_work_group_size);

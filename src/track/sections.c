@@ -71,6 +71,38 @@ gls_status gls_section_odf(gls_sections *s, gls_define_list *defines, const gls_
     return status;
 }
 
+/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and its reflection changes nothing. */
+static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
+{
+    if (size == 4) return turn_x + 2u * turn_y;
+    if (size == 1) return 0;
+    if (fabs(first[0]) < 1e-9) return turn_y;
+    if (fabs(first[1]) < 1e-9) return turn_x;
+    return turn_x != turn_y;
+}
+
+gls_status gls_section_orbits(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+{
+    size_t k = gls_sh_count(sh_order), n = 0;
+    for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
+    size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
+    gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits);
+    if (n_orbits == 0) return GLS_OK;
+    double *y = malloc(k * sphere->n * sizeof *y);
+    gls_status status = y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+                          : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    uint32_t *word = status == GLS_OK ? gls_section(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
+        for (size_t j = 0; j < k; j++) put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
+    word = status == GLS_OK ? gls_section(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
+        word[o] = (uint32_t)v;
+        for (uint32_t image = 1; image < 4; image++) word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
+    }
+    free(y);
+    return status;
+}
+
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

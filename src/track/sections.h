@@ -21,6 +21,9 @@ void gls_section_floats(gls_sections *sections, gls_define_list *defines, const 
 void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, bool lanes);
 /* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
 gls_status gls_section_odf(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
+/* N_ORBITS, and if the sphere's orbits are known MODEL_ORBITS: the columns of that matrix for the first vertex of each orbit, and MODEL_MEMBERS: that vertex, and in two bits each
+ * from bit 16 on how far behind it its mirror images lie under x -> -x, y -> -y and both. */
+gls_status gls_section_orbits(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
 void gls_section_cone(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
 /* MODEL_NEAREST, NEAREST_SIZE, NEAREST_WORDS: map of the hemisphere z >= 0, and for spheres that are not antipodal then of the other, seen from its side, to the slot of the
