@@ -157,6 +157,18 @@ GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params
 GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
+/* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of two, where they fit so), the stop map, tables of directions,
+ * and the buffers of a batch. It does not depend on the number of seeds. */
+typedef struct gls_track_memory {
+    uint64_t volume_bytes, stop_map_bytes, table_bytes, buffer_bytes;
+    uint64_t device_bytes;    /* their sum, on each device */
+    uint64_t host_bytes;      /* of the host for batches and for streamlines on their way to the sink, at most */
+    uint32_t volume_channels; /* of a voxel, filling included */
+    uint32_t batch_seeds, lanes;
+} gls_track_memory;
+/* The figures by which gls_tracker_create() allocates on such a device, without one; values of images are not read. n_devices: equal ones that share the work. */
+GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params, const gls_track_input *input, gls_track_memory *memory);
+
 /* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user pointers may be NULL. *result is complete on success.
  * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
  * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */

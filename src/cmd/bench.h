@@ -97,6 +97,7 @@ typedef struct bench_column {
     gls_track_result result;
     uint64_t commissural;
     uint64_t file_bytes;   /* 0: nothing written */
+    uint64_t host_bytes;   /* of the host for streamlines, at most */
     uint64_t device_bytes; /* of the tracker */
     bench_work work;
     double seconds_fit, seconds_create;

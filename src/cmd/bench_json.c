@@ -124,6 +124,7 @@ static void add_result(cJSON *column, const bench_column *c)
     json_double(column, "max_length_mm", r->max_length);
     json_uint(column, "file_bytes", c->file_bytes);
     json_uint(column, "device_bytes", c->device_bytes);
+    json_uint(column, "host_bytes", c->host_bytes);
     cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
     json_double(work, "trilinear_samples", c->work.fetches);
     json_double(work, "texel_bytes", c->work.fetched_bytes);

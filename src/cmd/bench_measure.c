@@ -102,6 +102,7 @@ int bench_measure(bench_run *run, const bench_model *model, bench_column *c)
 {
     gls_device *device = run->device[c->device].device;
     gls_track_input input = {.stop_map = run->data.stop_map, .sphere = run->data.sphere, .odf = model->odf};
+    gls_track_memory planned;
     gls_tracker *tracker = NULL;
     gls_seeds *seeds = NULL;
     c->nseeds = bench_seeds_for(run, c->dg);
@@ -113,9 +114,12 @@ int bench_measure(bench_run *run, const bench_model *model, bench_column *c)
         input.gradients = cmd_model_gradients(&model->model);
         input.qball = model->model.qball;
     }
+    gls_status status = gls_track_plan_memory(run->device[c->device].info, 1, &c->params, &input, &planned);
+    if (status) return cmd_error_status(status);
+    c->host_bytes = planned.host_bytes;
     uint64_t before = gls_device_get_memory(device).allocated_bytes;
     double start = cmd_clock();
-    gls_status status = gls_tracker_create(device, &c->params, &input, &tracker);
+    status = gls_tracker_create(device, &c->params, &input, &tracker);
     c->seconds_create = cmd_clock() - start;
     c->seconds_fit = model->seconds_fit;
     if (!status) status = gls_seeds_create_random(run->data.roi, run->data.mask, c->nseeds, 0, &seeds);

@@ -218,18 +218,13 @@ static int track_all(track_run *run)
     code = track_shard_restrict(run);
     if (code) goto done;
     if (run->options->dry_run) {
-        code = track_input_check(&run->input, run->options);
-        if (!code) track_print_plan(run);
+        code = track_input_plan(&run->input, run->options);
+        if (!code) code = track_print_plan(run);
         goto done;
     }
     code = track_input_fit(&run->input, run->options);
     if (code) goto done;
-    gls_track_input input = {.stop_map = run->input.stop_map, .sphere = run->input.sphere, .odf = run->input.odf};
-    if (run->options->dg == GLS_DG_BOOT) {
-        input.dwi = cmd_model_dwi(&run->input.model);
-        input.gradients = cmd_model_gradients(&run->input.model);
-        input.qball = run->input.model.qball;
-    }
+    gls_track_input input = track_input_tracker(&run->input, run->options);
     double start = cmd_clock();
     gls_status status = gls_tracker_create_group(run->devices.device, run->devices.n, &run->params, &input, &tracker);
     run->seconds_upload = cmd_clock() - start;

@@ -182,9 +182,23 @@ static int make_source(track_input *input, const track_options *options)
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
-int track_input_check(track_input *input, const track_options *options)
+int track_input_plan(track_input *input, const track_options *options)
 {
-    return options->sh || options->odf ? make_source(input, options) : CMD_EXIT_OK;
+    gls_status status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    if (!status && options->dg != GLS_DG_BOOT && !options->sh && !options->odf)
+        status = gls_image_create(input->grid, gls_sh_count(options->model.sh_order), &input->model.sh);
+    if (status) return cmd_error_status(status);
+    return options->dg == GLS_DG_BOOT ? cmd_model_prepare(&input->model, input->mask) : make_source(input, options);
+}
+
+gls_track_input track_input_tracker(const track_input *input, const track_options *options)
+{
+    gls_track_input tracker = {.stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf};
+    if (options->dg != GLS_DG_BOOT) return tracker;
+    tracker.dwi = cmd_model_dwi(&input->model);
+    tracker.gradients = cmd_model_gradients(&input->model);
+    tracker.qball = input->model.qball;
+    return tracker;
 }
 
 /* CSD is slow and means nothing where no streamline goes: the part of the mask that the stop map lets through. */

@@ -42,10 +42,12 @@ typedef struct track_input {
 int track_input_init(track_input *input, const track_options *options, const cmd_arguments *arguments);
 /* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and prints the shells. */
 int track_input_read(track_input *input, const track_options *options);
-/* For --dry-run: whether the ODF files can be used. */
-int track_input_check(track_input *input, const track_options *options);
+/* For --dry-run, in place of the fit: whether the ODF files or the table can be used, and empty images where the fit's would be. */
+int track_input_plan(track_input *input, const track_options *options);
 /* The stop map, and the model's matrices or ODFs. */
 int track_input_fit(track_input *input, const track_options *options);
+/* What a tracker takes; once fitted or planned. */
+gls_track_input track_input_tracker(const track_input *input, const track_options *options);
 void track_input_finish(track_input *input);
 
 #endif

@@ -38,13 +38,26 @@ static void print_probe(const gls_track_params *p)
     printf("; radius of curvature at least %.6g mm; short steps of %.6g mm\n", 1 / gls_track_max_curvature(p), p->ptt_substep);
 }
 
-void track_print_plan(const track_run *run)
+static void print_memory(const gls_track_memory *m)
 {
+    char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
+    printf("memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n", cmd_text_bytes(m->device_bytes, total, sizeof total),
+           m->volume_channels, cmd_text_bytes(m->volume_bytes, volume, sizeof volume), cmd_text_bytes(m->stop_map_bytes, map, sizeof map),
+           cmd_text_bytes(m->table_bytes, tables, sizeof tables), cmd_text_bytes(m->buffer_bytes, buffers, sizeof buffers));
+    printf("            at most %s of the host beside the images, for any number of seeds\n", cmd_text_bytes(m->host_bytes, host, sizeof host));
+}
+
+int track_print_plan(const track_run *run)
+{
+    gls_track_memory memory;
+    gls_track_input input = track_input_tracker(&run->input, run->options);
+    gls_status status = gls_track_plan_memory(run->device, run->devices.n, &run->params, &input, &memory);
+    if (status) return cmd_error_status(status);
     const track_options *o = run->options;
     const track_input *in = &run->input;
     const gls_grid *grid = in->grid;
-    char count[32], batch[32], voxels[32], memory[32], word[32], axes[4];
-    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < o->chunk_size ? seeds : o->chunk_size;
+    char count[32], batch[32], voxels[32], word[32], axes[4];
+    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < memory.batch_seeds ? seeds : memory.batch_seeds;
     uint32_t lanes;
     const char *mapping = cmd_device_mapping(run->device, (gls_mapping)o->mapping, &lanes);
     gls_grid_axis_codes(grid, axes);
@@ -76,12 +89,10 @@ void track_print_plan(const track_run *run)
     printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
     printf("batch       at most %s seeds, %s batches or more\n", cmd_text_count(largest, batch, sizeof batch),
            cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
-    double texel = o->float_textures ? 4 : 2;
-    size_t channels = o->dg == GLS_DG_BOOT ? cmd_model_volumes(&in->model) : (sphere->n + 3) / 4 * 4;
-    uint64_t bytes = (uint64_t)((double)gls_grid_voxels(grid) * texel * (double)channels);
-    printf("memory      about %s of image data on the device\n", cmd_text_bytes(bytes, memory, sizeof memory));
+    print_memory(&memory);
     printf("output      %s\n", run->output);
     if (run->sidecar) printf("sidecar     %s\n", run->sidecar);
+    return CMD_EXIT_OK;
 }
 
 static void summary_counts(const gls_track_result *r)

@@ -27,8 +27,8 @@ typedef struct track_run {
     double seconds_upload, seconds_track, seconds_write, seconds_total;
 } track_run;
 
-/* What is known before tracking, to standard output: --dry-run. */
-void track_print_plan(const track_run *run);
+/* What is known before tracking, to standard output: --dry-run. Returns an exit code, the message printed. */
+int track_print_plan(const track_run *run);
 /* What came out, as info lines. */
 void track_print_summary(const track_run *run);
 

@@ -210,7 +210,7 @@ gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n, uint6
     gls_status status = gls_pass_initial(c, first, n);
     c->stats->result.seconds_initial += gls_seconds() - start;
     bool gave_way = false;
-    if (!c->engine->plan.staged) gls_pace_guess(&c->track_pace, &c->initial_pace, c->points_per_line * c->engine->plan.substeps);
+    if (!c->engine->plan.staged) gls_pace_guess(&c->track_pace, &c->initial_pace, c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
     for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
         uint32_t from = seed;
         status = run_round(c, first, from, n, &seed);

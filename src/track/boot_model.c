@@ -86,22 +86,14 @@ static gls_status define_boot(gls_define_list *d, gls_sections *sections, const 
     return lanes ? add_matrices(sections, d, q) : add_rows(d, params, input);
 }
 
-gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                 gls_model *model)
+gls_status gls_boot_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                               gls_volume_plan *volume, gls_sections *sections)
 {
-    const gls_image *dwi = input->dwi;
-    gls_volume_plan volume;
-    gls_status status = gls_volume_plan_make(&dwi->grid, gls_boot_channels(input->qball), params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
-                                             gls_device_get_info(device), &volume);
+    gls_texture_format format = params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
+    gls_status status = gls_volume_plan_make(&input->dwi->grid, gls_boot_channels(input->qball), format, limits, volume);
     if (status != GLS_OK) return status;
-    gls_sections sections = {0};
-    gls_section_sphere(&sections, defines, input->sphere, plan->lanes > 1);
-    status = define_boot(defines, &sections, params, plan, input);
-    if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
-    if (status == GLS_OK) status = gls_volume_create(device, &volume, "bootstrap volume", &model->volume);
-    gls_sections_finish(&sections);
-    if (status != GLS_OK) gls_model_finish(model);
-    return status;
+    gls_section_sphere(sections, defines, input->sphere, plan->lanes > 1);
+    return define_boot(defines, sections, params, plan, input);
 }
 
 gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed)
@@ -113,12 +105,4 @@ gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_tra
         models[i]->min_signal = input->qball->options.min_signal * scale;
     }
     return gls_boot_volume_fill(volume, n, input, scale, failed);
-}
-
-void gls_model_finish(gls_model *model)
-{
-    gls_volume_finish(&model->volume);
-    gls_buffer_destroy(model->pairs);
-    gls_buffer_destroy(model->buffer);
-    *model = (gls_model){0};
 }

@@ -138,11 +138,16 @@ void gls_parcel_store_finish(gls_parcel_store *store)
     *store = (gls_parcel_store){0};
 }
 
+size_t gls_courier_parcels(size_t n_workers)
+{
+    return n_workers > 1 ? MANY + 1 : FEW;
+}
+
 gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user, gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
-    *c = (gls_courier){.queue = queue, .sink = sink, .user = user, .n_workers = queue->n_workers, .per_worker = queue->n_workers > 1 ? MANY + 1 : FEW, .due = queue->next};
+    *c = (gls_courier){.queue = queue, .sink = sink, .user = user, .n_workers = queue->n_workers, .per_worker = gls_courier_parcels(queue->n_workers), .due = queue->next};
     c->parcel = lend_parcels(store, c->n_workers * c->per_worker);
     if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
         free(c);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/sections.h"
 #include "track/tables.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -47,7 +48,7 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_int(d, "GRID_NX", t->grid.dim[0]);
     gls_define_int(d, "GRID_NY", t->grid.dim[1]);
     gls_define_int(d, "GRID_NZ", t->grid.dim[2]);
-    gls_define_int(d, "ODF_PAIRS", t->model.pairs != NULL);
+    gls_define_int(d, "ODF_PAIRS", volume->pairs);
     gls_define_int(d, "TILE_CHANNELS", volume->tile_channels);
     gls_define_int(d, "VOLUME_TEXTURES", volume->n_textures);
     gls_define_int(d, "VOLUME_PER_COLUMN", volume->per_column);
@@ -113,25 +114,25 @@ static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
 
 static gls_status create_buffers(gls_engine *t)
 {
-    const gls_track_plan *p = &t->plan;
     const struct {
         gls_buffer **buffer;
         gls_buffer_kind kind;
-        uint64_t bytes;
         const char *label;
-    } wanted[] = {
-        {&t->uniforms, GLS_BUFFER_UNIFORM, sizeof(gls_track_uniforms), "parameters"},
-        {&t->gather_uniforms, GLS_BUFFER_UNIFORM, sizeof(gls_gather_uniforms), "gather parameters"},
-        {&t->seeds, GLS_BUFFER_STORAGE, 4ull * GLS_SEED_WORDS * p->batch_seeds, "seeds"},
-        {&t->directions, GLS_BUFFER_READBACK, 4ull * p->batch_seeds * (uint64_t)(t->params.max_directions_per_seed + 1), "initial directions"},
-        {&t->work, GLS_BUFFER_STORAGE, p->staged ? 8ull * p->work_words * p->batch_lines : 4, "work"},
-        {&t->lines, GLS_BUFFER_STORAGE, 4ull * GLS_LINE_WORDS * p->batch_lines, "streamlines"},
-        {&t->pool, GLS_BUFFER_STORAGE, 12ull * GLS_POOL_BLOCK * p->pool_blocks, "pool of points"},
-        {&t->state, GLS_BUFFER_READBACK, 4ull * (GLS_STATE_HEADER + 2ull * p->batch_lines + 2ull * p->pool_blocks), "state"},
-        {&t->output, GLS_BUFFER_READBACK, 12ull * p->output_points, "output points"},
+    } wanted[GLS_TRACK_BUFFERS] = {
+        [GLS_TRACK_UNIFORMS] = {&t->uniforms, GLS_BUFFER_UNIFORM, "parameters"},
+        [GLS_TRACK_GATHER_UNIFORMS] = {&t->gather_uniforms, GLS_BUFFER_UNIFORM, "gather parameters"},
+        [GLS_TRACK_SEEDS] = {&t->seeds, GLS_BUFFER_STORAGE, "seeds"},
+        [GLS_TRACK_DIRECTIONS] = {&t->directions, GLS_BUFFER_READBACK, "initial directions"},
+        [GLS_TRACK_WORK] = {&t->work, GLS_BUFFER_STORAGE, "work"},
+        [GLS_TRACK_LINES] = {&t->lines, GLS_BUFFER_STORAGE, "streamlines"},
+        [GLS_TRACK_POOL] = {&t->pool, GLS_BUFFER_STORAGE, "pool of points"},
+        [GLS_TRACK_STATE] = {&t->state, GLS_BUFFER_READBACK, "state"},
+        [GLS_TRACK_OUTPUT] = {&t->output, GLS_BUFFER_READBACK, "output points"},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        gls_status status = gls_buffer_create(t->device, wanted[i].kind, wanted[i].bytes, wanted[i].label, wanted[i].buffer);
+    uint64_t bytes[GLS_TRACK_BUFFERS];
+    gls_track_buffer_bytes(&t->params, &t->plan, bytes);
+    for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
+        gls_status status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, wanted[i].buffer);
         if (status != GLS_OK) return status;
     }
     return GLS_OK;
@@ -168,21 +169,33 @@ static gls_status fit_buffers(gls_engine *t)
     }
 }
 
+/* Parallel transport samples the volume for every curve of its disc, along the whole probe; others, like the search for peaks, all vertices at one place, four to a texel. */
+static double guess_turn_cost(const gls_track_params *p, const gls_track_input *input)
+{
+    const double curves = 24;
+    return p->dg == GLS_DG_PTT ? 1 + curves * p->probe_quality * p->probe_count / ((double)input->odf->sphere->n / 4) : 1;
+}
+
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
 {
     bool boot = params->dg == GLS_DG_BOOT;
+    gls_volume_plan volume;
+    gls_sections sections = {0};
     gls_engine *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->device = device;
     t->params = *params;
     t->grid = input->stop_map->grid;
+    t->turn_cost = guess_turn_cost(params, input);
     t->coefficients = boot ? (uint32_t)input->qball->k : 0;
     gls_device_hold(device);
     double start = gls_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), t->coefficients, &t->plan);
-    if (status == GLS_OK) status = (boot ? gls_boot_model_create : gls_odf_model_create)(device, params, &t->plan, input, &t->defines, &t->model);
+    if (status == GLS_OK) status = gls_model_plan(gls_device_get_info(device), params, &t->plan, input, &t->defines, &volume, &sections);
+    if (status == GLS_OK) status = gls_model_create(device, &volume, &sections, &t->model);
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);
     gls_device_release(device);
+    gls_sections_finish(&sections);
     if (status == GLS_OK) status = copy_vertices(t, boot ? input->sphere : input->odf->sphere);
     t->seconds_upload = gls_seconds() - start;
     if (status == GLS_OK) *out = t;
@@ -221,8 +234,9 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_define_finish(&t->defines);
     if (status != GLS_OK) return status;
     t->complete = true;
+    uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     gls_log(GLS_LOG_DEBUG, "batches of %u seeds, %u streamlines, %u blocks of %d points; buffers %.1f MiB, volume %.1f MiB in %u textures", t->plan.batch_seeds, t->plan.batch_lines,
-            t->plan.pool_blocks, GLS_POOL_BLOCK, (double)t->plan.buffer_bytes / 1048576.0, (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
+            t->plan.pool_blocks, GLS_POOL_BLOCK, (double)buffer_bytes / 1048576.0, (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
     return GLS_OK;
 }
 

@@ -45,16 +45,20 @@ void gls_define_finish(gls_define_list *list);
 /* What a direction getter needs on the device. */
 typedef struct gls_model {
     gls_volume volume;
-    gls_buffer *pairs;  /* in its place where PTT looks up ODFs in a buffer; else NULL */
     gls_buffer *buffer; /* vertices and, for subgroups, matrices: "Model" in the shaders */
     double min_signal;  /* in units of the volume */
 } gls_model;
 
-/* Makes the volume, empty, and the model buffer, and adds the direction getter's definitions. */
-gls_status gls_boot_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                 gls_model *model);
-gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                gls_model *model);
+struct gls_sections;
+/* Plans the volume, makes the contents of the model buffer and adds the direction getter's definitions; nothing on a device. The caller finishes the sections. */
+gls_status gls_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                          gls_volume_plan *volume, struct gls_sections *sections);
+gls_status gls_boot_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                               gls_volume_plan *volume, struct gls_sections *sections);
+gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                              gls_volume_plan *volume, struct gls_sections *sections);
+/* Makes the volume, empty, and the model buffer. */
+gls_status gls_model_create(gls_device *device, const gls_volume_plan *volume, struct gls_sections *sections, gls_model *model);
 /* Fill the volumes of models of the same input and parameters, each on a device of its own: what the CPU computes for them, it computes once. *failed tells which model a failure is
  * of; it stays as it was for one of the input or of the host. */
 gls_status gls_boot_model_fill(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed);
@@ -85,6 +89,7 @@ typedef struct gls_engine {
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
     uint32_t coefficients;  /* of the plan */
+    double turn_cost;       /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings;      /* of the batch, for want of memory */
     bool owns_device;       /* opened in place of one that was lost */
     bool complete;
@@ -120,6 +125,23 @@ struct gls_tracker {
 /* Makes engine i anew, with batches of at most this many seeds, on a new context if the old one is lost. After a failure there is no engine. */
 gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);
 
+/* Buffers of an engine besides the model's, and their sizes: the one place that knows them. */
+typedef enum gls_track_buffer {
+    GLS_TRACK_UNIFORMS,
+    GLS_TRACK_GATHER_UNIFORMS,
+    GLS_TRACK_SEEDS,
+    GLS_TRACK_DIRECTIONS,
+    GLS_TRACK_WORK,
+    GLS_TRACK_LINES,
+    GLS_TRACK_POOL,
+    GLS_TRACK_STATE,
+    GLS_TRACK_OUTPUT,
+    GLS_TRACK_BUFFERS
+} gls_track_buffer;
+/* bytes of each; returns their sum. */
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan, uint64_t bytes[GLS_TRACK_BUFFERS]);
+
+gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input);
 gls_status gls_track_params_check(const gls_track_params *params);
 
 /* Counts and lengths of a run, in constant memory. */
@@ -160,7 +182,7 @@ typedef struct gls_batch_context {
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
     gls_pace initial_pace;  /* seeds of pass 1 */
-    gls_pace track_pace;    /* pass 2: lines, staged: halves */
+    gls_pace track_pace;    /* pass 2: lines; staged: halves, times their turns */
 } gls_batch_context;
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in c->seed) into c->direction. */
 gls_status gls_pass_initial(gls_batch_context *context, uint64_t first, uint32_t n);

@@ -82,8 +82,8 @@ static gls_status fill_for_ptt(gls_model *const *models, size_t n, const gls_tra
     odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = n_vertices, .scale = 1};
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n; i++) {
-        bool kind = models[i]->pairs != NULL;
-        if (kind) pairs[n_kind[1]] = models[i]->pairs;
+        bool kind = models[i]->volume.pairs != NULL;
+        if (kind) pairs[n_kind[1]] = models[i]->volume.pairs;
         else volume[n_kind[0]] = &models[i]->volume;
         index[kind][n_kind[kind]++] = i;
     }
@@ -167,43 +167,29 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
     return status;
 }
 
-static gls_status create_pairs(gls_device *device, const gls_grid *grid, size_t n, gls_model *model)
-{
-    return gls_buffer_create(device, GLS_BUFFER_STORAGE, gls_pairs_bytes(grid, n), "ODF pairs", &model->pairs);
-}
-
-static gls_status create_volume(gls_device *device, const gls_track_params *params, const gls_grid *grid, size_t channels, const char *label, gls_model *model)
-{
-    gls_volume_plan volume;
-    gls_status status = gls_volume_plan_make(grid, (uint32_t)channels, volume_format(params), gls_device_get_info(device), &volume);
-    return status == GLS_OK ? gls_volume_create(device, &volume, label, &model->volume) : status;
-}
-
-gls_status gls_odf_model_create(gls_device *device, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                                gls_model *model)
+gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                              gls_volume_plan *volume, gls_sections *sections)
 {
     const gls_odf_source *odf = input->odf;
     const gls_grid *grid = &input->stop_map->grid;
     size_t n = odf->sphere->n;
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS, lanes = plan->lanes > 1;
-    bool pairs = params->dg == GLS_DG_PTT && !params->float_textures && gls_pairs_wanted(grid, n, gls_device_get_info(device));
-    gls_sections sections = {0};
+    bool pairs = params->dg == GLS_DG_PTT && !params->float_textures && gls_pairs_plan(grid, n, limits, volume);
+    uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
         return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    uint32_t *slot = pairs ? malloc(n * sizeof *slot) : NULL;
-    gls_status status = pairs && (!slot || !gls_pairs_order(odf->sphere, slot)) ? gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere") : GLS_OK;
-    if (status == GLS_OK) status = pairs ? create_pairs(device, grid, n, model)
-                                         : create_volume(device, params, grid, coefficients ? odf->parts->n_inputs : n, coefficients ? "SH volume" : "ODF volume", model);
-    if (status == GLS_OK) {
-        gls_section_sphere(&sections, defines, odf->sphere, lanes);
-        if (coefficients) status = define_coefficients(defines, &sections, plan, odf);
-        else gls_define_mapped(defines, "odf_mapping.glsl", pairs ? "odf_pairs" : "odf_volume", lanes);
-        if (params->dg == GLS_DG_PTT) define_ptt(defines, &sections, params, plan, odf->sphere, slot);
-        else define_pick(defines, &sections, params, plan, odf->sphere);
+    gls_status status = pairs ? GLS_OK : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n), volume_format(params), limits, volume);
+    if (status == GLS_OK && pairs) {
+        slot = malloc(n * sizeof *slot);
+        if (!slot || !gls_pairs_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     }
-    if (status == GLS_OK) status = gls_sections_upload(&sections, device, &model->buffer);
+    if (status == GLS_OK) {
+        gls_section_sphere(sections, defines, odf->sphere, lanes);
+        if (coefficients) status = define_coefficients(defines, sections, plan, odf);
+        else gls_define_mapped(defines, "odf_mapping.glsl", pairs ? "odf_pairs" : "odf_volume", lanes);
+        if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);
+        else define_pick(defines, sections, params, plan, odf->sphere);
+    }
     free(slot);
-    gls_sections_finish(&sections);
-    if (status != GLS_OK) gls_model_finish(model);
     return status;
 }

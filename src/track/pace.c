@@ -6,10 +6,11 @@
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.5, .longest = 0.8};
 
 /* The product within least .. UINT32_MAX. */
-static uint32_t scaled(double items, double factor)
+static uint32_t scaled(const gls_pace *pace, double items, double factor)
 {
     double product = items * factor;
-    if (product < gls_pace_rule.least) return gls_pace_rule.least;
+    uint32_t least = pace->least > 0 ? pace->least : gls_pace_rule.least;
+    if (product < least) return least;
     return product < UINT32_MAX ? (uint32_t)product : UINT32_MAX;
 }
 
@@ -32,18 +33,18 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item) pace->seconds_per_item = seconds / items;
     if (seconds > pace->longest) pace->longest = seconds;
     double change = gls_pace_rule.wanted / seconds;
-    if (seconds > gls_pace_rule.longest) limit = scaled(items, change);
-    else if (items >= limit && change > 2) limit = scaled(items, change < MOST_GROWTH ? change : MOST_GROWTH);
+    if (seconds > gls_pace_rule.longest) limit = scaled(pace, items, change);
+    else if (items >= limit / 4 * 3 && change > 2) limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
     pace->limit = limit;
 }
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
     /* half of what would be wanted: it is a guess */
-    if (pace->limit == 0 && other->seconds_per_item > 0) pace->limit = scaled(1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
+    if (pace->limit == 0 && other->seconds_per_item > 0) pace->limit = scaled(pace, 1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
 }
 
 void gls_pace_slow(gls_pace *pace)
 {
-    if (pace->limit > 0) pace->limit = scaled(pace->limit, 0.25);
+    if (pace->limit > 0) pace->limit = scaled(pace, pace->limit, 0.25);
 }

@@ -8,6 +8,7 @@
 /* One for each kind of dispatch; zeroed: nothing is known of the device yet. */
 typedef struct gls_pace {
     uint32_t limit;          /* items of a dispatch */
+    uint32_t least;          /* with fewer this device is no faster; 0: the rule's */
     double seconds_per_item; /* of the fastest dispatch */
     double longest;          /* seconds */
 } gls_pace;
@@ -23,7 +24,7 @@ void gls_pace_slow(gls_pace *pace);
 
 /* Variables for tests only. */
 typedef struct gls_pace_rules {
-    uint32_t first, least; /* items of the first dispatch, and of any: with fewer a GPU is no faster */
+    uint32_t first, least; /* items of the first dispatch, and of any unless the device has a least of its own */
     double wanted, longest; /* seconds of a dispatch: those beyond longest get shorter, those far below wanted longer */
 } gls_pace_rules;
 extern gls_pace_rules gls_pace_rule;

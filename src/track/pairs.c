@@ -10,17 +10,14 @@
 /* What is computed and sent at a time. */
 #define SLAB_BYTES ((size_t)64 << 20)
 
-uint64_t gls_pairs_bytes(const gls_grid *grid, size_t n)
+bool gls_pairs_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_volume_plan *plan)
 {
-    return (uint64_t)gls_grid_voxels(grid) * n * sizeof(uint32_t);
-}
-
-bool gls_pairs_wanted(const gls_grid *grid, size_t n, const gls_device_info *limits)
-{
-    uint64_t bytes = gls_pairs_bytes(grid, n);
-    const char *forced = getenv("GLSLINES_ODF_PAIRS");
-    bool allowed = forced ? *forced == '1' : !limits->gles;
-    return allowed && bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2);
+    uint64_t bytes = (uint64_t)gls_grid_voxels(grid) * n * sizeof(uint32_t);
+    /* for tests: 0 takes textures */
+    const char *wanted = getenv("GLSLINES_ODF_PAIRS");
+    if (limits->gles || (wanted && *wanted == '0') || bytes > limits->max_storage_bytes || (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2)) return false;
+    *plan = (gls_volume_plan){.pairs = true, .n_tiles = (uint32_t)n, .tile_channels = 1, .bytes = bytes};
+    return true;
 }
 
 typedef struct place {

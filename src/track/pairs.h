@@ -7,10 +7,8 @@
 
 #include "track/volume.h"
 
-/* Bytes for n directions. */
-uint64_t gls_pairs_bytes(const gls_grid *grid, size_t n);
-/* Whether the device does better with pairs than with textures, and has room for them. */
-bool gls_pairs_wanted(const gls_grid *grid, size_t n, const gls_device_info *limits);
+/* The plan of a volume of pairs for n directions; false where the device has no room for them and textures have to do. */
+bool gls_pairs_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_volume_plan *plan);
 /* slot[v]: the place of vertex v among a voxel's directions, so that near ones lie near each other. False if memory ran out. */
 bool gls_pairs_order(const gls_sphere *sphere, uint32_t *slot);
 /* Fills buffers of the same grid and n directions, each on a device of its own, with what block() gives (as for gls_volume_fill()). */

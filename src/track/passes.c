@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, bool initial)
+static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t turns, bool initial)
 {
     const gls_track_params *p = &t->params;
     const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
@@ -30,7 +30,7 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
-        .turns = t->plan.turns,
+        .turns = turns,
         .angular_weight = initial ? 0.0f : (float)p->angular_weight,
         .voxel_x = (float)t->grid.voxel_size[0],
         .voxel_y = (float)t->grid.voxel_size[1],
@@ -50,7 +50,7 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
     args[n++] = gls_arg_uniforms(0, t->uniforms);
     args[n++] = gls_arg_buffer(3, t->model.buffer);
     args[n++] = gls_arg_texture(0, t->stop_map);
-    if (t->model.pairs) args[n++] = gls_arg_buffer(4, t->model.pairs);
+    if (t->model.volume.pairs) args[n++] = gls_arg_buffer(4, t->model.volume.pairs);
     for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
     return n;
 }
@@ -98,7 +98,7 @@ static gls_status initial_piece(gls_batch_context *c, uint64_t first, uint32_t a
         memcpy(&words[GLS_SEED_WORDS * i], c->seed[at + i], 12);
         words[GLS_SEED_WORDS * i + 3] = (uint32_t)(first + at + i);
     }
-    gls_status status = upload_uniforms(t, n, n, true);
+    gls_status status = upload_uniforms(t, n, n, 1, true);
     if (status == GLS_OK) status = gls_buffer_write(t->seeds, 0, 4ull * GLS_SEED_WORDS * n, words);
     if (status != GLS_OK) return status;
     size_t n_args = common_arguments(t, args);
@@ -127,7 +127,7 @@ static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
-    gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, false);
+    gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
     if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_lines, c->line);
     if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
     if (status != GLS_OK) return status;
@@ -157,8 +157,8 @@ static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
     return gls_buffer_write(c->engine->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
 }
 
-/* The turns of one dispatch for the first n_active slots of the device's list. */
-static gls_status run_turns(gls_engine *t, uint32_t n_active, bool initial)
+/* These turns for the first n_active slots of the device's list. */
+static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
 {
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
@@ -169,27 +169,33 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, bool initial)
     uint32_t slots = slots_per_group(&t->plan);
     if (!t->plan.split) return run(t->step, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < (initial ? 1 : t->plan.turns) && status == GLS_OK; i++) {
+    for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {
         status = run(initial && t->first_sample ? t->first_sample : t->sample, n_active, slots, limit, args, n_args);
         if (status == GLS_OK) status = run(t->turn, n_active, slots, limit, args, n_args);
     }
     return status;
 }
 
-/* The same for the first n_active entries of the host's list, in pieces. */
+/* With fewer halves than this at a time a device that is slow is slower still: rather fewer turns. */
+#define FEW_HALVES 4096u
+
+/* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. */
 static gls_status run_pieces(gls_batch_context *c, uint32_t n_items, uint32_t n_active, bool initial)
 {
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
+    uint32_t most = initial ? 1 : t->plan.turns, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
+    uint32_t turns = (gls_pace_items(pace, most * few) + few - 1) / few;
     for (uint32_t at = 0, n; at < n_active && status == GLS_OK; at += n) {
         double start = gls_seconds();
-        n = gls_pace_items(pace, n_active - at);
-        status = upload_uniforms(t, n_items, n, initial);
+        n = gls_pace_items(pace, (n_active - at) * turns) / turns;
+        if (n == 0) n = 1;
+        status = upload_uniforms(t, n_items, n, turns, initial);
         if (status == GLS_OK) status = gls_buffer_write(t->work, 0, 4ull * n, c->work + at);
-        if (status == GLS_OK) status = run_turns(t, n, initial);
+        if (status == GLS_OK) status = run_turns(t, n, turns, initial);
         if (status == GLS_OK) status = gls_device_synchronize(t->device);
-        gls_pace_note(pace, n, gls_seconds() - start);
+        gls_pace_note(pace, n * turns, gls_seconds() - start);
         if (status == GLS_OK) status = gls_batch_poll(c);
     }
     return status;
@@ -233,7 +239,7 @@ static void fill_halves(gls_batch_context *c, uint32_t n_items)
 static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;
-    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->plan.turns);
+    gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
     fill_halves(c, n_items);
     gls_status status = upload_work(c, n_items);
     if (status == GLS_OK) status = reset_state(c, n_items);

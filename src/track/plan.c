@@ -78,8 +78,6 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.batch_lines = (uint32_t)lines;
     p.pool_blocks = (uint32_t)blocks;
     p.output_points = (uint32_t)min_u64(blocks * GLS_POOL_BLOCK + lines, storage / 12);
-    p.buffer_bytes = 4 * (batch * (GLS_SEED_WORDS + directions + 1) + lines * (GLS_LINE_WORDS + 2 * (uint64_t)p.work_words) + GLS_STATE_HEADER + 2 * lines + 2 * blocks) +
-                     12 * (blocks * GLS_POOL_BLOCK + (uint64_t)p.output_points);
     *plan = p;
     return GLS_OK;
 }

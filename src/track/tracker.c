@@ -21,7 +21,7 @@ static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
     return n == qball->n;
 }
 
-static gls_status check_input(const gls_track_params *params, const gls_track_input *input)
+gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)
 {
     GLS_REQUIRE(input->stop_map);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
@@ -172,7 +172,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
         for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
     }
     gls_status status = gls_track_params_check(params);
-    if (status == GLS_OK) status = check_input(params, input);
+    if (status == GLS_OK) status = gls_track_input_check(params, input);
     if (status != GLS_OK) return status;
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");

@@ -8,6 +8,9 @@
 #include "util/log.h"
 #include "util/status.h"
 
+/* Items of a dispatch that keep all cores of a CPU busy. */
+#define LEAST_ON_CPU 64
+
 static void free_arrays(gls_batch_context *c)
 {
     free(c->direction);
@@ -25,6 +28,7 @@ static gls_status make_arrays(gls_worker *w)
     gls_batch_context *c = &w->context;
     free_arrays(c);
     c->engine = w->run->tracker->engine[w->index];
+    if (gls_device_get_info(c->engine->device)->software) c->initial_pace.least = c->track_pace.least = LEAST_ON_CPU;
     const gls_track_plan *p = &c->engine->plan;
     size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
     c->direction = malloc(4ull * p->batch_seeds * (size_t)(c->engine->params.max_directions_per_seed + 1));

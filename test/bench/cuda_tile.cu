@@ -1,5 +1,7 @@
 /* What bench_matmul is measured against on NVIDIA's hardware: the plain tiled product as introductions to CUDA have it, one element of C an invocation and
- * tiles of 32 x 32 in shared memory. Not built with the rest. Usage: nvcc -O3 -arch=native -o cuda_tile test/bench/cuda_tile.cu && ./cuda_tile [SIZE ...] */
+ * tiles of 32 x 32 in shared memory. Not built with the rest.
+ *
+ * Usage: nvcc -O3 -arch=native -o cuda_tile test/bench/cuda_tile.cu && ./cuda_tile [SIZE ...] */
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

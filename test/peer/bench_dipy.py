@@ -2,8 +2,9 @@
 
     bench_dipy.py DIRECTORY | --check
 
-DIRECTORY holds job.json and what that names, written by the tool; --check prints DIPY's version; everything lies in voxel coordinates, so that no affine is involved. Each tracker gets seeds from the front of
-the list, part by part, and from the front again, until its time is over; what counts is points per second. Streamlines of one point are left out of the count, as glslines leaves them out."""
+DIRECTORY holds job.json and what that names, written by the tool; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
+tracker gets seeds from the front of the list, part by part, and from the front again, until its time is over; what counts is points per second. Streamlines of one point are left
+out, as glslines leaves them out."""
 
 import json
 import os

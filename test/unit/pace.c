@@ -76,6 +76,21 @@ static void long_latency(void **state)
     assert_int_equal(gls_pace_items(&pace, 100000), gls_pace_rule.least);
 }
 
+/* Pieces that the pace cuts a little shorter than its limit, as whole turns make them, get longer all the same. */
+static void rounded(void **state)
+{
+    (void)state;
+    gls_pace pace = {0};
+    for (int i = 0; i < 30; i++) {
+        uint32_t n = gls_pace_items(&pace, 1000000);
+        gls_pace_note(&pace, n - n / 9, 1e-6 * n);
+    }
+    assert_true(gls_pace_items(&pace, 1000000) > 200000);
+    gls_pace own = {.least = 10};
+    for (int i = 0; i < 30; i++) gls_pace_note(&own, gls_pace_items(&own, 1000), 5);
+    assert_int_equal(gls_pace_items(&own, 1000), 10);
+}
+
 static void guesses(void **state)
 {
     (void)state;
@@ -103,6 +118,6 @@ static void guesses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_speeds), cmocka_unit_test(slowing_down), cmocka_unit_test(long_latency), cmocka_unit_test(guesses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_speeds), cmocka_unit_test(slowing_down), cmocka_unit_test(long_latency), cmocka_unit_test(rounded), cmocka_unit_test(guesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

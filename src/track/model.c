@@ -1,0 +1,23 @@
+/* What all direction getters do to get their model onto a device. */
+#include "track/sections.h"
+
+gls_status gls_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+                          gls_volume_plan *volume, gls_sections *sections)
+{
+    return (params->dg == GLS_DG_BOOT ? gls_boot_model_plan : gls_odf_model_plan)(limits, params, plan, input, defines, volume, sections);
+}
+
+gls_status gls_model_create(gls_device *device, const gls_volume_plan *volume, gls_sections *sections, gls_model *model)
+{
+    gls_status status = gls_sections_upload(sections, device, &model->buffer);
+    if (status == GLS_OK) status = gls_volume_create(device, volume, "model volume", &model->volume);
+    if (status != GLS_OK) gls_model_finish(model);
+    return status;
+}
+
+void gls_model_finish(gls_model *model)
+{
+    gls_volume_finish(&model->volume);
+    gls_buffer_destroy(model->buffer);
+    *model = (gls_model){0};
+}
