@@ -8,6 +8,8 @@
 #include "dg_boot_mapping.glsl"
 #include "dg_boot_choose.glsl"
 
+void prepare_getter() {}
+
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     sample_coefficients(p, draw, false);

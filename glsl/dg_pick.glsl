@@ -5,6 +5,8 @@
 #include "odf_initial.glsl"
 #include "pick_mapping.glsl"
 
+void prepare_getter() {}
+
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     odf_axis = d;

@@ -1,26 +1,46 @@
 // Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
-// Each volume channel, a tile of its own, is the ODF along one vertex, normalised voxel by voxel to a maximum of 1.
+// The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or pairs (see pairs.glsl).
 #include "odf_initial.glsl"
+
+// The map of nearest vertices is read for every sample: where there is room for it, from shared memory.
+#if NEAREST_SHARED
+shared uint nearest_words[NEAREST_WORDS];
+#define NEAREST_WORD(i) nearest_words[i]
+void prepare_getter()
+{
+    for (uint i = gl_LocalInvocationIndex; i < uint(NEAREST_WORDS); i += uint(GROUP_SIZE)) nearest_words[i] = MODEL_UINT(MODEL_NEAREST + int(i));
+    barrier();
+}
+#else
+#define NEAREST_WORD(i) MODEL_UINT(MODEL_NEAREST + int(i))
+void prepare_getter() {}
+#endif
 
 const int PTT_TRIES = 1024;      // candidates of a turn
 const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
 const int PTT_FIRST_ROUNDS = 32;
 const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
 
-// Nearest vertex to t: an octahedral map of the sphere.
+// Where the vertex nearest to t lies in the volume: the hemisphere's octahedron seen from above, its square turned to fill the map, which two entries share a word of.
 int nearest_vertex(vec3 t)
 {
-    vec3 a = t / (abs(t.x) + abs(t.y) + abs(t.z));
-    vec2 uv = a.z >= 0.0 ? a.xy : (1.0 - abs(a.yx)) * vec2(a.x >= 0.0 ? 1.0 : -1.0, a.y >= 0.0 ? 1.0 : -1.0);
-    ivec2 cell = clamp(ivec2((uv * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
-    return MODEL_INT(MODEL_NEAREST + cell.y * NEAREST_SIZE + cell.x);
+    vec2 a = (t.z < 0.0 ? -t.xy : t.xy) / (abs(t.x) + abs(t.y) + abs(t.z));
+    ivec2 cell = clamp(ivec2((vec2(a.x + a.y, a.x - a.y) * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
+    uint at = uint(cell.y * NEAREST_SIZE + cell.x);
+#if !ANTIPODAL
+    if (t.z < 0.0) at += uint(NEAREST_SIZE * NEAREST_SIZE);
+#endif
+    return int(NEAREST_WORD(at / 2u) >> (at % 2u * 16u) & 0xffffu);
 }
 
 // ODF along t at p, 0 outside the grid.
 float amplitude(vec3 p, vec3 t)
 {
+#if ODF_PAIRS
+    return all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID)) ? pair_value(pair_cell(p), nearest_vertex(t)) : 0.0;
+#else
     int vertex = nearest_vertex(t);
     vec3 base = volume_base(p);
     float value = 0.0;
@@ -29,36 +49,16 @@ float amplitude(vec3 p, vec3 t)
 #include "tile_loops"
 #undef TILES
     return inside(p) ? value : 0.0;
+#endif
 }
 
-// An arc of curvature k = |(k1, k2)| that starts along t bends towards m: after a length a it has gone t sin(ka)/k + m (1 - cos(ka))/k and points along t cos(ka) + m sin(ka).
-struct Arc {
-    vec3 t, m;
-    float k;
-};
-
-Arc arc_make(vec3 t, vec3 n, vec3 b, vec2 curvature)
+// How far an arc of curvature k has gone after a length a: along its first tangent, sin(ka)/k, and across, towards its centre, (1 - cos(ka))/k.
+vec2 arc_gone(float k, float a)
 {
-    float k = length(curvature);
-    return Arc(t, k > 0.0 ? (curvature.x * n + curvature.y * b) / k : n, k);
-}
-
-vec3 arc_tangent(Arc arc, float a) { return cos(arc.k * a) * arc.t + sin(arc.k * a) * arc.m; }
-
-vec3 arc_displacement(Arc arc, float a)
-{
-    float angle = arc.k * a;
+    float angle = k * a;
     // series where the closed form loses digits
-    float along = angle > 1e-3 ? sin(angle) / arc.k : a * (1.0 - angle * angle / 6.0);
-    float across = angle > 1e-2 ? (1.0 - cos(angle)) / arc.k : a * angle * (0.5 - angle * angle / 24.0);
-    return along * arc.t + across * arc.m;
-}
-
-// A vector carried along the arc without twist.
-vec3 arc_transport(Arc arc, float a, vec3 v)
-{
-    float s = dot(v, arc.m);
-    return v + s * ((cos(arc.k * a) - 1.0) * arc.m - sin(arc.k * a) * arc.t);
+    return vec2(angle > 1e-3 ? sin(angle) / k : a * (1.0 - angle * angle / 6.0),
+                angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }
 
 vec3 to_voxels(vec3 mm) { return mm / vec3(params.voxel_x, params.voxel_y, params.voxel_z); }
@@ -73,13 +73,12 @@ float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
 const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
 
-// Sample q of the probe; with several threads the mean of theirs on a circle round it.
-float probe_sample(vec3 p, Arc arc, vec3 n, int q)
+// A sample of a probe that has gone along t + across m, where it points along cosine t + sine m; m = bend.x n + bend.y b. With several threads the mean of theirs on a circle.
+float sample_at(vec3 p, vec3 t, vec3 n, vec3 b, vec2 bend, float along, float across, float cosine, float sine)
 {
-    float a = float(q) * params.probe_step;
-    vec3 at = arc_displacement(arc, a), tangent = arc_tangent(arc, a);
+    vec3 m = bend.x * n + bend.y * b, at = along * t + across * m, tangent = cosine * t + sine * m;
 #if PROBE_COUNT > 1
-    vec3 n_a = arc_transport(arc, a, n), b_a = arc_transport(arc, a, cross(arc.t, n));
+    vec3 turn = (cosine - 1.0) * m - sine * t, n_a = n + bend.x * turn, b_a = b + bend.y * turn;
     float ring = 0.0;
     for (int c = 0; c < PROBE_COUNT; c++) {
         float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
@@ -91,12 +90,21 @@ float probe_sample(vec3 p, Arc arc, vec3 n, int q)
 #endif
 }
 
+// Sample q of a probe of any curvature k along bend.
+float probe_sample(vec3 p, vec3 t, vec3 n, vec3 b, float k, vec2 bend, int q)
+{
+    vec2 gone = arc_gone(k, float(q) * params.probe_step);
+    float angle = k * float(q) * params.probe_step;
+    return sample_at(p, t, n, b, bend, gone.x, gone.y, cos(angle), sin(angle));
+}
+
 // The sum of all samples, start being probe_start().
 float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature, float start)
 {
-    Arc arc = arc_make(t, n, cross(t, n), curvature);
-    float total = start;
-    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, arc, n, q);
+    vec3 b = cross(t, n);
+    float k = length(curvature), total = start;
+    vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
+    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, t, n, b, k, bend, q);
     return total;
 }
 
@@ -118,8 +126,34 @@ vec3 disc_normal(vec3 t, Draw draw, int v) { return normal_at(t, random_angle(dr
 
 vec2 draw_curvature(uvec4 words, uint total);
 
-// Defines SUPPORT and UPTO, of the disc's vertices and faces, and what fills them: disc_support(), and first_supported(), the search for a curve.
+// Defines SUPPORT and UPTO, of the disc's vertices and faces, and first_supported(), the search for a curve.
 #include "ptt_mapping.glsl"
+
+// Support of disc vertex v: its arc over one sample is read, and each sample's made from that of the one before. Loads are what takes the time.
+float vertex_support(vec3 p, vec3 t, vec3 n, int v, float start)
+{
+    int at = MODEL_ARCS + 6 * v;
+    vec3 b = cross(t, n);
+    vec2 bend = vec2(MODEL_FLOAT(at), MODEL_FLOAT(at + 1)), one = vec2(MODEL_FLOAT(at + 4), MODEL_FLOAT(at + 5)), turn = vec2(1.0, 0.0), gone = vec2(0.0);
+    vec2 step = vec2(MODEL_FLOAT(at + 2), MODEL_FLOAT(at + 3));
+    float total = start;
+    for (int q = 0; q <= PROBE_STEPS; q++) {
+        if (q >= FIRST_SAMPLE) total += sample_at(p, t, n, b, bend, gone.x, gone.y, turn.x, turn.y);
+        // the arc from here on is the first one, turned
+        gone += vec2(step.x * turn.x - step.y * turn.y, step.x * turn.y + step.y * turn.x);
+        turn = vec2(turn.x * one.x - turn.y * one.y, turn.y * one.x + turn.x * one.y);
+    }
+    return total;
+}
+
+void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
+{
+    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
+        float s = vertex_support(p, t, first ? disc_normal(t, draw, v) : n, v, start);
+        SUPPORT(v) = s >= least_support() ? s : 0.0;
+    }
+    lane_sync();
+}
 
 // Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
 // random normal of its own.
@@ -164,68 +198,66 @@ vec2 draw_curvature(uvec4 words, uint total)
     return params.max_curvature * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
 }
 
-// The normal of the best supported of many random frames and curves, or 0 if none has enough support.
-vec3 first_normal(vec3 p, vec3 t, Draw draw)
+// The normal of the best supported of many random frames and curves; false if none has enough support.
+bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 normal)
 {
-    float start = probe_start(p, t), least = least_support();
-    uint total = weigh_disc(p, t, vec3(0.0), draw, true, start);
-    for (int round = 0; round < PTT_FIRST_ROUNDS && total > 0u; round++) {
+    float least = least_support();
+    for (int round = 0; round < PTT_FIRST_ROUNDS; round++) {
         float best = -1.0;
         int best_candidate = PTT_TRIES;
         vec3 best_normal = vec3(0.0);
         for (int c = LANE; c < PTT_FIRST_ROUND; c += LANES) {
             int candidate = round * PTT_FIRST_ROUND + c;
             uvec4 words = draw_block(draw, uint(candidate));
-            vec3 normal = normal_at(t, random_angle(words.w));
-            float s = probe_support(p, t, normal, draw_curvature(words, total), start);
+            vec3 n = normal_at(t, random_angle(words.w));
+            float s = probe_support(p, t, n, draw_curvature(words, total), start);
             if (s > best) {
                 best = s;
                 best_candidate = candidate;
-                best_normal = normal;
+                best_normal = n;
             }
         }
         float winner = lane_max(best);
         int candidate = lane_lowest(best == winner ? best_candidate : PTT_TRIES);
-        if (winner >= least) return lane_chosen(best_normal, best_candidate == candidate);
+        if (winner >= least) {
+            normal = lane_chosen(best_normal, best_candidate == candidate);
+            return true;
+        }
     }
-    return vec3(0.0);
+    return false;
 }
 
-// The frame at the seed, the same for both halves; the sense of d is turned for the backward one and where only -d has support. False: no frame.
-bool first_frame(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw)
-{
-    bool backward = (draw.step & 0x80000000u) != 0u;
-    draw.step = 0u;
-    draw.block = 0u;
-    vec3 n = first_normal(p, d, draw);
-    if (n == vec3(0.0)) {
-        draw.block = 0x10000u;
-        n = first_normal(p, -d, draw);
-        backward = !backward;
-        d = -d;
-    }
-    // forward (d, n, b); backward (-d, -n, b)
-    if (backward) {
-        d = -d;
-        n = -n;
-    }
-    aux = floatBitsToUint(n);
-    return n != vec3(0.0);
-}
-
+// A half's first turn, and its second where only -d has support, make the frame and do not move: so that the long code of the search stands here once. Both halves of a streamline
+// find the same frame, since they draw the same numbers; the backward one turns it round.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    if (aux == uvec3(0u) && !first_frame(p, d, aux, draw)) return DIRECTION_NONE;
-    vec3 n = uintBitsToFloat(aux);
-    float start = probe_start(p, d);
-    uint total = weigh_disc(p, d, n, draw, false, start);
-    vec2 curvature;
-    bool found = total > 0u && first_supported(p, d, n, draw, total, start, curvature);
+    bool framing = aux == uvec3(0u), opposite = framing && draw.block != 0u, backward = (draw.step & 0x80000000u) != 0u;
+    vec3 t = opposite ? -d : d, n = uintBitsToFloat(aux);
+    draw.block = opposite ? 0x10000u : 0u;
+    if (framing) draw.step = 0u;
+    float start = probe_start(p, t);
+    uint total = weigh_disc(p, t, n, draw, framing, start);
+    vec2 curvature = vec2(0.0);
+    bool found = false;
+    if (total > 0u) {
+        if (framing) found = first_normal(p, t, draw, total, start, n);
+        else found = first_supported(p, t, n, draw, total, start, curvature);
+    }
+    if (framing) {
+        if (!found) return opposite ? DIRECTION_NONE : DIRECTION_RETRY;
+        // forward (t, n, b); backward (-t, -n, b)
+        bool turned = backward != opposite;
+        d = turned ? -t : t;
+        aux = floatBitsToUint(turned ? -n : n);
+        return DIRECTION_RETRY;
+    }
     if (!found) return DIRECTION_NONE;
-    Arc arc = arc_make(d, n, cross(d, n), curvature);
-    next = normalize(arc_displacement(arc, params.short_step));
-    n = arc_transport(arc, params.short_step, n);
-    d = normalize(arc_tangent(arc, params.short_step));
+    float k = length(curvature), angle = k * params.short_step;
+    vec3 m = k > 0.0 ? (curvature.x * n + curvature.y * cross(d, n)) / k : n;
+    vec2 gone = arc_gone(k, params.short_step);
+    next = normalize(gone.x * d + gone.y * m);
+    n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // carried along without twist
+    d = normalize(cos(angle) * d + sin(angle) * m);
     n = normalize(n - dot(n, d) * d);
     aux = floatBitsToUint(n);
     return DIRECTION_FOUND;

@@ -6,6 +6,10 @@ float cone_value(int v, uint from, float level)
     return in_cone && x >= level ? x : 0.0;
 }
 
+#if !DETERMINISTIC
+uint pick_weight(int v, uint from, float level, float scale) { return uint(int(cone_value(v, from, level) * scale)); }
+#endif
+
 int pick_vertex(uint from, Draw draw)
 {
     float level = params.pmf_threshold * odf_max;
@@ -24,21 +28,21 @@ int pick_vertex(uint from, Draw draw)
     lane_sync();
     return winner > 0.0 ? best : -1;
 #else
+    // every lane has a stretch of vertices, of odd length so that neighbouring lanes read different banks of shared memory
     float scale = PICK_ONE / odf_max;
-    uint total = 0u;
-    for (int v = LANE; v < N_VERTICES; v += LANES) total += uint(int(cone_value(v, from, level) * scale));
-    total = subgroupAdd(total);
-    uint target, low, sum = 0u;
+    int stretch = (N_VERTICES + LANES - 1) / LANES | 1, first = LANE * stretch, end = min(first + stretch, N_VERTICES);
+    uint sum = 0u;
+    for (int v = first; v < end; v++) sum += pick_weight(v, from, level, scale);
+    uint upto = subgroupInclusiveAdd(sum), total = subgroupMax(upto), target, low;
     umulExtended(draw_block(draw, 0u).x, total, target, low);
-    int vertex = -1;
-    for (int first = 0; first < N_VERTICES && vertex < 0; first += LANES) {
-        int v = first + LANE;
-        uint weight = v < N_VERTICES ? uint(int(cone_value(v, from, level) * scale)) : 0u;
-        uint upto = sum + subgroupInclusiveAdd(weight);
-        uvec4 votes = subgroupBallot(upto > target);
-        if (subgroupBallotBitCount(votes) > 0u) vertex = first + int(subgroupBallotFindLSB(votes));
-        sum += subgroupAdd(weight);
+    uint passed = upto - sum;
+    int vertex = first;
+    for (int v = first; v < end; v++) {
+        passed += pick_weight(v, from, level, scale);
+        vertex += passed <= target ? 1 : 0;
     }
+    uvec4 votes = subgroupBallot(upto > target);
+    vertex = subgroupShuffle(vertex, subgroupBallotFindLSB(votes));
     lane_sync();
     return total > 0u ? vertex : -1;
 #endif

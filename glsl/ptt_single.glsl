@@ -4,15 +4,6 @@ uint upto_face[N_DISC_FACES];
 #define SUPPORT(v) support_of_vertex[v]
 #define UPTO(f) upto_face[f]
 
-void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
-{
-    for (int v = 0; v < N_DISC_VERTICES; v++) {
-        vec3 normal = first ? disc_normal(t, draw, v) : n;
-        float s = probe_support(p, t, normal, params.max_curvature * disc_vertex(v), start);
-        SUPPORT(v) = s >= least_support() ? s : 0.0;
-    }
-}
-
 // The first of up to PTT_TRIES drawn curves with enough support.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {

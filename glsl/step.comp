@@ -8,6 +8,7 @@
 
 void main()
 {
+    prepare_getter();
     uint slot = work_slot();
     bool running = work_live() && state[slot] == NONE, changed = running;
     Half h = load_half(slot);

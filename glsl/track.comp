@@ -21,6 +21,7 @@ uint next_item()
 
 void main()
 {
+    prepare_getter();
     Half h = half_start(NONE, vec3(0.0), 0u, 0u, 0u);
     bool done = false;
     while (!done) {

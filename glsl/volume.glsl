@@ -1,7 +1,9 @@
 // Trilinear sampling through the texture unit. A volume of many channels is cut into tiles of four channels each, laid out in columns inside one or more 3D textures;
 // clamping to the outermost voxel centres keeps every fetch inside its tile and gives the constant outer half voxel.
 layout(binding = 0) uniform sampler3D stop_map;
+#if VOLUME_TEXTURES > 0
 layout(binding = 1) uniform sampler3D volume[VOLUME_TEXTURES];
+#endif
 
 const vec3 GRID = vec3(GRID_X, GRID_Y, GRID_Z);
 
@@ -15,6 +17,7 @@ float stop_value(vec3 p)
     return texture(stop_map, (p + 0.5) / GRID).r;
 }
 
+#if VOLUME_TEXTURES > 0
 // Texture coordinate of p in tile 0. Positions are rounded to 1/1024 voxel: with an offset of up to 16384 texels and sides that are powers of two the coordinates are then
 // exact, so that a sample does not depend on where its tile lies.
 vec3 volume_base(vec3 p)
@@ -25,3 +28,4 @@ vec3 volume_base(vec3 p)
 // Tile t of texture i (a constant) at base.
 #define VOLUME_TILE(i, t, base) \
     texture(volume[i], (base) + vec3(float((t) / VOLUME_PER_COLUMN) * VOLUME_TILE_X, 0.0, float((t) % VOLUME_PER_COLUMN) * VOLUME_TILE_Z))
+#endif

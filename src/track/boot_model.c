@@ -79,6 +79,9 @@ static gls_status define_boot(gls_define_list *d, gls_sections *sections, const 
     gls_table_scale_rows(&text, q);
     gls_define_include(d, "scale_rows", gls_text_take(&text));
     gls_status status = gls_section_odf(sections, d, input->sphere, q->options.sh_order);
+    if (status == GLS_OK && lanes) status = gls_section_orbits(sections, d, input->sphere, q->options.sh_order);
+    if (status == GLS_OK) status = gls_table_orbit_terms(&text, q->options.sh_order);
+    gls_define_include(d, "orbit_terms", gls_text_take(&text));
     if (status != GLS_OK) return status;
     return lanes ? add_matrices(sections, d, q) : add_rows(d, params, input);
 }

@@ -17,11 +17,12 @@ typedef struct gls_parcel {
     size_t point_capacity;
 } gls_parcel;
 gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
+void gls_parcel_finish(gls_parcel *parcel);
 
 /* Parcels that each of n workers may have. */
 size_t gls_courier_parcels(size_t n_workers);
-/* Hands parcels to the sink; the first is that of the queue's first seed. A failure of the sink stops the queue. */
-gls_status gls_courier_create(gls_queue *queue, gls_track_sink sink, void *user, gls_courier **courier);
+/* Hands parcels to the sink; the store lends them and must outlive the courier; the first is that of the queue's first seed. A failure of the sink stops the queue. */
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user, gls_courier **courier);
 /* An empty parcel for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has to let them come up. *parcel is NULL where the worker must
  * hand back its range instead, because nobody tracks what is due. GLS_ERR_CANCELLED once the queue is stopped. */
 gls_status gls_courier_take(gls_courier *courier, size_t worker, uint64_t first, gls_parcel **parcel);

@@ -45,14 +45,18 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_float(d, "GRID_X", t->grid.dim[0]);
     gls_define_float(d, "GRID_Y", t->grid.dim[1]);
     gls_define_float(d, "GRID_Z", t->grid.dim[2]);
+    gls_define_int(d, "GRID_NX", t->grid.dim[0]);
+    gls_define_int(d, "GRID_NY", t->grid.dim[1]);
+    gls_define_int(d, "GRID_NZ", t->grid.dim[2]);
+    gls_define_int(d, "ODF_PAIRS", volume->pairs);
     gls_define_int(d, "TILE_CHANNELS", volume->tile_channels);
     gls_define_int(d, "VOLUME_TEXTURES", volume->n_textures);
     gls_define_int(d, "VOLUME_PER_COLUMN", volume->per_column);
-    gls_define_float(d, "VOLUME_SCALE_X", 1.0 / volume->texture_size[0]);
-    gls_define_float(d, "VOLUME_SCALE_Y", 1.0 / volume->texture_size[1]);
-    gls_define_float(d, "VOLUME_SCALE_Z", 1.0 / volume->texture_size[2]);
-    gls_define_float(d, "VOLUME_TILE_X", (double)t->grid.dim[0] / volume->texture_size[0]);
-    gls_define_float(d, "VOLUME_TILE_Z", (double)t->grid.dim[2] / volume->texture_size[2]);
+    for (int a = 0; a < 3 && volume->n_textures > 0; a++) {
+        static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"}, *const tile[] = {"VOLUME_TILE_X", NULL, "VOLUME_TILE_Z"};
+        gls_define_float(d, scale[a], 1.0 / volume->texture_size[a]);
+        if (tile[a]) gls_define_float(d, tile[a], (double)t->grid.dim[a] / volume->texture_size[a]);
+    }
     gls_define_mapped(d, "peaks_mapping.glsl", "peaks", t->plan.lanes > 1);
     gls_text text = {0};
     gls_table_tile_loops(&text, volume);

@@ -105,7 +105,15 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 
+/* Parcels of a tracker between runs; see courier.h. */
+typedef struct gls_parcel_store {
+    size_t n;
+    struct gls_parcel *parcel;
+} gls_parcel_store;
+void gls_parcel_store_finish(gls_parcel_store *store);
+
 struct gls_tracker {
+    gls_parcel_store parcels;
     size_t n;
     gls_device *device[GLS_MAX_ENGINES];
     gls_engine *engine[GLS_MAX_ENGINES]; /* NULL: of a device that failed */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dwi/odf_parts.h"
+#include "track/pairs.h"
 #include "track/sections.h"
 #include "track/tables.h"
 #include "util/status.h"
@@ -71,21 +72,46 @@ gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, co
     return wanted && has_coefficients(params, odf) ? GLS_ODF_INTERPOLATE_COEFFICIENTS : GLS_ODF_INTERPOLATE_AMPLITUDES;
 }
 
+/* PTT: models with pairs and models with a volume, each kind at once. */
+static gls_status fill_for_ptt(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed)
+{
+    const gls_grid *grid = &input->stop_map->grid;
+    size_t n_vertices = input->odf->sphere->n, n_kind[2] = {0}, index[2][GLS_MAX_ENGINES], bad = SIZE_MAX;
+    gls_volume *volume[GLS_MAX_ENGINES];
+    gls_buffer *pairs[GLS_MAX_ENGINES];
+    odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = n_vertices, .scale = 1};
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n; i++) {
+        bool kind = models[i]->volume.pairs != NULL;
+        if (kind) pairs[n_kind[1]] = models[i]->volume.pairs;
+        else volume[n_kind[0]] = &models[i]->volume;
+        index[kind][n_kind[kind]++] = i;
+    }
+    if (n_kind[0] > 0) status = gls_volume_fill(volume, n_kind[0], grid, amplitude_block, &f, GLS_ODF_SCRATCH, &bad);
+    if (status != GLS_OK && bad != SIZE_MAX) *failed = index[0][bad];
+    if (status != GLS_OK || n_kind[1] == 0) return status;
+    uint32_t *slot = malloc(n_vertices * sizeof *slot);
+    status = slot && gls_pairs_order(input->odf->sphere, slot) ? gls_pairs_fill(pairs, n_kind[1], grid, n_vertices, slot, amplitude_block, &f, GLS_ODF_SCRATCH, &bad)
+                                                               : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+    if (status != GLS_OK && bad != SIZE_MAX) *failed = index[1][bad];
+    free(slot);
+    return status;
+}
+
 gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
 {
     const gls_odf_source *odf = input->odf;
     const gls_volume_plan *plan = &models[0]->volume.plan;
     gls_volume *volume[GLS_MAX_ENGINES];
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
-    odf_fill f = {.odf = odf, .per_voxel = params->dg == GLS_DG_PTT, .n_channels = (size_t)plan->n_tiles * plan->tile_channels, .scale = 1};
+    odf_fill f = {.odf = odf, .n_channels = (size_t)plan->n_tiles * plan->tile_channels};
+    if (params->dg == GLS_DG_PTT) return fill_for_ptt(models, n, input, failed);
     for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
-    if (!f.per_voxel) {
-        float largest = largest_value(odf);
-        if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
-        /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
-        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
-        f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
-    }
+    float largest = largest_value(odf);
+    if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+    /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
+    double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+    f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
     return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
 }
 
@@ -99,15 +125,20 @@ static void define_pick(gls_define_list *d, gls_sections *sections, const gls_tr
     gls_section_cone(sections, d, sphere, params->max_angle);
 }
 
-static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere)
+static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere, const uint32_t *slot)
 {
     gls_define_int(d, "PROBE_STEPS", params->probe_quality);
     gls_define_int(d, "PROBE_COUNT", params->probe_count);
     gls_define_include(d, "direction_getter.glsl", gls_text_copy("#include \"dg_ptt.glsl\"\n"));
     gls_define_mapped(d, "ptt_mapping.glsl", "ptt", plan->lanes > 1);
-    gls_section_nearest(sections, d, sphere);
+    if (slot) {
+        uint32_t *word = gls_section(sections, d, "MODEL_SLOTS", sphere->n);
+        if (word) memcpy(word, slot, sphere->n * sizeof *word);
+    }
+    gls_section_nearest(sections, d, sphere, slot);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
-    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)));
+    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)), gls_track_max_curvature(params), params->probe_length / params->probe_quality);
+    gls_define_int(d, "NEAREST_SHARED", plan->nearest_shared);
 }
 
 /* PTT looks up one direction at a time, the others all. */
@@ -128,6 +159,9 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
                                            : "#include \"odf_sh_single.glsl\"\n#include \"odf_coefficients_single.glsl\"\n"));
     gls_status status = gls_section_odf(sections, d, odf->sphere, odf->order);
     gls_text text = {0};
+    if (status == GLS_OK && lanes) status = gls_section_orbits(sections, d, odf->sphere, odf->order);
+    if (status == GLS_OK) status = gls_table_orbit_terms(&text, odf->order);
+    gls_define_include(d, "orbit_terms", gls_text_take(&text));
     if (status == GLS_OK && !lanes) status = gls_table_odf_rows(&text, odf->sphere, odf->order);
     gls_define_include(d, "odf_rows", gls_text_take(&text));
     return status;
@@ -137,16 +171,25 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
                               gls_volume_plan *volume, gls_sections *sections)
 {
     const gls_odf_source *odf = input->odf;
-    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
-    size_t channels = coefficients ? odf->parts->n_inputs : odf->sphere->n;
+    const gls_grid *grid = &input->stop_map->grid;
+    size_t n = odf->sphere->n;
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS, lanes = plan->lanes > 1;
+    bool pairs = params->dg == GLS_DG_PTT && !params->float_textures && gls_pairs_plan(grid, n, limits, volume);
+    uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
         return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    gls_status status = gls_volume_plan_make(&input->stop_map->grid, (uint32_t)channels, volume_format(params), limits, volume);
-    if (status != GLS_OK) return status;
-    gls_section_sphere(sections, defines, odf->sphere, plan->lanes > 1);
-    if (coefficients) status = define_coefficients(defines, sections, plan, odf);
-    else gls_define_mapped(defines, "odf_mapping.glsl", "odf_volume", plan->lanes > 1);
-    if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere);
-    else define_pick(defines, sections, params, plan, odf->sphere);
+    gls_status status = pairs ? GLS_OK : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n), volume_format(params), limits, volume);
+    if (status == GLS_OK && pairs) {
+        slot = malloc(n * sizeof *slot);
+        if (!slot || !gls_pairs_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+    }
+    if (status == GLS_OK) {
+        gls_section_sphere(sections, defines, odf->sphere, lanes);
+        if (coefficients) status = define_coefficients(defines, sections, plan, odf);
+        else gls_define_mapped(defines, "odf_mapping.glsl", pairs ? "odf_pairs" : "odf_volume", lanes);
+        if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);
+        else define_pick(defines, sections, params, plan, odf->sphere);
+    }
+    free(slot);
     return status;
 }

@@ -50,6 +50,7 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
     args[n++] = gls_arg_uniforms(0, t->uniforms);
     args[n++] = gls_arg_buffer(3, t->model.buffer);
     args[n++] = gls_arg_texture(0, t->stop_map);
+    if (t->model.volume.pairs) args[n++] = gls_arg_buffer(4, t->model.volume.pairs);
     for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
     return n;
 }

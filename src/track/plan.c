@@ -23,7 +23,7 @@ static gls_status plan_mapping(const gls_track_params *params, const gls_device_
         return gls_fail(GLS_ERR_UNSUPPORTED, "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer", limits->renderer);
     plan->lanes = subgroup ? limits->subgroup_size : 1;
     /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of its own */
-    plan->group_size = subgroup ? (limits->software ? 1 : 4) * plan->lanes : limits->software ? 8 : 64;
+    plan->group_size = subgroup ? (limits->software ? 1 : params->dg == GLS_DG_PTT ? 8 : 4) * plan->lanes : limits->software ? 8 : 64;
     while (plan->group_size > limits->max_work_group_size && plan->group_size > plan->lanes) plan->group_size /= 2;
     if (plan->group_size > limits->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group_size, limits->max_work_group_size);
@@ -44,6 +44,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.split = p.lanes == 1 && coefficients > 0;
     p.turns = p.split ? (limits->software ? 1 : 8) : 4;
     p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? coefficients : 0) : 0;
+    p.nearest_shared = p.lanes > 1 && !limits->software && limits->max_shared_bytes >= 48 * 1024;
     p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;

@@ -25,6 +25,7 @@ typedef struct gls_track_plan {
     bool split;            /* and a turn is two kernels */
     uint32_t turns;        /* staged: directions drawn in a dispatch */
     uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
+    bool nearest_shared;    /* PTT: room for the map of nearest vertices in shared memory */
 } gls_track_plan;
 
 /* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */

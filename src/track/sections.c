@@ -71,6 +71,38 @@ gls_status gls_section_odf(gls_sections *s, gls_define_list *defines, const gls_
     return status;
 }
 
+/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and its reflection changes nothing. */
+static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
+{
+    if (size == 4) return turn_x + 2u * turn_y;
+    if (size == 1) return 0;
+    if (fabs(first[0]) < 1e-9) return turn_y;
+    if (fabs(first[1]) < 1e-9) return turn_x;
+    return turn_x != turn_y;
+}
+
+gls_status gls_section_orbits(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+{
+    size_t k = gls_sh_count(sh_order), n = 0;
+    for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
+    size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
+    gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits);
+    if (n_orbits == 0) return GLS_OK;
+    double *y = malloc(k * sphere->n * sizeof *y);
+    gls_status status = y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+                          : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    uint32_t *word = status == GLS_OK ? gls_section(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
+        for (size_t j = 0; j < k; j++) put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
+    word = status == GLS_OK ? gls_section(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
+        word[o] = (uint32_t)v;
+        for (uint32_t image = 1; image < 4; image++) word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
+    }
+    free(y);
+    return status;
+}
+
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -89,42 +121,48 @@ void gls_section_cone(gls_sections *s, gls_define_list *defines, const gls_spher
         }
 }
 
-/* Side of the octahedral map: 64 KiB that stay in a cache. For a tenth of all directions the vertex is not the nearest but one up to 3 degrees farther, of vertices 7 or 11 degrees
- * apart; twice the side halves both, and neither shows in streamlines beside chance. */
-#define NEAREST_SIZE 128
+/* Side of the map: 18 KiB for an antipodal sphere, so that it fits into shared memory. */
+#define NEAREST_SIZE 96
 
-static void octahedral_direction(size_t x, size_t y, double d[3])
+static void cell_direction(size_t x, size_t y, double side, double d[3])
 {
-    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1, z = 1 - fabs(u) - fabs(v);
-    if (z < 0) {
-        double folded = (1 - fabs(v)) * (u >= 0 ? 1 : -1);
-        v = (1 - fabs(u)) * (v >= 0 ? 1 : -1);
-        u = folded;
-    }
-    double norm = sqrt(u * u + v * v + z * z);
-    d[0] = u / norm;
-    d[1] = v / norm;
-    d[2] = z / norm;
+    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
+    d[0] = side * (u + v) / 2;
+    d[1] = side * (u - v) / 2;
+    d[2] = side * (1 - fabs(d[0]) - fabs(d[1]));
+    double norm = sqrt(dot(d, d));
+    for (int a = 0; a < 3; a++) d[a] /= norm;
 }
 
-void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere)
+static uint32_t nearest(const gls_sphere *sphere, const double d[3])
 {
+    double best = -2;
+    uint32_t found = 0;
+    for (size_t v = 0; v < sphere->n; v++) {
+        double c = dot(d, sphere->vertex[v]);
+        if (sphere->antipodal) c = fabs(c);
+        if (c > best) {
+            best = c;
+            found = (uint32_t)v;
+        }
+    }
+    return found;
+}
+
+void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *slot)
+{
+    size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE);
-    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", NEAREST_SIZE * NEAREST_SIZE);
+    gls_define_int(defines, "NEAREST_WORDS", (int64_t)words);
+    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", words);
     if (!word) return;
 #pragma omp parallel for schedule(static)
-    for (size_t y = 0; y < NEAREST_SIZE; y++)
+    for (size_t y = 0; y < rows; y++)
         for (size_t x = 0; x < NEAREST_SIZE; x++) {
-            double d[3], best = -2;
-            octahedral_direction(x, y, d);
-            for (size_t v = 0; v < sphere->n; v++) {
-                double c = dot(d, sphere->vertex[v]);
-                if (sphere->antipodal) c = fabs(c);
-                if (c > best) {
-                    best = c;
-                    word[y * NEAREST_SIZE + x] = (uint32_t)v;
-                }
-            }
+            double d[3];
+            cell_direction(x, y % NEAREST_SIZE, y < NEAREST_SIZE ? 1 : -1, d);
+            uint32_t v = nearest(sphere, d);
+            word[(y * NEAREST_SIZE + x) / 2] |= (slot ? slot[v] : v) << (x % 2 * 16);
         }
 }
 
@@ -152,7 +190,22 @@ static void disc_faces(uint32_t face[DISC_FACES][3])
     }
 }
 
-void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum)
+static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], double max_curvature, double step)
+{
+    uint32_t *word = gls_section(s, defines, "MODEL_ARCS", 6 * DISC_VERTICES);
+    for (size_t v = 0; word && v < DISC_VERTICES; v++, word += 6) {
+        double radius = hypot(vertex[v][0], vertex[v][1]), k = radius * max_curvature, angle = k * step, half = sin(angle / 2);
+        bool straight = angle < 1e-12;
+        put_float(&word[0], straight ? 1 : vertex[v][0] / radius);
+        put_float(&word[1], straight ? 0 : vertex[v][1] / radius);
+        put_float(&word[2], straight ? step : sin(angle) / k);
+        put_float(&word[3], straight ? 0 : 2 * half * half / k);
+        put_float(&word[4], cos(angle));
+        put_float(&word[5], sin(angle));
+    }
+}
+
+void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, double max_curvature, double step)
 {
     double vertex[DISC_VERTICES][2] = {{0, 0}}, area[DISC_FACES], total = 0;
     const double turn = 2 * acos(-1.0);
@@ -175,6 +228,7 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
     gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
     gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
+    section_arcs(s, defines, (const double (*)[2])vertex, max_curvature, step);
     uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
     for (size_t f = 0; word && f < DISC_FACES; f++) {
         memcpy(&word[4 * f], face[f], sizeof face[f]);

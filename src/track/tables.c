@@ -140,6 +140,20 @@ gls_status gls_table_odf_rows(gls_text *out, const gls_sphere *sphere, int sh_or
     return status;
 }
 
+gls_status gls_table_orbit_terms(gls_text *out, int sh_order)
+{
+    /* any point off all planes tells the signs */
+    static const double directions[3][3] = {{0.36, 0.48, 0.8}, {-0.36, 0.48, 0.8}, {0.36, -0.48, 0.8}};
+    static const char *const classes[2][2] = {{"pp", "pm"}, {"mp", "mm"}};
+    size_t k = gls_sh_count(sh_order);
+    double *y = malloc(3 * k * sizeof *y);
+    if (!y) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, directions, 3, y);
+    for (size_t j = 0; j < k && status == GLS_OK; j++) gls_text_printf(out, "TERM(%s, %zu)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j);
+    free(y);
+    return status;
+}
+
 void gls_table_peak_rows(gls_text *out, const gls_sphere *sphere)
 {
     for (size_t v = 0; v < sphere->n; v++) {

@@ -19,6 +19,8 @@ void gls_table_mean_rows(gls_text *out, const gls_qball *qball);
 void gls_table_scale_rows(gls_text *out, const gls_qball *qball);
 /* ODF of order sh_order on the sphere, by reflection orbits where the sphere has them. GLS_ERR_MEMORY. */
 gls_status gls_table_odf_rows(gls_text *out, const gls_sphere *sphere, int sh_order);
+/* TERM(class, j) for every coefficient: pp, mp, pm or mm by the signs of its basis function under x -> -x and y -> -y. */
+gls_status gls_table_orbit_terms(gls_text *out, int sh_order);
 /* Local maxima: words of 32 vertices. */
 void gls_table_peak_rows(gls_text *out, const gls_sphere *sphere);
 /* CONE(word) and VERTEX(v, bit) for all vertices in order. */

@@ -203,6 +203,7 @@ void gls_tracker_destroy(gls_tracker *t)
 {
     if (!t) return;
     destroy_engines(t);
+    gls_parcel_store_finish(&t->parcels);
     free(t);
 }
 

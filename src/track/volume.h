@@ -17,12 +17,14 @@ typedef struct gls_volume_plan {
     uint32_t texture_size[3];
     gls_texture_format format;
     uint64_t bytes;
+    bool pairs; /* a buffer instead, see pairs.h: no textures, a tile for each direction */
 } gls_volume_plan;
 
 typedef struct gls_volume {
     gls_device *device;
     gls_volume_plan plan;
     gls_texture *texture[GLS_VOLUME_MAX_TEXTURES];
+    gls_buffer *pairs;
 } gls_volume;
 
 /* GLS_ERR_UNSUPPORTED with the numbers where even all textures cannot hold the volume. */

@@ -102,14 +102,10 @@ void ptt_ref_finish(ptt_ref *ref)
 
 static size_t nearest_mapped(const ptt_ref *ref, const double t[3])
 {
-    double sum = fabs(t[0]) + fabs(t[1]) + fabs(t[2]), u = t[0] / sum, v = t[1] / sum, size = (double)ref->nearest_size;
-    if (t[2] < 0) {
-        double folded = (1 - fabs(v)) * (t[0] >= 0 ? 1 : -1);
-        v = (1 - fabs(u)) * (t[1] >= 0 ? 1 : -1);
-        u = folded;
-    }
+    double sum = fabs(t[0]) + fabs(t[1]) + fabs(t[2]), side = t[2] < 0 ? -1 : 1, u = side * (t[0] + t[1]) / sum, v = side * (t[0] - t[1]) / sum, size = (double)ref->nearest_size;
     double x = fmin(fmax(floor((u + 1) / 2 * size), 0), size - 1), y = fmin(fmax(floor((v + 1) / 2 * size), 0), size - 1);
-    return ref->nearest[(size_t)y * ref->nearest_size + (size_t)x];
+    size_t other = !ref->sphere->antipodal && t[2] < 0 ? ref->nearest_size * ref->nearest_size : 0;
+    return ref->nearest[other + (size_t)y * ref->nearest_size + (size_t)x];
 }
 
 /* Along the edges of the hull of the vertices every walk to ever nearer ones ends at the nearest. */

@@ -80,7 +80,7 @@ static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
-    gls_section_disc(&sections, &defines, 7);
+    gls_section_disc(&sections, &defines, 7, 1, 0.1);
     const uint32_t *vertex = sections.word + table_define(&defines, "MODEL_DISC"), *face = sections.word + table_define(&defines, "MODEL_FACES");
     *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), (size_t)table_define(&defines, "N_DISC_FACES"), {{0}}, {{0}}};
     assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
@@ -104,10 +104,12 @@ static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
-    gls_section_nearest(&sections, &defines, sphere);
+    gls_section_nearest(&sections, &defines, sphere, NULL);
     *size = (size_t)table_define(&defines, "NEAREST_SIZE");
-    uint32_t *map = malloc(*size * *size * sizeof *map);
-    memcpy(map, sections.word + table_define(&defines, "MODEL_NEAREST"), *size * *size * sizeof *map);
+    size_t n = 2 * (size_t)table_define(&defines, "NEAREST_WORDS");
+    uint32_t *map = malloc(n * sizeof *map);
+    const uint32_t *word = sections.word + table_define(&defines, "MODEL_NEAREST");
+    for (size_t i = 0; i < n; i++) map[i] = word[i / 2] >> (i % 2 * 16) & 0xffffu;
     gls_sections_finish(&sections);
     gls_define_finish(&defines);
     return map;

@@ -18,6 +18,7 @@
 typedef struct scene {
     gls_queue queue;
     gls_courier *courier;
+    gls_parcel_store parcels;
     unsigned n_alive;        /* under the queue's lock */
     uint64_t n_taken;        /* seeds that were handed out, those that came back too */
     unsigned failures, gave_way;
@@ -123,7 +124,7 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     s->next_seed = first;
     s->n_alive = (unsigned)n;
     gls_queue_init(&s->queue, first, first + total, n);
-    assert_int_equal(gls_courier_create(&s->queue, sink, s, &s->courier), GLS_OK);
+    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, sink, s, &s->courier), GLS_OK);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (worker){.scene = s, .place = i, .random = seed * 1000 + i, .may_fail = may_fail};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -134,7 +135,9 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
 static gls_status finish(scene *s, worker *workers, size_t n)
 {
     for (size_t i = 0; i < n; i++) pthread_join(workers[i].thread, NULL);
-    return gls_courier_destroy(s->courier);
+    gls_status status = gls_courier_destroy(s->courier);
+    gls_parcel_store_finish(&s->parcels);
+    return status;
 }
 
 static void assert_all(const scene *s, uint64_t end)
@@ -180,7 +183,7 @@ static void running_ahead(void **state)
     s.sound = true;
     s.n_alive = 3;
     gls_queue_init(&s.queue, 0, total, 3);
-    assert_int_equal(gls_courier_create(&s.queue, sink, &s, &s.courier), GLS_OK);
+    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, sink, &s, &s.courier), GLS_OK);
     assert_true(gls_queue_take(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (worker){.scene = &s, .place = 1 + i, .random = 5 + i};
