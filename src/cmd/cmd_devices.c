@@ -50,7 +50,7 @@ static void print_device(const gls_device_info *d)
     if (d->memory_bytes) printf("   memory       %s\n", cmd_text_limit(d->memory_bytes, a, sizeof a));
     printf("   storage      %u blocks of up to %s; uniform blocks of up to %s\n", d->max_storage_bindings, cmd_text_limit(d->max_storage_bytes, a, sizeof a),
            cmd_text_limit(d->max_uniform_bytes, b, sizeof b));
-    printf("   textures     %u units, 3D up to %u texels a side\n", d->max_texture_units, d->max_texture_3d);
+    printf("   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units, d->max_texture_3d, d->float_linear ? "" : "; in half precision only");
     printf("   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size, cmd_text_limit(d->max_shared_bytes, a, sizeof a),
            cmd_text_count(d->max_work_groups, c, sizeof c));
     if (d->subgroup_size)
@@ -84,6 +84,7 @@ static int print_json(const gls_device_info *list, size_t n)
         cJSON_AddNumberToObject(o, "max_uniform_bytes", d->max_uniform_bytes);
         cJSON_AddNumberToObject(o, "max_texture_3d", d->max_texture_3d);
         cJSON_AddNumberToObject(o, "max_texture_units", d->max_texture_units);
+        cJSON_AddBoolToObject(o, "float_linear", d->float_linear);
         cJSON_AddNumberToObject(o, "max_shared_bytes", d->max_shared_bytes);
         cJSON_AddNumberToObject(o, "max_work_group_size", d->max_work_group_size);
         cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);

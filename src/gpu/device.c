@@ -97,7 +97,8 @@ void gls_device_query(gls_device_info *info)
     info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") || strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
     info->subgroup_size = query_subgroup();
     info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
-    info->max_storage_bindings = (uint32_t)get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
+    uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+    info->max_storage_bindings = (uint32_t)(blocks < bindings ? blocks : bindings);
     info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
     info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
