@@ -15,7 +15,8 @@ note() {
     code=1
 }
 
-for command in track merge fit score phantom devices; do "$program" help --markdown "$command" > "$work/options: $command"; done
+for command in track merge fit score phantom bench devices; do "$program" help --markdown "$command" > "$work/options: $command"; done
+python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # the lines "  2    usage: ..." under "Exit codes:"
 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
     /^Exit codes:/ { inside = 1; next }
@@ -35,7 +36,7 @@ awk -v work="$work" '
     name && $0 == "<!-- end of " name " -->" { name = "" }
     !name { print }
     END { if (name) { print "no end of " name > "/dev/stderr"; exit 1 } }' README.md > "$work/README.md"
-for table in "options: track" "options: merge" "options: fit" "options: score" "options: phantom" "options: devices" "exit codes"; do
+for table in "options: track" "options: merge" "options: fit" "options: score" "options: phantom" "options: bench" speed "options: devices" "exit codes"; do
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
 if [ "$mode" = --update ]; then

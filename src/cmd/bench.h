@@ -131,6 +131,7 @@ typedef struct bench_run {
     double fod_cutoff;                         /* that MRtrix3 got */
     uint64_t nseeds;                           /* for the fast getters */
     time_t started;
+    double load; /* processes that were running before, on average over a minute; < 0: not known */
     double seconds_phantom, seconds_fa;
     char *directory; /* of temporary files; NULL: none */
 } bench_run;

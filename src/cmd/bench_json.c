@@ -31,7 +31,7 @@ static void cpu_name(char *name, size_t size)
     if (file) fclose(file);
 }
 
-static void add_host(cJSON *root)
+static void add_host(cJSON *root, const bench_run *run)
 {
     char name[256];
     struct utsname system;
@@ -40,6 +40,7 @@ static void add_host(cJSON *root)
     cJSON_AddStringToObject(host, "cpu", name);
     json_uint(host, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     json_uint(host, "memory_bytes", (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    json_double(host, "load_average_before", run->load >= 0 ? run->load : NAN);
     if (uname(&system) == 0) {
         cJSON_AddStringToObject(host, "system", system.sysname);
         cJSON_AddStringToObject(host, "release", system.release);
@@ -205,7 +206,7 @@ char *bench_json_text(const bench_run *run)
     sidecar_add_software(root, run->arguments);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&run->started, &utc));
     cJSON_AddStringToObject(root, "started", date);
-    add_host(root);
+    add_host(root, run);
     add_data(root, run);
     json_uint(root, "repetitions", (uint64_t)run->options->repeat);
     cJSON_AddBoolToObject(root, "file_written", !run->options->no_write);

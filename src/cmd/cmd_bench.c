@@ -123,6 +123,7 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     run->arguments = arguments;
     run->options = o;
     run->started = time(NULL);
+    if (getloadavg(&run->load, 1) != 1) run->load = -1;
     track_options_default(&run->track);
     run->track.model = o->model;
     code = bench_lists_parse(o, &run->lists);
@@ -157,19 +158,15 @@ const cmd_command cmd_bench = {
     .summary = "Measure how fast the devices here track, phase by phase",
     .description =
         "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device and mapping asked for: steps of half a voxel, at "
-        "most 60 "
-        "degrees, FA above 0.1, 362 pairs of directions. Each is run once without being counted and then --repeat times; times are of the host's clock.\n"
+        "most 60 degrees, FA above 0.1, 362 pairs of directions. Each is run once without being counted and then --repeat times; times are of the host's "
+        "clock.\n"
         "'kernels and transfers' is the sum of the five phases above it; 'whole' is from the first seed to the complete TRX file, which is written while "
-        "tracking goes "
-        "on and deleted afterwards. 'commissural' counts streamlines whose ends lie on different sides of the plane x = 0 of world space, the middle of the "
-        "phantom.\n"
-        "Samples, bytes and FLOP are counted from the algorithm, for each point: with n weighted volumes, k coefficients, v directions, boot samples (k + 1) / "
-        "4 + n / 4 + 1 "
-        "times four channels and makes 2 n k + v k multiply-adds; prob and det sample k / 4 + 1 times and make v k + v; ptt samples 20 (25 x 9 + 1) times. A "
-        "sample is "
-        "eight texels of 8 bytes, a multiply-add two FLOP. Beside them is the part of what the device reaches in kernels that only sample, copy or multiply; "
-        "caches let "
-        "the bytes of texels exceed what it copies.",
+        "tracking goes on and deleted afterwards. 'commissural' counts streamlines whose ends lie on different sides of the plane x = 0 of world space, the "
+        "middle of the phantom.\n"
+        "Samples, texels and FLOP are counted from the algorithm, for each point. With n weighted volumes, k coefficients and v directions, boot takes "
+        "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds, prob and det k / 4 + 1 and v k + v, ptt 20 (25 x 9 + 1) and 20 x 25 x 9 x 12. A "
+        "sample is eight texels of four half-precision channels (ptt: one), a multiply-add two FLOP. In brackets is the part of what the device reaches in "
+        "kernels that only sample, copy or multiply. Caches let the texels exceed what it copies, and symmetries of the directions save FLOP.",
     .options = bench_option_table,
     .examples = examples,
     .values_size = sizeof(bench_options),

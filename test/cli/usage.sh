@@ -72,7 +72,7 @@ fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5
 
 succeeds --version
 grep -q '^glslines [0-9]' "$work/stdout" || note "--version"
-for command in track fit score phantom devices; do
+for command in track fit score phantom bench devices; do
     succeeds help "$command"
     grep -q -e '--help' "$work/stdout" || note "help $command"
     cp "$work/stdout" "$work/help"

@@ -1,0 +1,70 @@
+"""The README's table of speed from the records beside this script: the newest of each device.
+
+    table.py [RECORD.json ...]
+
+A record is what `glslines bench --json` wrote, under the name DATE-MACHINE.json; baselines.json holds points per second of programs that cannot be run again here, by a part of the
+device's name. Points per second are those of kernels and transfers; ratios are to the other program's tracking alone."""
+
+import json
+import sys
+from pathlib import Path
+
+here = Path(__file__).resolve().parent
+GETTERS = {"boot": "bootstrap", "prob": "probabilistic", "det": "deterministic", "ptt": "parallel transport"}
+
+
+def rate(points):
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if points >= limit:
+            return f"{points / limit:.3g} {unit}"
+    return f"{points:.3g}"
+
+
+def ratio(x):
+    return f"{x:.0f}" if x >= 99.5 else f"{x:.2g}"
+
+
+def against(record, column, renderer, baselines):
+    """One text for each other program that tracks in the same way."""
+    points = column["points_per_second"]["kernels_and_transfers"]
+    for peer in record.get("peers", []):
+        # whole steps of one curve are another model than short ones
+        if peer["dg"] == column["dg"] and "one curve" not in peer["tracker"]:
+            cores = "1 core" if peer["threads"] == 1 else f"{peer['threads']} threads"
+            yield f"{ratio(points / peer['points_per_second'])} x {peer['program']} {peer['version']} {peer['tracker']}, {cores}"
+    for baseline in baselines:
+        if baseline["device"] in renderer and column["dg"] in baseline["points_per_second"]:
+            yield f"{ratio(points / baseline['points_per_second'][column['dg']])} x {baseline['program']}"
+
+
+def newest(paths):
+    """The last record of each device and mapping of it, by the date in its name."""
+    found = {}
+    for path in sorted(paths):
+        record = json.loads(path.read_text())
+        if record["host"]["load_average_before"] > 0.25 * record["host"]["cores"]:
+            sys.exit(f"{path}: {record['host']['load_average_before']:.1f} other processes were running on {record['host']['cores']} cores: make it on an idle machine")
+        for column in record["columns"]:
+            found[record["devices"][column["device"]]["renderer"], column["lanes"], column["dg"], column["seeds"]] = (path, record, column)
+    return found.values()
+
+
+def main():
+    paths = [Path(p) for p in sys.argv[1:]] or list(here.glob("[0-9]*.json"))
+    baselines = json.loads((here / "baselines.json").read_text())
+    print("| device | tracking | seeds | points/s | with writing | against | record |")
+    print("|---|---|---|---|---|---|---|")
+    rows = sorted(newest(paths), key=lambda row: (row[1]["devices"][row[2]["device"]]["software"], row[0].name, list(GETTERS).index(row[2]["dg"]), row[2]["seeds"]))
+    for path, record, column in rows:
+        device = record["devices"][column["device"]]
+        name = device["renderer"].split("/")[0].strip()
+        if device["software"]:
+            name = f"{name.split(' (')[0]}, {record['host']['cores']} cores of {record['host']['cpu']}"
+        speed = column["points_per_second"]
+        whole = rate(speed["whole"]) if record["file_written"] else ""
+        texts = "<br>".join(against(record, column, device["renderer"], baselines))
+        print(f"| {name} | {GETTERS[column['dg']]} | {column['seeds']:,} | {rate(speed['kernels_and_transfers'])} | {whole} | {texts} | {path.stem} |")
+
+
+if __name__ == "__main__":
+    main()
