@@ -166,6 +166,8 @@ stage_peers() {
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     check "bootstrap tracking against DIPY" "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer
     check "probabilistic and deterministic tracking against DIPY" "$python" test/peer/dipy_odf_tracking.py --glslines build/glslines --work build/peer
+    GLSLINES_PYTHON=$python check "benchmark beside DIPY and MRtrix3" quietly build/glslines bench --shape 18x20x18 --nseeds 100 --repeat 1 --no-ceilings --with-dipy \
+        --with-mrtrix --peer-seconds 0.5
 }
 
 stage_gbm() {
