@@ -114,6 +114,15 @@ typedef struct bench_peer {
     double seconds; /* of tracking alone */
 } bench_peer;
 
+/* CPU seconds up to now, of this process with its children and of all; all: stolen time counts, too. */
+typedef struct bench_busy {
+    double clock, own, all;
+    bool known;
+} bench_busy;
+bench_busy bench_busy_now(void);
+/* CPUs that others kept busy meanwhile, on average; NAN where that is not known. */
+double bench_busy_others(const bench_busy *from, const bench_busy *to);
+
 typedef struct bench_run {
     const cmd_command *command;
     const cmd_arguments *arguments;
@@ -131,7 +140,7 @@ typedef struct bench_run {
     double fod_cutoff;                         /* that MRtrix3 got */
     uint64_t nseeds;                           /* for the fast getters */
     time_t started;
-    double load; /* processes that were running before, on average over a minute; < 0: not known */
+    bench_busy busy; /* at the start */
     double seconds_phantom, seconds_fa;
     char *directory; /* of temporary files; NULL: none */
 } bench_run;

@@ -40,7 +40,8 @@ static void add_host(cJSON *root, const bench_run *run)
     cJSON_AddStringToObject(host, "cpu", name);
     json_uint(host, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     json_uint(host, "memory_bytes", (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
-    json_double(host, "load_average_before", run->load >= 0 ? run->load : NAN);
+    bench_busy now = bench_busy_now();
+    json_double(host, "cpus_busy_with_others", round(1000 * bench_busy_others(&run->busy, &now)) / 1000);
     if (uname(&system) == 0) {
         cJSON_AddStringToObject(host, "system", system.sysname);
         cJSON_AddStringToObject(host, "release", system.release);

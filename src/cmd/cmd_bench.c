@@ -123,7 +123,7 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     run->arguments = arguments;
     run->options = o;
     run->started = time(NULL);
-    if (getloadavg(&run->load, 1) != 1) run->load = -1;
+    run->busy = bench_busy_now();
     track_options_default(&run->track);
     run->track.model = o->model;
     code = bench_lists_parse(o, &run->lists);

@@ -42,8 +42,9 @@ def newest(paths):
     found = {}
     for path in sorted(paths):
         record = json.loads(path.read_text())
-        if record["host"]["load_average_before"] > 0.25 * record["host"]["cores"]:
-            sys.exit(f"{path}: {record['host']['load_average_before']:.1f} other processes were running on {record['host']['cores']} cores: make it on an idle machine")
+        others = record["host"]["cpus_busy_with_others"]
+        if others is not None and others > 0.1 * record["host"]["cores"]:
+            sys.exit(f"{path}: other processes kept {others:.2f} of {record['host']['cores']} CPUs busy: make it on an idle machine")
         for column in record["columns"]:
             found[record["devices"][column["device"]]["renderer"], column["lanes"], column["dg"], column["seeds"]] = (path, record, column)
     return found.values()

@@ -58,6 +58,7 @@ cat > check.py <<'END'
 import json, sys
 record = json.load(open("out.json"))
 assert record["software"]["name"] == "glslines" and record["command_line"][1] == "bench"
+assert record["host"]["cpus_busy_with_others"] >= 0
 assert record["host"]["cpu"] and record["host"]["cores"] >= 1 and record["repetitions"] == 3
 assert record["grid"]["dimensions"] == [18, 20, 18] and record["data"]["volumes"] == 160
 assert all(v > 1e6 for v in record["devices"][0]["ceilings"].values()), record["devices"]
