@@ -113,11 +113,13 @@ dump_shaders() {
         GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
     for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
-        for mapping in single subgroup; do
+        for variant in single subgroup least-single least-subgroup; do
             number=$((number + 1))
-            mkdir -p "build/shaders/$number"
+            folder=build/shaders/$number-$variant limits=subgroup=32
+            case $variant in least*) limits=gles31,$limits ;; esac
+            mkdir -p "$folder"
             # shellcheck disable=SC2086
-            GLSLINES_FORCE_LIMITS=subgroup=32 GLS_TEST_SHADERS=build/shaders/$number build/test/dump_shaders track -q --nseeds 10 --sphere small --mapping $mapping \
+            GLSLINES_FORCE_LIMITS=$limits GLS_TEST_SHADERS=$folder build/test/dump_shaders track -q --nseeds 10 --sphere small --mapping ${variant#least-} \
                 -o build/shaders/track.trx --force $options 2> "build/quiet.log"
             [ $? -eq 7 ] || { cat build/quiet.log; return 1; }
         done

@@ -15,7 +15,8 @@ bool gls_pairs_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
     uint64_t bytes = (uint64_t)gls_grid_voxels(grid) * n * sizeof(uint32_t);
     /* for tests: 0 takes textures */
     const char *wanted = getenv("GLSLINES_ODF_PAIRS");
-    if (limits->gles || (wanted && *wanted == '0') || bytes > limits->max_storage_bytes || (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2)) return false;
+    /* the fifth storage block of a kernel */
+    if (limits->max_storage_bindings < 5 || (wanted && *wanted == '0') || bytes > limits->max_storage_bytes || (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2)) return false;
     *plan = (gls_volume_plan){.pairs = true, .n_tiles = (uint32_t)n, .tile_channels = 1, .bytes = bytes};
     return true;
 }

@@ -37,10 +37,13 @@ grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || not
 set -- --device llvmpipe --mapping single
 for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
     # shellcheck disable=SC2086
-    "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+    GLSLINES_ODF_PAIRS=0 "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
     # shellcheck disable=SC2086
     same gles gles31 "$@" $options
 done
+# where there is a fifth storage block, it holds the ODFs of parallel transport
+# shellcheck disable=SC2086
+"$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
 # shellcheck disable=SC2086
 same auto "" "$@" $options
 grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"

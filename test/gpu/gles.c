@@ -121,6 +121,14 @@ static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, b
     gls_tracker_destroy(t);
 }
 
+/* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round otherwise. */
+static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_textures, bool least, collection *c)
+{
+    if (least) setenv("GLSLINES_ODF_PAIRS", "0", 1);
+    track(gl, dg, mapping, float_textures, c);
+    unsetenv("GLSLINES_ODF_PAIRS");
+}
+
 /* --- the context ----------------------------------------------------------------------------------------------------------------------- */
 
 static void limits(void **state)
@@ -268,9 +276,11 @@ static void same_bytes(void **state)
     static const char *const limited[] = {NULL, "gles31", "gles31,texture_3d=64,storage_bytes=300000,work_groups=3"};
     for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
         for (int single = 0; single < 2; single++) {
-            collection expected;
-            track(gl, getters[g], GLS_MAPPING_SINGLE, single, &expected);
-            assert_true(expected.n > N_SEEDS / 2 && expected.n_points > 8 * expected.n);
+            collection expected[2];
+            for (int least = 0; least < 2; least++) {
+                track_gl(getters[g], GLS_MAPPING_SINGLE, single, least, &expected[least]);
+                assert_true(expected[least].n > N_SEEDS / 2 && expected[least].n_points > 8 * expected[least].n);
+            }
             for (size_t i = 0; i < sizeof limited / sizeof *limited; i++) {
                 if (single && i != 1) continue; /* tells nothing new */
                 char what[96];
@@ -278,12 +288,12 @@ static void same_bytes(void **state)
                 gls_device *d = open_gles(limited[i]);
                 snprintf(what, sizeof what, "%s, %s precision, limits %s", names[g], single ? "single" : "half", limited[i] ? limited[i] : "its own");
                 track(d, getters[g], GLS_MAPPING_SINGLE, single, &c);
-                compare(&c, &expected, what, gls_device_get_info(d)->software);
+                compare(&c, &expected[i > 0], what, gls_device_get_info(d)->software);
                 collection_finish(&c);
                 assert_int_equal(gls_device_get_memory(d).allocated_bytes, 0);
                 gls_device_close(d);
             }
-            collection_finish(&expected);
+            for (int least = 0; least < 2; least++) collection_finish(&expected[least]);
         }
     }
 }
@@ -304,7 +314,7 @@ static void subgroups(void **state)
             char what[64];
             collection expected, c;
             snprintf(what, sizeof what, "%s, subgroups of %u, limits %s", names[g], size, limited[i] ? limited[i] : "its own");
-            track(gl, getters[g], GLS_MAPPING_SUBGROUP, false, &expected);
+            track_gl(getters[g], GLS_MAPPING_SUBGROUP, false, i > 0, &expected);
             track(d, getters[g], GLS_MAPPING_SUBGROUP, false, &c);
             compare(&c, &expected, what, gls_device_get_info(d)->software);
             collection_finish(&c);
@@ -323,7 +333,7 @@ static void without_float_linear(void **state)
         collection expected, c, single;
         gls_device *d = open_gles("gles31,float_linear=0");
         warnings = 0;
-        track(gl, getters[g], GLS_MAPPING_SINGLE, false, &expected);
+        track_gl(getters[g], GLS_MAPPING_SINGLE, false, true, &expected);
         track(d, getters[g], GLS_MAPPING_SINGLE, false, &c);
         assert_int_equal(warnings, 1);
         snprintf(what, sizeof what, "%s, stop map in half precision", names[g]);
