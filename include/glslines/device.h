@@ -100,8 +100,7 @@ GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
 typedef enum gls_buffer_kind {
     GLS_BUFFER_STORAGE, /* shader storage */
-    GLS_BUFFER_UNIFORM, /* uniform block */
-    GLS_BUFFER_READBACK /* storage that the host reads often */
+    GLS_BUFFER_UNIFORM  /* uniform block */
 } gls_buffer_kind;
 
 /* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit, GLS_ERR_MEMORY when the driver has none.

@@ -35,7 +35,8 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
-        if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, buffer->kind == GLS_BUFFER_READBACK ? GL_STREAM_READ : GL_DYNAMIC_COPY);
+        /* never a usage that speaks of reading: such buffers move to the host's memory with some drivers, which costs kernels and copies tens of milliseconds */
+        if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, GL_DYNAMIC_COPY);
         label_object(device, GL_BUFFER, buffer->name, label);
         gls_status status = gls_device_check(device, what);
         again = status == GLS_ERR_MEMORY && gls_cache_clear(device);
@@ -47,7 +48,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
 gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
-    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_READBACK);
+    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_UNIFORM);
     uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
     if (bytes > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu", label ? label : "", bytes, (unsigned long long)limit);

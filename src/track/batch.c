@@ -161,17 +161,15 @@ static gls_status take_parcel(gls_batch_context *c, uint64_t seed, gls_parcel **
 static gls_status finish_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines, gls_parcel *parcel, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
-    gls_status status = parcel ? gls_parcel_reserve(parcel, n_lines, 0) : GLS_OK;
+    /* for the most that a round may bring: memory that stays is touched for the first time but once */
+    gls_status status = parcel ? gls_parcel_reserve(parcel, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
     if (status != GLS_OK) return status;
     double start = gls_seconds();
     uint64_t steps = c->steps;
     uint32_t next, placed = place_lines(c, first, from, until, parcel, &next);
     r->seconds_scan += gls_seconds() - start;
     if (r->directions > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)r->directions * 1.1);
-    if (parcel && r->points > 0) {
-        status = gls_parcel_reserve(parcel, n_lines, r->points);
-        if (status == GLS_OK) status = gather(c, 2 * n_lines, placed, r->points, parcel);
-    }
+    if (parcel && r->points > 0) status = gather(c, 2 * n_lines, placed, r->points, parcel);
     if (status == GLS_OK && next > from) gls_batch_commit(c, first + next, parcel);
     if (status == GLS_OK) *done = next;
     return status;

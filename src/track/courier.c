@@ -54,7 +54,6 @@ gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
     if (n_points > parcel->point_capacity) {
         free(parcel->point);
         parcel->point_capacity = 0;
-        n_points += n_points / 8; /* the next batch will be about as large */
         parcel->point = allocate_large(n_points * sizeof *parcel->point);
         if (!parcel->point) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points", n_points);
         parcel->point_capacity = n_points;
@@ -73,7 +72,7 @@ void gls_parcel_finish(gls_parcel *parcel)
 
 static uint64_t parcel_bytes(const gls_parcel *parcel)
 {
-    return parcel->point_capacity * sizeof *parcel->point + parcel->capacity * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    return parcel->offset[parcel->n] * sizeof *parcel->point + parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
 }
 
 static gls_parcel *find_due(gls_courier *c)

@@ -122,12 +122,12 @@ static gls_status create_buffers(gls_engine *t)
         [GLS_TRACK_UNIFORMS] = {&t->uniforms, GLS_BUFFER_UNIFORM, "parameters"},
         [GLS_TRACK_GATHER_UNIFORMS] = {&t->gather_uniforms, GLS_BUFFER_UNIFORM, "gather parameters"},
         [GLS_TRACK_SEEDS] = {&t->seeds, GLS_BUFFER_STORAGE, "seeds"},
-        [GLS_TRACK_DIRECTIONS] = {&t->directions, GLS_BUFFER_READBACK, "initial directions"},
+        [GLS_TRACK_DIRECTIONS] = {&t->directions, GLS_BUFFER_STORAGE, "initial directions"},
         [GLS_TRACK_WORK] = {&t->work, GLS_BUFFER_STORAGE, "work"},
         [GLS_TRACK_LINES] = {&t->lines, GLS_BUFFER_STORAGE, "streamlines"},
         [GLS_TRACK_POOL] = {&t->pool, GLS_BUFFER_STORAGE, "pool of points"},
-        [GLS_TRACK_STATE] = {&t->state, GLS_BUFFER_READBACK, "state"},
-        [GLS_TRACK_OUTPUT] = {&t->output, GLS_BUFFER_READBACK, "output points"},
+        [GLS_TRACK_STATE] = {&t->state, GLS_BUFFER_STORAGE, "state"},
+        [GLS_TRACK_OUTPUT] = {&t->output, GLS_BUFFER_STORAGE, "output points"},
     };
     uint64_t bytes[GLS_TRACK_BUFFERS];
     gls_track_buffer_bytes(&t->params, &t->plan, bytes);

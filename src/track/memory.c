@@ -26,7 +26,7 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
     uint64_t line_words = (uint64_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (uint64_t)p->batch_seeds * GLS_SEED_WORDS;
     uint64_t arrays = 4ull * p->batch_seeds * (uint64_t)(params->max_directions_per_seed + 1) + 4 * (line_words > seed_words ? line_words : seed_words) + 8ull * p->batch_lines +
                       12ull * p->batch_seeds + (p->staged ? 8ull * p->batch_lines * (1 + GLS_WORK_FIELDS) : 0);
-    uint64_t points = (uint64_t)p->output_points + p->output_points / 8, streamlines = points * sizeof *parcel->point + (p->batch_lines + 1) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    uint64_t streamlines = (uint64_t)p->output_points * sizeof *parcel->point + (p->batch_lines + 1ull) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
     return n_devices * (arrays + gls_courier_parcels(n_devices) * streamlines);
 }
 

@@ -215,7 +215,7 @@ static void half_instead(void **state)
         assert_ok(gls_texture_create(d, channels == 1 ? GLS_TEXTURE_R32F : GLS_TEXTURE_RGBA32F, size, "volume", &t));
         assert_int_equal(gls_device_get_memory(d).allocated_bytes, 5 * channels * 2);
         assert_ok(gls_texture_write(t, origin, size, texels));
-        assert_ok(gls_buffer_create(d, GLS_BUFFER_READBACK, sizeof value, "value", &b));
+        assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof value, "value", &b));
         assert_ok(gls_kernel_create(d, "fetch", fetch, NULL, 0, &k));
         gls_arg args[] = {gls_arg_texture(0, t), gls_arg_buffer(0, b)};
         assert_ok(gls_kernel_run(k, (uint32_t[3]){9, 1, 1}, args, 2, &seconds));

@@ -78,7 +78,7 @@ static void check_values(gls_device *device, gls_kernel *kernel, size_t n)
     gls_buffer *block = NULL, *out = NULL;
     for (uint32_t i = 0; i < n; i++) sent[i] = 0x3f800000u + i * 1001;
     assert_ok(gls_buffer_create(device, GLS_BUFFER_UNIFORM, 4 * n, "block", &block));
-    assert_ok(gls_buffer_create(device, GLS_BUFFER_READBACK, 4 * n, "out", &out));
+    assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n, "out", &out));
     assert_ok(gls_buffer_write(block, 0, 4 * n, sent));
     gls_arg args[] = {gls_arg_uniforms(0, block), gls_arg_buffer(0, out)};
     assert_ok(gls_kernel_run(kernel, (uint32_t[3]){1, 1, 1}, args, 2, NULL));

@@ -44,7 +44,7 @@ static void run(gls_device *d)
     gls_buffer *in = NULL, *out = NULL;
     assert_ok(gls_kernel_create(d, "philox", source, NULL, 0, &kernel));
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof request, "request", &in));
-    assert_ok(gls_buffer_create(d, GLS_BUFFER_READBACK, sizeof answer, "answer", &out));
+    assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof answer, "answer", &out));
     assert_ok(gls_buffer_write(in, 0, sizeof request, request));
     gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_uint(0, N)};
     assert_ok(gls_kernel_run(kernel, (uint32_t[3]){(N + 63) / 64, 1, 1}, args, 3, NULL));

@@ -271,7 +271,7 @@ static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_t
     size_t n_values = N_POINTS * (4 * (size_t)n_tiles + 2);
     float *value = malloc(n_values * sizeof *value);
     assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, sizeof p, "where", &in));
-    assert_ok(gls_buffer_create(f.device, GLS_BUFFER_READBACK, n_values * sizeof *value, "value", &out));
+    assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, n_values * sizeof *value, "value", &out));
     assert_ok(gls_buffer_write(in, 0, sizeof p, p));
     gls_arg args[4 + GLS_VOLUME_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
     for (uint32_t i = 0; i < f.volume.plan.n_textures; i++) args[4 + i] = gls_arg_texture(1 + i, f.volume.texture[i]);
