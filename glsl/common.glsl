@@ -19,9 +19,16 @@ layout(std140, binding = 0) uniform Params {
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
 float lane_min(float x) { return subgroupMin(x); }
+#if LANES_IN_STEP
+// NVIDIA's compiler makes a barrier of a subgroup one of the whole device's memory, which empties the L1 cache. Its lanes meet again after every branch without one, and a
+// subgroup's accesses to shared memory keep their order.
+void lane_sync() { subgroupMemoryBarrierShared(); }
+#else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
+#endif
 uint lane_total(uint x) { return subgroupAdd(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
+uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
 int lane_lowest(int x) { return subgroupMin(x); }
 // The value of the one lane that chose itself.
 vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
@@ -36,6 +43,7 @@ float lane_min(float x) { return x; }
 void lane_sync() {}
 uint lane_total(uint x) { return x; }
 uint lane_upto(uint x) { return x; }
+uint lane_last(uint x) { return x; }
 int lane_lowest(int x) { return x; }
 vec3 lane_chosen(vec3 x, bool chosen) { return x; }
 #endif

@@ -4,19 +4,20 @@
 // The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or pairs (see pairs.glsl).
 #include "odf_initial.glsl"
 
-// The map of nearest vertices is read for every sample: where there is room for it, from shared memory.
-#if NEAREST_SHARED
-shared uint nearest_words[NEAREST_WORDS];
-#define NEAREST_WORD(i) nearest_words[i]
+// Tables that every sample reads: from shared memory where there is room for them.
+#if TABLES_SHARED
+shared uint tables[TABLE_WORDS];
+#define TABLE_UINT(i) tables[i]
 void prepare_getter()
 {
-    for (uint i = gl_LocalInvocationIndex; i < uint(NEAREST_WORDS); i += uint(GROUP_SIZE)) nearest_words[i] = MODEL_UINT(MODEL_NEAREST + int(i));
+    for (uint i = gl_LocalInvocationIndex; i < uint(TABLE_WORDS); i += uint(GROUP_SIZE)) tables[i] = MODEL_UINT(MODEL_TABLES + int(i));
     barrier();
 }
 #else
-#define NEAREST_WORD(i) MODEL_UINT(MODEL_NEAREST + int(i))
+#define TABLE_UINT(i) MODEL_UINT(MODEL_TABLES + (i))
 void prepare_getter() {}
 #endif
+#define TABLE_FLOAT(i) uintBitsToFloat(TABLE_UINT(i))
 
 const int PTT_TRIES = 1024;      // candidates of a turn
 const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
@@ -26,13 +27,13 @@ const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's norm
 // Where the vertex nearest to t lies in the volume: the hemisphere's octahedron seen from above, its square turned to fill the map, which two entries share a word of.
 int nearest_vertex(vec3 t)
 {
-    vec2 a = (t.z < 0.0 ? -t.xy : t.xy) / (abs(t.x) + abs(t.y) + abs(t.z));
+    vec2 a = (t.z < 0.0 ? -t.xy : t.xy) * (1.0 / (abs(t.x) + abs(t.y) + abs(t.z)));
     ivec2 cell = clamp(ivec2((vec2(a.x + a.y, a.x - a.y) * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
     uint at = uint(cell.y * NEAREST_SIZE + cell.x);
 #if !ANTIPODAL
     if (t.z < 0.0) at += uint(NEAREST_SIZE * NEAREST_SIZE);
 #endif
-    return int(NEAREST_WORD(at / 2u) >> (at % 2u * 16u) & 0xffffu);
+    return int(TABLE_UINT(TABLE_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
 }
 
 // ODF along t at p, 0 outside the grid.
@@ -61,7 +62,7 @@ vec2 arc_gone(float k, float a)
                 angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }
 
-vec3 to_voxels(vec3 mm) { return mm / vec3(params.voxel_x, params.voxel_y, params.voxel_z); }
+vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
 // Data along the probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts at the same amplitude whatever its curvature.
 #if PROBE_COUNT > 1
@@ -73,42 +74,49 @@ float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
 const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
 
-// A sample of a probe that has gone along t + across m, where it points along cosine t + sine m; m = bend.x n + bend.y b. With several threads the mean of theirs on a circle.
-float sample_at(vec3 p, vec3 t, vec3 n, vec3 b, vec2 bend, float along, float across, float cosine, float sine)
+// A place on a probe: how far it has gone and where it points, along the frame (t, n, b) of its beginning, and the direction of its bend among n and b.
+struct Place {
+    vec3 gone, heading;
+    vec2 bend;
+};
+
+// The ODF there; with several threads the mean of theirs on a circle.
+float sample_at(vec3 p, mat3 frame, Place place)
 {
-    vec3 m = bend.x * n + bend.y * b, at = along * t + across * m, tangent = cosine * t + sine * m;
+    vec3 gone = frame * place.gone, heading = frame * place.heading;
 #if PROBE_COUNT > 1
-    vec3 turn = (cosine - 1.0) * m - sine * t, n_a = n + bend.x * turn, b_a = b + bend.y * turn;
+    vec3 m = frame[1] * place.bend.x + frame[2] * place.bend.y;
+    vec3 turn = (place.heading.x - 1.0) * m - dot(place.heading.yz, place.bend) * frame[0], n = frame[1] + place.bend.x * turn, b = frame[2] + place.bend.y * turn;
     float ring = 0.0;
     for (int c = 0; c < PROBE_COUNT; c++) {
         float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
-        ring += amplitude(p + to_voxels(at + params.probe_radius * (cos(angle) * n_a + sin(angle) * b_a)), tangent);
+        ring += amplitude(p + to_voxels(gone + params.probe_radius * (cos(angle) * n + sin(angle) * b)), heading);
     }
     return ring / float(PROBE_COUNT);
 #else
-    return amplitude(p + to_voxels(at), tangent);
+    return amplitude(p + to_voxels(gone), heading);
 #endif
 }
 
 // Sample q of a probe of any curvature k along bend.
-float probe_sample(vec3 p, vec3 t, vec3 n, vec3 b, float k, vec2 bend, int q)
+float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
 {
-    vec2 gone = arc_gone(k, float(q) * params.probe_step);
-    float angle = k * float(q) * params.probe_step;
-    return sample_at(p, t, n, b, bend, gone.x, gone.y, cos(angle), sin(angle));
+    float length = float(q) * params.probe_step, angle = k * length;
+    vec2 gone = arc_gone(k, length);
+    return sample_at(p, frame, Place(vec3(gone.x, gone.y * bend), vec3(cos(angle), sin(angle) * bend), bend));
 }
 
 // The sum of all samples, start being probe_start().
-float probe_support(vec3 p, vec3 t, vec3 n, vec2 curvature, float start)
+float probe_support(vec3 p, mat3 frame, vec2 curvature, float start)
 {
-    vec3 b = cross(t, n);
     float k = length(curvature), total = start;
     vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
-    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, t, n, b, k, bend, q);
+    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, frame, k, bend, q);
     return total;
 }
 
-vec2 disc_vertex(int v) { return vec2(MODEL_FLOAT(MODEL_DISC + 2 * v), MODEL_FLOAT(MODEL_DISC + 2 * v + 1)); }
+mat3 frame_of(vec3 t, vec3 n) { return mat3(t, n, cross(t, n)); }
+
 float least_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
 
 // A unit vector at a right angle to t, turned by angle.
@@ -126,34 +134,24 @@ vec3 disc_normal(vec3 t, Draw draw, int v) { return normal_at(t, random_angle(dr
 
 vec2 draw_curvature(uvec4 words, uint total);
 
-// Defines SUPPORT and UPTO, of the disc's vertices and faces, and first_supported(), the search for a curve.
+// Sample s of the disc's vertices, N_DISC_VERTICES for each place along their arcs: from a table, since nothing but the frame changes.
+const int N_DISC_SAMPLES = N_DISC_VERTICES * PROBE_SAMPLES;
+#define ARC(part, s) TABLE_FLOAT(TABLE_ARCS + (part) * N_DISC_SAMPLES + (s))
+#define FACE(part, f) (TABLE_FACES + (part) * N_DISC_FACES + (f))
+float disc_sample(vec3 p, mat3 frame, int s)
+{
+#if PROBE_COUNT > 1
+    vec2 bend = vec2(ARC(6, s), ARC(7, s));
+#else
+    vec2 bend = vec2(0.0);
+#endif
+    return sample_at(p, frame, Place(vec3(ARC(0, s), ARC(1, s), ARC(2, s)), vec3(ARC(3, s), ARC(4, s), ARC(5, s)), bend));
+}
+
+float enough(float support) { return support >= least_support() ? support : 0.0; }
+
+// Defines SUPPORT and UPTO, of the disc's vertices and faces, disc_support(), which sets SUPPORT, and first_supported(), the search for a curve.
 #include "ptt_mapping.glsl"
-
-// Support of disc vertex v: its arc over one sample is read, and each sample's made from that of the one before. Loads are what takes the time.
-float vertex_support(vec3 p, vec3 t, vec3 n, int v, float start)
-{
-    int at = MODEL_ARCS + 6 * v;
-    vec3 b = cross(t, n);
-    vec2 bend = vec2(MODEL_FLOAT(at), MODEL_FLOAT(at + 1)), one = vec2(MODEL_FLOAT(at + 4), MODEL_FLOAT(at + 5)), turn = vec2(1.0, 0.0), gone = vec2(0.0);
-    vec2 step = vec2(MODEL_FLOAT(at + 2), MODEL_FLOAT(at + 3));
-    float total = start;
-    for (int q = 0; q <= PROBE_STEPS; q++) {
-        if (q >= FIRST_SAMPLE) total += sample_at(p, t, n, b, bend, gone.x, gone.y, turn.x, turn.y);
-        // the arc from here on is the first one, turned
-        gone += vec2(step.x * turn.x - step.y * turn.y, step.x * turn.y + step.y * turn.x);
-        turn = vec2(turn.x * one.x - turn.y * one.y, turn.y * one.x + turn.x * one.y);
-    }
-    return total;
-}
-
-void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
-{
-    for (int v = LANE; v < N_DISC_VERTICES; v += LANES) {
-        float s = vertex_support(p, t, first ? disc_normal(t, draw, v) : n, v, start);
-        SUPPORT(v) = s >= least_support() ? s : 0.0;
-    }
-    lane_sync();
-}
 
 // Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
 // random normal of its own.
@@ -165,14 +163,14 @@ uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
         int f = from + LANE;
         uint weight = 0u;
         if (f < N_DISC_FACES) {
-            int at = MODEL_FACES + 4 * f;
-            float x = SUPPORT(MODEL_INT(at)), y = SUPPORT(MODEL_INT(at + 1)), z = SUPPORT(MODEL_INT(at + 2));
+            uint corners = TABLE_UINT(FACE(0, f));
+            float x = SUPPORT(int(corners & 0xffu)), y = SUPPORT(int(corners >> 8 & 0xffu)), z = SUPPORT(int(corners >> 16));
             // areas sum to 2^26 / (3 (PROBE_STEPS + 1)), so that the sum of all weights stays below 2^32
-            weight = min(min(x, y), z) > 0.0 ? uint(MODEL_FLOAT(at + 3) * (x + y + z)) : 0u;
+            weight = min(min(x, y), z) > 0.0 ? uint(TABLE_FLOAT(FACE(1, f)) * (x + y + z)) : 0u;
         }
         uint upto = total + lane_upto(weight);
-        if (f < N_DISC_FACES) UPTO(f) = upto;
-        total += lane_total(weight);
+        if (f < N_DISC_FACES) UPTO(f) = uintBitsToFloat(upto);
+        total = lane_last(upto);
     }
     lane_sync();
     return total;
@@ -186,16 +184,16 @@ vec2 draw_curvature(uvec4 words, uint total)
     int f = 0;
     for (int half_width = DISC_FACES_POWER / 2; half_width > 0; half_width /= 2) {
         int next = f + half_width;
-        if (next < N_DISC_FACES && UPTO(next - 1) <= target) f = next;
+        if (next < N_DISC_FACES && floatBitsToUint(UPTO(next - 1)) <= target) f = next;
     }
     float r1 = float(words.x >> 8) * (1.0 / 16777216.0), r2 = float(words.y >> 8) * (1.0 / 16777216.0);
     if (r1 + r2 > 1.0) {
         r1 = 1.0 - r1;
         r2 = 1.0 - r2;
     }
-    int at = MODEL_FACES + 4 * f;
-    vec2 v0 = disc_vertex(MODEL_INT(at)), v1 = disc_vertex(MODEL_INT(at + 1)), v2 = disc_vertex(MODEL_INT(at + 2));
-    return params.max_curvature * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
+    vec2 corner = vec2(TABLE_FLOAT(FACE(2, f)), TABLE_FLOAT(FACE(3, f))), edge1 = vec2(TABLE_FLOAT(FACE(4, f)), TABLE_FLOAT(FACE(5, f)));
+    vec2 edge2 = vec2(TABLE_FLOAT(FACE(6, f)), TABLE_FLOAT(FACE(7, f)));
+    return params.max_curvature * (corner + r1 * edge1 + r2 * edge2);
 }
 
 // The normal of the best supported of many random frames and curves; false if none has enough support.
@@ -210,7 +208,7 @@ bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 n
             int candidate = round * PTT_FIRST_ROUND + c;
             uvec4 words = draw_block(draw, uint(candidate));
             vec3 n = normal_at(t, random_angle(words.w));
-            float s = probe_support(p, t, n, draw_curvature(words, total), start);
+            float s = probe_support(p, frame_of(t, n), draw_curvature(words, total), start);
             if (s > best) {
                 best = s;
                 best_candidate = candidate;

@@ -18,9 +18,9 @@ FIELD(uint, n_active)           // staged: slots in the list
 FIELD(uint, turns)              // staged: directions drawn before the host looks
 FIELD(uint, is_initial)         // staged: 1 in pass 1
 FIELD(float, angular_weight)    // soft angular weighting of the ODF, 0 in pass 1
-FIELD(float, voxel_x)           // mm
-FIELD(float, voxel_y)
-FIELD(float, voxel_z)
+FIELD(float, per_mm_x)          // voxels
+FIELD(float, per_mm_y)
+FIELD(float, per_mm_z)
 FIELD(float, short_step)        // PTT: mm
 FIELD(float, probe_step)        // PTT: mm
 FIELD(float, probe_radius)      // PTT: mm

@@ -36,8 +36,7 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_int(d, "N_VERTICES", (int64_t)sphere->n);
     gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4);
     gls_define_int(d, "ANTIPODAL", sphere->antipodal);
-    /* local maxima are no neighbours: a third of the vertices at most */
-    gls_define_int(d, "MAX_CANDIDATES", sphere->n < 384 ? (int64_t)(sphere->n + 2) / 3 : 128);
+    gls_define_int(d, "MAX_CANDIDATES", GLS_MAX_CANDIDATES((int64_t)sphere->n));
     gls_define_int(d, "GLS_END_STOP_MAP", GLS_END_STOP_MAP);
     gls_define_int(d, "GLS_END_OUTSIDE", GLS_END_OUTSIDE);
     gls_define_int(d, "GLS_END_NO_DIRECTION", GLS_END_NO_DIRECTION);
@@ -71,6 +70,7 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
 {
     bool subgroup = plan->lanes > 1;
     gls_define_int(d, "SUBGROUP", subgroup);
+    gls_define_int(d, "LANES_IN_STEP", subgroup && plan->lanes_in_step);
     if (subgroup && plan->group_slots == plan->group_size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
     gls_define_int(d, "SLOTS", plan->group_slots);
     gls_define_int(d, "GROUP_SIZE", plan->group_size);
@@ -163,7 +163,7 @@ static gls_status fit_buffers(gls_engine *t)
         if (status != GLS_ERR_MEMORY || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1)) return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
-        gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), t->coefficients, &t->plan);
+        gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), &t->shape, &t->plan);
         if (planned != GLS_OK) return planned;
         t->halvings++;
     }
@@ -187,10 +187,10 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->params = *params;
     t->grid = input->stop_map->grid;
     t->turn_cost = guess_turn_cost(params, input);
-    t->coefficients = boot ? (uint32_t)input->qball->k : 0;
+    t->shape = gls_track_shape_of(params, input);
     gls_device_hold(device);
     double start = gls_seconds();
-    gls_status status = gls_track_plan_make(params, gls_device_get_info(device), t->coefficients, &t->plan);
+    gls_status status = gls_track_plan_make(params, gls_device_get_info(device), &t->shape, &t->plan);
     if (status == GLS_OK) status = gls_model_plan(gls_device_get_info(device), params, &t->plan, input, &t->defines, &volume, &sections);
     if (status == GLS_OK) status = gls_model_create(device, &volume, &sections, &t->model);
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);

@@ -88,7 +88,7 @@ typedef struct gls_engine {
     gls_buffer *uniforms, *gather_uniforms;
     gls_buffer *seeds, *directions, *lines, *work, *pool, *state, *output;
     double seconds_upload, seconds_compile;
-    uint32_t coefficients;  /* of the plan */
+    gls_track_shape shape;
     double turn_cost;       /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings;      /* of the batch, for want of memory */
     bool owns_device;       /* opened in place of one that was lost */

@@ -41,7 +41,8 @@ gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices
     gls_sections sections = {0};
     gls_define_list defines = {0};
     uint64_t bytes[GLS_TRACK_BUFFERS];
-    status = gls_track_plan_make(params, device, params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, &plan);
+    const gls_track_shape shape = gls_track_shape_of(params, input);
+    status = gls_track_plan_make(params, device, &shape, &plan);
     if (status == GLS_OK) status = gls_model_plan(device, params, &plan, input, &defines, &volume, &sections);
     if (status == GLS_OK && sections.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
     if (status == GLS_OK) {

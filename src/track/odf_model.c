@@ -135,10 +135,19 @@ static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_tra
         uint32_t *word = gls_section(sections, d, "MODEL_SLOTS", sphere->n);
         if (word) memcpy(word, slot, sphere->n * sizeof *word);
     }
+    gls_section_tables_begin(sections, d);
     gls_section_nearest(sections, d, sphere, slot);
     /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
-    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)), gls_track_max_curvature(params), params->probe_length / params->probe_quality);
-    gls_define_int(d, "NEAREST_SHARED", plan->nearest_shared);
+    const gls_probe probe = {
+        .quality = params->probe_quality,
+        .first_sample = params->probe_count == 1,
+        .bends = params->probe_count > 1,
+        .step = params->probe_length / params->probe_quality,
+        .max_curvature = gls_track_max_curvature(params),
+    };
+    gls_section_disc(sections, d, exp2(31) / (3 * (params->probe_quality + 1)), &probe);
+    gls_section_tables_end(sections, d);
+    gls_define_int(d, "TABLES_SHARED", plan->tables_shared);
 }
 
 /* PTT looks up one direction at a time, the others all. */

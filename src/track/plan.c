@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "track/sections.h"
 #include "util/status.h"
 
 #define DEFAULT_BATCH_SOFTWARE 25000u
@@ -16,35 +17,57 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static gls_status plan_mapping(const gls_track_params *params, const gls_device_info *limits, gls_track_plan *plan)
+gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_track_input *input)
+{
+    const gls_sphere *sphere = params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere;
+    return (gls_track_shape){params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, (uint32_t)sphere->n, sphere->antipodal};
+}
+
+/* Subgroups of a group for PTT, and whether they find the tables in shared memory. Drivers keep a group or two at a time whose tables are shared: large ones keep the device busy. */
+static uint32_t plan_ptt(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, uint32_t slots_each, gls_track_plan *plan)
+{
+    const uint64_t most = 16;
+    uint64_t tables = gls_section_ptt_bytes(shape->antipodal, params->probe_quality, params->probe_count > 1), slot = gls_section_ptt_slot_bytes(params->probe_quality);
+    /* pass 1 has an ODF and a list of its candidates for each seed */
+    uint64_t slot_initial = 4ull * ((shape->n_vertices + 3) / 4 * 4) + 8ull * GLS_MAX_CANDIDATES(shape->n_vertices);
+    plan->tables_shared = true;
+    for (uint64_t n = most; n >= 4; n /= 2)
+        if (n * plan->lanes <= limits->max_work_group_size && tables + n * slots_each * slot <= limits->max_shared_bytes && n * slots_each * slot_initial <= limits->max_shared_bytes)
+            return (uint32_t)n;
+    plan->tables_shared = false;
+    return 4;
+}
+
+static gls_status plan_mapping(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, gls_track_plan *plan)
 {
     bool subgroup = params->mapping == GLS_MAPPING_SUBGROUP || (params->mapping == GLS_MAPPING_AUTO && limits->subgroup_size > 0 && !limits->software);
     if (subgroup && limits->subgroup_size == 0)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer", limits->renderer);
     plan->lanes = subgroup ? limits->subgroup_size : 1;
+    /* Intel's compiler picks the subgroup's width, 8 at least: there may be more of them in a group than the reported size says */
+    uint32_t narrowest = subgroup && strstr(limits->vendor, "Intel") ? 8 : plan->lanes, subgroups = 4;
+    if (subgroup && !limits->software && params->dg == GLS_DG_PTT) subgroups = plan_ptt(params, limits, shape, plan->lanes / narrowest, plan);
     /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of its own */
-    plan->group_size = subgroup ? (limits->software ? 1 : params->dg == GLS_DG_PTT ? 8 : 4) * plan->lanes : limits->software ? 8 : 64;
+    plan->group_size = subgroup ? (limits->software ? 1 : subgroups) * plan->lanes : limits->software ? 8 : 64;
     while (plan->group_size > limits->max_work_group_size && plan->group_size > plan->lanes) plan->group_size /= 2;
     if (plan->group_size > limits->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group_size, limits->max_work_group_size);
-    /* Intel's compiler picks the subgroup's width, 8 at least: there may be more of them in a group than the reported size says */
-    uint32_t narrowest = subgroup && strstr(limits->vendor, "Intel") ? 8 : plan->lanes;
+    plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
     plan->group_slots = plan->group_size / narrowest; /* = invocations of the single mapping */
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
 }
 
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t coefficients, gls_track_plan *plan)
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, gls_track_plan *plan)
 {
     gls_track_plan p = {0};
-    gls_status status = plan_mapping(params, limits, &p);
+    gls_status status = plan_mapping(params, limits, shape, &p);
     if (status != GLS_OK) return status;
     /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */
     p.staged = p.lanes == 1 || limits->software;
-    p.split = p.lanes == 1 && coefficients > 0;
+    p.split = p.lanes == 1 && shape->coefficients > 0;
     p.turns = p.split ? (limits->software ? 1 : 8) : 4;
-    p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? coefficients : 0) : 0;
-    p.nearest_shared = p.lanes > 1 && !limits->software && limits->max_shared_bytes >= 48 * 1024;
+    p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? shape->coefficients : 0) : 0;
     p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;

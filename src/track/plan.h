@@ -9,6 +9,8 @@
 #define GLS_SEED_WORDS 4
 #define GLS_LINE_WORDS 8
 #define GLS_STATE_HEADER 2 /* queue, pool_head */
+/* Local maxima of an ODF are no neighbours: a third of its vertices at most. */
+#define GLS_MAX_CANDIDATES(n_vertices) ((n_vertices) < 384 ? ((n_vertices) + 2) / 3 : 128)
 
 typedef struct gls_track_plan {
     uint32_t batch_seeds;  /* seeds of pass 1 */
@@ -18,6 +20,7 @@ typedef struct gls_track_plan {
     uint32_t max_steps;    /* of a half-streamline */
     uint32_t substeps;     /* turns of the loop for each stored point */
     uint32_t lanes;        /* invocations per streamline */
+    bool lanes_in_step;    /* a subgroup needs no barrier, see common.glsl */
     uint32_t group_size;   /* invocations of a work group */
     uint32_t group_slots;  /* streamlines of a work group at most */
     uint32_t track_groups; /* work groups that stay for pass 2 */
@@ -25,13 +28,19 @@ typedef struct gls_track_plan {
     bool split;            /* and a turn is two kernels */
     uint32_t turns;        /* staged: directions drawn in a dispatch */
     uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
-    bool nearest_shared;    /* PTT: room for the map of nearest vertices in shared memory */
+    bool tables_shared;    /* PTT: room for its tables in shared memory */
 } gls_track_plan;
 
 /* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */
 #define GLS_WORK_FIELDS 15
 
-/* coefficients: what the two kernels of a split turn hand over, for direction getters that have such; else 0. */
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, uint32_t coefficients, gls_track_plan *plan);
+/* What of the model enters. */
+typedef struct gls_track_shape {
+    uint32_t coefficients; /* that the two kernels of a split turn hand over; 0 for direction getters that have none */
+    uint32_t n_vertices;   /* of the sphere */
+    bool antipodal;
+} gls_track_shape;
+gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_track_input *input);
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, gls_track_plan *plan);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "util/status.h"
 
-uint32_t *gls_section(gls_sections *s, gls_define_list *defines, const char *name, size_t n)
+static uint32_t *section_words(gls_sections *s, size_t n)
 {
     if (s->n + n > s->capacity) {
         size_t capacity = (s->n + n) * 2;
@@ -22,9 +22,14 @@ uint32_t *gls_section(gls_sections *s, gls_define_list *defines, const char *nam
     }
     uint32_t *start = s->word + s->n;
     memset(start, 0, n * sizeof *start);
-    gls_define_int(defines, name, (int64_t)s->n);
     s->n += n;
     return start;
+}
+
+uint32_t *gls_section(gls_sections *s, gls_define_list *defines, const char *name, size_t n)
+{
+    gls_define_int(defines, name, (int64_t)s->n);
+    return section_words(s, n);
 }
 
 static void put_float(uint32_t *word, double value)
@@ -124,6 +129,24 @@ void gls_section_cone(gls_sections *s, gls_define_list *defines, const gls_spher
 /* Side of the map: 18 KiB for an antipodal sphere, so that it fits into shared memory. */
 #define NEAREST_SIZE 96
 
+/* A part of the tables that come last in the model, so that they can be read as one. */
+static uint32_t *section_table(gls_sections *s, gls_define_list *defines, const char *name, size_t n)
+{
+    gls_define_int(defines, name, (int64_t)(s->n - s->tables));
+    return section_words(s, n);
+}
+
+void gls_section_tables_begin(gls_sections *s, gls_define_list *defines)
+{
+    s->tables = s->n;
+    gls_define_int(defines, "MODEL_TABLES", (int64_t)s->n);
+}
+
+void gls_section_tables_end(gls_sections *s, gls_define_list *defines)
+{
+    gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->tables));
+}
+
 static void cell_direction(size_t x, size_t y, double side, double d[3])
 {
     double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
@@ -154,7 +177,7 @@ void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sp
     size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE);
     gls_define_int(defines, "NEAREST_WORDS", (int64_t)words);
-    uint32_t *word = gls_section(s, defines, "MODEL_NEAREST", words);
+    uint32_t *word = section_table(s, defines, "TABLE_NEAREST", words);
     if (!word) return;
 #pragma omp parallel for schedule(static)
     for (size_t y = 0; y < rows; y++)
@@ -167,7 +190,7 @@ void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sp
 }
 
 /* The disc of curvatures: its centre, a ring of 8 and a ring of 15 on the rim, with the triangles between them. */
-enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER, DISC_FACES_POWER = 32 };
+enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER, DISC_FACES_POWER = 32, DISC_CHUNK = 9 };
 _Static_assert(DISC_FACES <= DISC_FACES_POWER, "the search among faces halves a power of two");
 #define INNER_RADIUS 0.543
 
@@ -190,24 +213,41 @@ static void disc_faces(uint32_t face[DISC_FACES][3])
     }
 }
 
-static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], double max_curvature, double step)
+/* Planes of a number each, for sample q of vertex v at (q - first) DISC_VERTICES + v. */
+static void section_arcs(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], const gls_probe *probe)
 {
-    uint32_t *word = gls_section(s, defines, "MODEL_ARCS", 6 * DISC_VERTICES);
-    for (size_t v = 0; word && v < DISC_VERTICES; v++, word += 6) {
-        double radius = hypot(vertex[v][0], vertex[v][1]), k = radius * max_curvature, angle = k * step, half = sin(angle / 2);
-        bool straight = angle < 1e-12;
-        put_float(&word[0], straight ? 1 : vertex[v][0] / radius);
-        put_float(&word[1], straight ? 0 : vertex[v][1] / radius);
-        put_float(&word[2], straight ? step : sin(angle) / k);
-        put_float(&word[3], straight ? 0 : 2 * half * half / k);
-        put_float(&word[4], cos(angle));
-        put_float(&word[5], sin(angle));
+    size_t n = DISC_VERTICES * (size_t)(probe->quality + 1 - probe->first_sample), n_parts = probe->bends ? 8 : 6;
+    uint32_t *word = section_table(s, defines, "TABLE_ARCS", n_parts * n);
+    for (size_t i = 0; word && i < n; i++) {
+        const double *at = vertex[i % DISC_VERTICES];
+        double radius = hypot(at[0], at[1]), k = radius * probe->max_curvature, length = probe->step * ((double)(i / DISC_VERTICES) + probe->first_sample), half = sin(k * length / 2);
+        bool straight = k < 1e-12;
+        double bend[2] = {straight ? 1 : at[0] / radius, straight ? 0 : at[1] / radius}, along = straight ? length : sin(k * length) / k, across = straight ? 0 : 2 * half * half / k;
+        double part[8] = {along, across * bend[0], across * bend[1], cos(k * length), sin(k * length) * bend[0], sin(k * length) * bend[1], bend[0], bend[1]};
+        for (size_t j = 0; j < n_parts; j++) put_float(&word[j * n + i], part[j]);
     }
 }
 
-void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, double max_curvature, double step)
+static void section_faces(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], const uint32_t face[DISC_FACES][3], double area_sum)
 {
-    double vertex[DISC_VERTICES][2] = {{0, 0}}, area[DISC_FACES], total = 0;
+    double area[DISC_FACES], total = 0;
+    uint32_t *word = section_table(s, defines, "TABLE_FACES", 8 * DISC_FACES);
+    for (size_t f = 0; f < DISC_FACES; f++) {
+        const double *a = vertex[face[f][0]], *b = vertex[face[f][1]], *c = vertex[face[f][2]];
+        area[f] = fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
+        total += area[f];
+    }
+    for (size_t f = 0; word && f < DISC_FACES; f++) {
+        const double *a = vertex[face[f][0]], *b = vertex[face[f][1]], *c = vertex[face[f][2]];
+        double part[8] = {0, area[f] / total * area_sum, a[0], a[1], b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]};
+        word[f] = face[f][0] | face[f][1] << 8 | face[f][2] << 16;
+        for (size_t j = 1; j < 8; j++) put_float(&word[j * DISC_FACES + f], part[j]);
+    }
+}
+
+void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum, const gls_probe *probe)
+{
+    double vertex[DISC_VERTICES][2] = {{0, 0}};
     const double turn = 2 * acos(-1.0);
     uint32_t face[DISC_FACES][3];
     for (size_t i = 0; i < INNER; i++) {
@@ -219,21 +259,25 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
         vertex[1 + INNER + i][1] = sin(turn * (double)i / OUTER);
     }
     disc_faces(face);
-    for (size_t f = 0; f < DISC_FACES; f++) {
-        const double *a = vertex[face[f][0]], *b = vertex[face[f][1]], *c = vertex[face[f][2]];
-        area[f] = fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
-        total += area[f];
-    }
     gls_define_int(defines, "N_DISC_VERTICES", DISC_VERTICES);
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
     gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
-    gls_section_floats(s, defines, "MODEL_DISC", &vertex[0][0], 2 * DISC_VERTICES);
-    section_arcs(s, defines, (const double (*)[2])vertex, max_curvature, step);
-    uint32_t *word = gls_section(s, defines, "MODEL_FACES", 4 * DISC_FACES);
-    for (size_t f = 0; word && f < DISC_FACES; f++) {
-        memcpy(&word[4 * f], face[f], sizeof face[f]);
-        put_float(&word[4 * f + 3], area[f] / total * area_sum);
-    }
+    gls_define_int(defines, "DISC_CHUNK", DISC_CHUNK);
+    section_arcs(s, defines, (const double (*)[2])vertex, probe);
+    section_faces(s, defines, (const double (*)[2])vertex, (const uint32_t (*)[3])face, area_sum);
+}
+
+uint64_t gls_section_ptt_bytes(bool antipodal, int quality, bool several)
+{
+    uint64_t nearest = (antipodal ? 1 : 2) * (uint64_t)NEAREST_SIZE * NEAREST_SIZE / 2, samples = DISC_VERTICES * (uint64_t)(quality + several);
+    return 4 * (nearest + (several ? 8 : 6) * samples + 8 * DISC_FACES);
+}
+
+uint64_t gls_section_ptt_slot_bytes(int quality)
+{
+    uint64_t places = (uint64_t)quality + 1, candidates = places > 64 ? places : 64, chunk = places < DISC_CHUNK ? places : DISC_CHUNK;
+    uint64_t disc = DISC_VERTICES * chunk, rest = candidates + DISC_FACES;
+    return 4 * ((disc > rest ? disc : rest) + DISC_VERTICES);
 }
 
 gls_status gls_sections_upload(gls_sections *s, gls_device *device, gls_buffer **buffer)

@@ -80,20 +80,22 @@ static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
-    gls_section_disc(&sections, &defines, 7, 1, 0.1);
-    const uint32_t *vertex = sections.word + table_define(&defines, "MODEL_DISC"), *face = sections.word + table_define(&defines, "MODEL_FACES");
-    *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), (size_t)table_define(&defines, "N_DISC_FACES"), {{0}}, {{0}}};
+    gls_section_tables_begin(&sections, &defines);
+    gls_section_disc(&sections, &defines, 7, &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
+    const uint32_t *face = sections.word + table_define(&defines, "TABLE_FACES");
+    size_t n = (size_t)table_define(&defines, "N_DISC_FACES");
+    *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), n, {{0}}, {{0}}};
     assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
-    for (size_t i = 0; i < 2 * disc->n_vertices; i++) {
-        float f;
-        memcpy(&f, &vertex[i], sizeof f);
-        disc->vertex[i / 2][i % 2] = f;
-    }
-    for (size_t i = 0; i < disc->n_faces; i++) {
-        float f;
-        memcpy(disc->face[i], face + 4 * i, sizeof disc->face[i]);
-        memcpy(&f, &face[4 * i + 3], sizeof f);
-        area[i] = f;
+    for (size_t f = 0; f < n; f++) {
+        float part[8];
+        for (size_t j = 1; j < 8; j++) memcpy(&part[j], &face[j * n + f], sizeof *part);
+        for (size_t c = 0; c < 3; c++) disc->face[f][c] = face[f] >> (8 * c) & 0xff;
+        area[f] = part[1];
+        for (size_t a = 0; a < 2; a++) {
+            disc->vertex[disc->face[f][0]][a] = part[2 + a];
+            disc->vertex[disc->face[f][1]][a] = part[2 + a] + part[4 + a];
+            disc->vertex[disc->face[f][2]][a] = part[2 + a] + part[6 + a];
+        }
     }
     gls_sections_finish(&sections);
     gls_define_finish(&defines);
@@ -104,11 +106,12 @@ static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
     gls_sections sections = {0};
     gls_define_list defines = {0};
+    gls_section_tables_begin(&sections, &defines);
     gls_section_nearest(&sections, &defines, sphere, NULL);
     *size = (size_t)table_define(&defines, "NEAREST_SIZE");
     size_t n = 2 * (size_t)table_define(&defines, "NEAREST_WORDS");
     uint32_t *map = malloc(n * sizeof *map);
-    const uint32_t *word = sections.word + table_define(&defines, "MODEL_NEAREST");
+    const uint32_t *word = sections.word + table_define(&defines, "TABLE_NEAREST");
     for (size_t i = 0; i < n; i++) map[i] = word[i / 2] >> (i % 2 * 16) & 0xffffu;
     gls_sections_finish(&sections);
     gls_define_finish(&defines);
