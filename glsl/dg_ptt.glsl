@@ -1,7 +1,7 @@
 // Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
-// The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or pairs (see pairs.glsl).
+// The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or cells (see cells.glsl).
 #include "odf_initial.glsl"
 
 // Tables that every sample reads: from shared memory where there is room for them.
@@ -39,8 +39,8 @@ int nearest_vertex(vec3 t)
 // ODF along t at p, 0 outside the grid.
 float amplitude(vec3 p, vec3 t)
 {
-#if ODF_PAIRS
-    return all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID)) ? pair_value(pair_cell(p), nearest_vertex(t)) : 0.0;
+#if CELL_CORNERS > 0
+    return all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID)) ? cell_value(cell_at(p), nearest_vertex(t)) : 0.0;
 #else
     int vertex = nearest_vertex(t);
     vec3 base = volume_base(p);

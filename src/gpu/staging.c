@@ -1,6 +1,7 @@
 /* Reading large buffers: copied piece by piece into memory that both sides see, one half while the host empties the other. */
 #include "gpu/internal.h"
 
+#include <omp.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -29,10 +30,12 @@ static bool staging_open(gls_device *device)
     return false;
 }
 
+/* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of the output is at work. */
 static void copy_parallel(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     const size_t part = (size_t)1 << 20;
-#pragma omp parallel for schedule(static)
+    int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
+#pragma omp parallel for schedule(dynamic) num_threads(n_threads)
     for (size_t at = 0; at < bytes; at += part) memcpy(to + at, from + at, bytes - at < part ? bytes - at : part);
 }
 

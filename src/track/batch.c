@@ -126,7 +126,7 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
     if (status != GLS_OK) return status;
     gls_arg args[] = {gls_arg_uniforms(0, t->gather_uniforms), gls_arg_buffer(0, t->lines), gls_arg_buffer(1, t->pool), gls_arg_buffer(2, t->state),
                       gls_arg_buffer(3, t->output)};
-    uint64_t work = (uint64_t)u.n_blocks * GLS_POOL_BLOCK + n_placed, groups = (work + t->plan.group_size - 1) / t->plan.group_size;
+    uint64_t work = (uint64_t)u.n_blocks * GLS_POOL_BLOCK + n_placed, groups = (work + t->plan.group.size - 1) / t->plan.group.size;
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
     status = gls_kernel_run(t->gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args, sizeof args / sizeof args[0], NULL);
     if (status == GLS_OK) status = gls_device_synchronize(t->device);

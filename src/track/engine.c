@@ -36,7 +36,8 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_int(d, "N_VERTICES", (int64_t)sphere->n);
     gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4);
     gls_define_int(d, "ANTIPODAL", sphere->antipodal);
-    gls_define_int(d, "MAX_CANDIDATES", GLS_MAX_CANDIDATES((int64_t)sphere->n));
+    /* local maxima are no neighbours: a third of the vertices at most */
+    gls_define_int(d, "MAX_CANDIDATES", sphere->n < 384 ? (int64_t)(sphere->n + 2) / 3 : 128);
     gls_define_int(d, "GLS_END_STOP_MAP", GLS_END_STOP_MAP);
     gls_define_int(d, "GLS_END_OUTSIDE", GLS_END_OUTSIDE);
     gls_define_int(d, "GLS_END_NO_DIRECTION", GLS_END_NO_DIRECTION);
@@ -47,7 +48,9 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_int(d, "GRID_NX", t->grid.dim[0]);
     gls_define_int(d, "GRID_NY", t->grid.dim[1]);
     gls_define_int(d, "GRID_NZ", t->grid.dim[2]);
-    gls_define_int(d, "ODF_PAIRS", volume->pairs);
+    gls_define_int(d, "CELL_CORNERS", volume->cell_corners);
+    gls_define_int(d, "CELL_BUFFERS", volume->n_cell_buffers);
+    gls_define_int(d, "CELL_LAYERS", volume->cell_layers);
     gls_define_int(d, "TILE_CHANNELS", volume->tile_channels);
     gls_define_int(d, "VOLUME_TEXTURES", volume->n_textures);
     gls_define_int(d, "VOLUME_PER_COLUMN", volume->per_column);
@@ -71,34 +74,34 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
     bool subgroup = plan->lanes > 1;
     gls_define_int(d, "SUBGROUP", subgroup);
     gls_define_int(d, "LANES_IN_STEP", subgroup && plan->lanes_in_step);
-    if (subgroup && plan->group_slots == plan->group_size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
-    gls_define_int(d, "SLOTS", plan->group_slots);
-    gls_define_int(d, "GROUP_SIZE", plan->group_size);
+    if (subgroup && plan->group.slots == plan->group.size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
 }
 
-static gls_status load(gls_engine *t, const char *file, gls_define_list *common, bool measured, gls_kernel **kernel)
+static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group, bool measured, gls_kernel **kernel)
 {
     size_t n = common->n;
+    gls_define_int(common, "SLOTS", group->slots);
+    gls_define_int(common, "GROUP_SIZE", group->size);
     gls_define_int(common, "HAVE_MEASURED", measured);
     if (common->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the kernels");
     gls_status status = gls_kernel_load(t->device, file, common->define, common->n, kernel);
-    free(common->owned[n]);
-    common->n = n;
+    while (common->n > n) free(common->owned[--common->n]);
     return status;
 }
 
 static gls_status load_kernels(gls_engine *t, gls_define_list *common)
 {
     bool measured = t->params.boot_start == GLS_BOOT_START_FIT;
-    gls_status status = load(t, "gather.comp", common, false, &t->gather);
+    const gls_group_plan *group = &t->plan.group;
+    gls_status status = load(t, "gather.comp", common, group, false, &t->gather);
     if (t->plan.split) {
-        if (status == GLS_OK) status = load(t, "sample.comp", common, false, &t->sample);
-        if (status == GLS_OK && measured) status = load(t, "sample.comp", common, true, &t->first_sample);
-        if (status == GLS_OK) status = load(t, "turn.comp", common, false, &t->turn);
+        if (status == GLS_OK) status = load(t, "sample.comp", common, group, false, &t->sample);
+        if (status == GLS_OK && measured) status = load(t, "sample.comp", common, group, true, &t->first_sample);
+        if (status == GLS_OK) status = load(t, "turn.comp", common, group, false, &t->turn);
     } else {
-        if (status == GLS_OK) status = load(t, "initial.comp", common, measured, &t->initial);
-        if (status == GLS_OK && t->plan.staged) status = load(t, "step.comp", common, false, &t->step);
-        if (status == GLS_OK && !t->plan.staged) status = load(t, "track.comp", common, false, &t->track);
+        if (status == GLS_OK) status = load(t, "initial.comp", common, group, measured, &t->initial);
+        if (status == GLS_OK && t->plan.staged) status = load(t, "step.comp", common, group, false, &t->step);
+        if (status == GLS_OK && !t->plan.staged) status = load(t, "track.comp", common, &t->plan.track_group, false, &t->track);
     }
     return status;
 }

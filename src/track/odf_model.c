@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dwi/odf_parts.h"
-#include "track/pairs.h"
+#include "track/cells.h"
 #include "track/sections.h"
 #include "track/tables.h"
 #include "util/status.h"
@@ -72,26 +72,24 @@ gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, co
     return wanted && has_coefficients(params, odf) ? GLS_ODF_INTERPOLATE_COEFFICIENTS : GLS_ODF_INTERPOLATE_AMPLITUDES;
 }
 
-/* PTT: models with pairs and models with a volume, each kind at once. */
+/* PTT: models with cells and models with textures, each kind at once. */
 static gls_status fill_for_ptt(gls_model *const *models, size_t n, const gls_track_input *input, size_t *failed)
 {
     const gls_grid *grid = &input->stop_map->grid;
     size_t n_vertices = input->odf->sphere->n, n_kind[2] = {0}, index[2][GLS_MAX_ENGINES], bad = SIZE_MAX;
-    gls_volume *volume[GLS_MAX_ENGINES];
-    gls_buffer *pairs[GLS_MAX_ENGINES];
+    gls_volume *volume[2][GLS_MAX_ENGINES];
     odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = n_vertices, .scale = 1};
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n; i++) {
-        bool kind = models[i]->volume.pairs != NULL;
-        if (kind) pairs[n_kind[1]] = models[i]->volume.pairs;
-        else volume[n_kind[0]] = &models[i]->volume;
+        bool kind = models[i]->volume.plan.cell_corners > 0;
+        volume[kind][n_kind[kind]] = &models[i]->volume;
         index[kind][n_kind[kind]++] = i;
     }
-    if (n_kind[0] > 0) status = gls_volume_fill(volume, n_kind[0], grid, amplitude_block, &f, GLS_ODF_SCRATCH, &bad);
+    if (n_kind[0] > 0) status = gls_volume_fill(volume[0], n_kind[0], grid, amplitude_block, &f, GLS_ODF_SCRATCH, &bad);
     if (status != GLS_OK && bad != SIZE_MAX) *failed = index[0][bad];
     if (status != GLS_OK || n_kind[1] == 0) return status;
     uint32_t *slot = malloc(n_vertices * sizeof *slot);
-    status = slot && gls_pairs_order(input->odf->sphere, slot) ? gls_pairs_fill(pairs, n_kind[1], grid, n_vertices, slot, amplitude_block, &f, GLS_ODF_SCRATCH, &bad)
+    status = slot && gls_cells_order(input->odf->sphere, slot) ? gls_cells_fill(volume[1], n_kind[1], grid, n_vertices, slot, amplitude_block, &f, GLS_ODF_SCRATCH, &bad)
                                                                : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     if (status != GLS_OK && bad != SIZE_MAX) *failed = index[1][bad];
     free(slot);
@@ -183,19 +181,19 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
     const gls_grid *grid = &input->stop_map->grid;
     size_t n = odf->sphere->n;
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS, lanes = plan->lanes > 1;
-    bool pairs = params->dg == GLS_DG_PTT && !params->float_textures && gls_pairs_plan(grid, n, limits, volume);
+    bool cells = params->dg == GLS_DG_PTT && !params->float_textures && gls_cells_plan(grid, n, limits, volume);
     uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
         return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    gls_status status = pairs ? GLS_OK : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n), volume_format(params), limits, volume);
-    if (status == GLS_OK && pairs) {
+    gls_status status = cells ? GLS_OK : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n), volume_format(params), limits, volume);
+    if (status == GLS_OK && cells) {
         slot = malloc(n * sizeof *slot);
-        if (!slot || !gls_pairs_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+        if (!slot || !gls_cells_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     }
     if (status == GLS_OK) {
         gls_section_sphere(sections, defines, odf->sphere, lanes);
         if (coefficients) status = define_coefficients(defines, sections, plan, odf);
-        else gls_define_mapped(defines, "odf_mapping.glsl", pairs ? "odf_pairs" : "odf_volume", lanes);
+        else gls_define_mapped(defines, "odf_mapping.glsl", cells ? "odf_cells" : "odf_volume", lanes);
         if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);
         else define_pick(defines, sections, params, plan, odf->sphere);
     }

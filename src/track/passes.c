@@ -50,7 +50,7 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
     args[n++] = gls_arg_uniforms(0, t->uniforms);
     args[n++] = gls_arg_buffer(3, t->model.buffer);
     args[n++] = gls_arg_texture(0, t->stop_map);
-    if (t->model.volume.pairs) args[n++] = gls_arg_buffer(4, t->model.volume.pairs);
+    for (uint32_t i = 0; i < t->model.volume.plan.n_cell_buffers; i++) args[n++] = gls_arg_buffer(4 + i, t->model.volume.cells[i]);
     for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
     return n;
 }
@@ -77,9 +77,9 @@ static gls_status read_state(gls_batch_context *c, uint32_t n_items)
 
 /* --- one kernel a pass ---------------------------------------------------------------------------------------------------------------- */
 
-static uint32_t slots_per_group(const gls_track_plan *plan)
+static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
-    return plan->group_size / plan->lanes;
+    return group->size / lanes;
 }
 
 /* Words of one seed in the buffer of directions. */
@@ -105,7 +105,7 @@ static gls_status initial_piece(gls_batch_context *c, uint64_t first, uint32_t a
     args[n_args++] = gls_arg_buffer(0, t->seeds);
     args[n_args++] = gls_arg_buffer(1, t->directions);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    status = run(t->initial, n, slots_per_group(&t->plan), gls_device_get_info(t->device)->max_work_groups, args, n_args);
+    status = run(t->initial, n, slots_per_group(&t->plan.group, t->plan.lanes), gls_device_get_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4 * n * direction_words(t), c->direction + at * direction_words(t));
     return status;
 }
@@ -135,7 +135,7 @@ static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
     args[n_args++] = gls_arg_buffer(0, t->lines);
     args[n_args++] = gls_arg_buffer(1, t->pool);
     args[n_args++] = gls_arg_buffer(2, t->state);
-    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan), t->plan.track_groups, args, n_args);
+    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes), t->plan.track_groups, args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
     return status;
 }
@@ -166,7 +166,7 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     args[n_args++] = gls_arg_buffer(0, t->work);
     args[n_args++] = gls_arg_buffer(1, initial ? t->directions : t->pool);
     args[n_args++] = gls_arg_buffer(2, t->state);
-    uint32_t slots = slots_per_group(&t->plan);
+    uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
     if (!t->plan.split) return run(t->step, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {

@@ -20,22 +20,27 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_track_input *input)
 {
     const gls_sphere *sphere = params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere;
-    return (gls_track_shape){params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, (uint32_t)sphere->n, sphere->antipodal};
+    return (gls_track_shape){params->dg == GLS_DG_BOOT ? (uint32_t)input->qball->k : 0, sphere->antipodal};
 }
 
-/* Subgroups of a group for PTT, and whether they find the tables in shared memory. Drivers keep a group or two at a time whose tables are shared: large ones keep the device busy. */
+/* Subgroups of a group for PTT, and whether they find the tables in shared memory. Drivers keep only a group or two at a time whose tables are shared: large ones keep the device
+ * busy. */
 static uint32_t plan_ptt(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, uint32_t slots_each, gls_track_plan *plan)
 {
-    const uint64_t most = 16;
+    static const uint32_t sizes[] = {20, 16, 12, 8, 4};
     uint64_t tables = gls_section_ptt_bytes(shape->antipodal, params->probe_quality, params->probe_count > 1), slot = gls_section_ptt_slot_bytes(params->probe_quality);
-    /* pass 1 has an ODF and a list of its candidates for each seed */
-    uint64_t slot_initial = 4ull * ((shape->n_vertices + 3) / 4 * 4) + 8ull * GLS_MAX_CANDIDATES(shape->n_vertices);
     plan->tables_shared = true;
-    for (uint64_t n = most; n >= 4; n /= 2)
-        if (n * plan->lanes <= limits->max_work_group_size && tables + n * slots_each * slot <= limits->max_shared_bytes && n * slots_each * slot_initial <= limits->max_shared_bytes)
-            return (uint32_t)n;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] * plan->lanes <= limits->max_work_group_size && tables + (uint64_t)sizes[i] * slots_each * slot <= limits->max_shared_bytes) return sizes[i];
     plan->tables_shared = false;
     return 4;
+}
+
+static gls_group_plan plan_group(const gls_device_info *limits, uint32_t subgroups, uint32_t lanes, uint32_t narrowest)
+{
+    uint32_t size = lanes > 1 ? subgroups * lanes : limits->software ? 8 : 64;
+    while (size > limits->max_work_group_size && size > lanes) size /= 2;
+    return (gls_group_plan){size, size / narrowest};
 }
 
 static gls_status plan_mapping(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, gls_track_plan *plan)
@@ -45,15 +50,15 @@ static gls_status plan_mapping(const gls_track_params *params, const gls_device_
         return gls_fail(GLS_ERR_UNSUPPORTED, "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer", limits->renderer);
     plan->lanes = subgroup ? limits->subgroup_size : 1;
     /* Intel's compiler picks the subgroup's width, 8 at least: there may be more of them in a group than the reported size says */
-    uint32_t narrowest = subgroup && strstr(limits->vendor, "Intel") ? 8 : plan->lanes, subgroups = 4;
-    if (subgroup && !limits->software && params->dg == GLS_DG_PTT) subgroups = plan_ptt(params, limits, shape, plan->lanes / narrowest, plan);
+    uint32_t narrowest = subgroup && strstr(limits->vendor, "Intel") ? 8 : plan->lanes;
+    bool tables = subgroup && !limits->software && params->dg == GLS_DG_PTT;
     /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of its own */
-    plan->group_size = subgroup ? (limits->software ? 1 : subgroups) * plan->lanes : limits->software ? 8 : 64;
-    while (plan->group_size > limits->max_work_group_size && plan->group_size > plan->lanes) plan->group_size /= 2;
-    if (plan->group_size > limits->max_work_group_size)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group_size, limits->max_work_group_size);
+    uint32_t subgroups = limits->software ? 1 : 4;
+    plan->group = plan_group(limits, subgroups, plan->lanes, narrowest);
+    plan->track_group = plan_group(limits, tables ? plan_ptt(params, limits, shape, plan->lanes / narrowest, plan) : subgroups, plan->lanes, narrowest);
+    if (plan->group.size > limits->max_work_group_size)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group.size, limits->max_work_group_size);
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
-    plan->group_slots = plan->group_size / narrowest; /* = invocations of the single mapping */
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
 }
@@ -81,11 +86,11 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     batch = min_u64(batch, storage / ((directions + 1) * 4));
     batch = min_u64(batch, storage / (GLS_SEED_WORDS * 4));
     batch = min_u64(batch, 1u << 22);
-    batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group_slots);
+    batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group.slots);
     uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / (GLS_LINE_WORDS * 4));
     if (p.staged) {
         lines = min_u64(lines, storage / (8 * (uint64_t)p.work_words));
-        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group_slots / 2);
+        lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group.slots / 2);
         batch = min_u64(batch, 2 * lines);
     }
     if (batch < 1 || lines < directions || blocks < needed)

@@ -9,8 +9,12 @@
 #define GLS_SEED_WORDS 4
 #define GLS_LINE_WORDS 8
 #define GLS_STATE_HEADER 2 /* queue, pool_head */
-/* Local maxima of an ODF are no neighbours: a third of its vertices at most. */
-#define GLS_MAX_CANDIDATES(n_vertices) ((n_vertices) < 384 ? ((n_vertices) + 2) / 3 : 128)
+
+/* A work group. */
+typedef struct gls_group_plan {
+    uint32_t size;  /* invocations */
+    uint32_t slots; /* streamlines at most */
+} gls_group_plan;
 
 typedef struct gls_track_plan {
     uint32_t batch_seeds;  /* seeds of pass 1 */
@@ -21,8 +25,7 @@ typedef struct gls_track_plan {
     uint32_t substeps;     /* turns of the loop for each stored point */
     uint32_t lanes;        /* invocations per streamline */
     bool lanes_in_step;    /* a subgroup needs no barrier, see common.glsl */
-    uint32_t group_size;   /* invocations of a work group */
-    uint32_t group_slots;  /* streamlines of a work group at most */
+    gls_group_plan group, track_group; /* of all kernels but track.comp, and of that */
     uint32_t track_groups; /* work groups that stay for pass 2 */
     bool staged;           /* halves wait in the work buffer between dispatches */
     bool split;            /* and a turn is two kernels */
@@ -37,8 +40,7 @@ typedef struct gls_track_plan {
 /* What of the model enters. */
 typedef struct gls_track_shape {
     uint32_t coefficients; /* that the two kernels of a split turn hand over; 0 for direction getters that have none */
-    uint32_t n_vertices;   /* of the sphere */
-    bool antipodal;
+    bool antipodal;        /* the sphere */
 } gls_track_shape;
 gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_track_input *input);
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, gls_track_plan *plan);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/cells.h"
 #include "util/half.h"
 #include "util/status.h"
 
@@ -93,7 +94,7 @@ gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_channels, gls_t
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
 {
     *volume = (gls_volume){.device = device, .plan = *plan};
-    if (plan->pairs) return gls_buffer_create(device, GLS_BUFFER_STORAGE, plan->bytes, label, &volume->pairs);
+    if (plan->cell_corners > 0) return gls_cells_create(device, plan, label, volume);
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         gls_status status = gls_texture_create(device, plan->format, plan->texture_size, label, &volume->texture[i]);
         if (status != GLS_OK) {
@@ -107,7 +108,7 @@ gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, co
 void gls_volume_finish(gls_volume *volume)
 {
     for (uint32_t i = 0; i < GLS_VOLUME_MAX_TEXTURES; i++) gls_texture_destroy(volume->texture[i]);
-    gls_buffer_destroy(volume->pairs);
+    for (uint32_t i = 0; i < GLS_CELL_BUFFERS; i++) gls_buffer_destroy(volume->cells[i]);
     *volume = (gls_volume){0};
 }
 

@@ -6,6 +6,7 @@
 #include <glslines/image.h>
 
 #define GLS_VOLUME_MAX_TEXTURES 15
+#define GLS_CELL_BUFFERS 4
 
 /* Where the tiles lie; a pure function of the grid, the number of channels and the device's limits. Tile t of a texture starts at texel
  * (t / per_column * dim[0], 0, t % per_column * dim[2]). */
@@ -17,14 +18,16 @@ typedef struct gls_volume_plan {
     uint32_t texture_size[3];
     gls_texture_format format;
     uint64_t bytes;
-    bool pairs; /* a buffer instead, see pairs.h: no textures, a tile for each direction */
+    /* buffers instead, see cells.h: no textures, a tile for each direction */
+    uint32_t cell_corners; /* 2 or 8; 0: textures */
+    uint32_t n_cell_buffers, cell_layers, last_cell_layers; /* layers of voxels in each buffer, and in the last */
 } gls_volume_plan;
 
 typedef struct gls_volume {
     gls_device *device;
     gls_volume_plan plan;
     gls_texture *texture[GLS_VOLUME_MAX_TEXTURES];
-    gls_buffer *pairs;
+    gls_buffer *cells[GLS_CELL_BUFFERS];
 } gls_volume;
 
 /* GLS_ERR_UNSUPPORTED with the numbers where even all textures cannot hold the volume. */

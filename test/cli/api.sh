@@ -37,7 +37,7 @@ grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || not
 set -- --device llvmpipe --mapping single
 for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
     # shellcheck disable=SC2086
-    GLSLINES_ODF_PAIRS=0 "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+    GLSLINES_ODF_CELLS=0 "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
     # shellcheck disable=SC2086
     same gles gles31 "$@" $options
 done

@@ -124,9 +124,9 @@ static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, b
 /* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round otherwise. */
 static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_textures, bool least, collection *c)
 {
-    if (least) setenv("GLSLINES_ODF_PAIRS", "0", 1);
+    if (least) setenv("GLSLINES_ODF_CELLS", "0", 1);
     track(gl, dg, mapping, float_textures, c);
-    unsetenv("GLSLINES_ODF_PAIRS");
+    unsetenv("GLSLINES_ODF_CELLS");
 }
 
 /* --- the context ----------------------------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-// ODF sampled on the sphere, from a buffer of pairs; a subgroup together.
-#include "pairs.glsl"
+// ODF sampled on the sphere, from buffers of cells; a subgroup together.
+#include "cells.glsl"
 
 shared float shared_odf[SLOTS * ODF_CHANNELS];
 #define ODF(v) shared_odf[int(SLOT) * ODF_CHANNELS + (v)]
@@ -8,11 +8,11 @@ float odf_max = 0.0, odf_min = 0.0;
 
 void odf_at(vec3 p)
 {
-    Cell cell = pair_cell(p);
+    Cell cell = cell_at(p);
     odf_max = -1e30;
     odf_min = 1e30;
     for (int v = LANE; v < N_VERTICES; v += LANES) {
-        float value = pair_value(cell, slot_of_vertex(v));
+        float value = cell_value(cell, slot_of_vertex(v));
         ODF(v) = value;
         odf_max = max(odf_max, value);
         odf_min = min(odf_min, value);

@@ -1,0 +1,63 @@
+// ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each. With two there is beside each value that of the next voxel along x, in a
+// word; with eight there are those of a whole cell, so that a sample is one load. On hardware samples along many directions near one place are found faster here than in textures,
+// where each direction has a tile of its own.
+#if CELL_CORNERS == 2
+layout(std430, binding = 4) readonly buffer Pairs { uint pairs[]; };
+#else
+// each buffer has CELL_LAYERS layers of voxels
+layout(std430, binding = 4) readonly buffer Octets0 { uvec4 octets0[]; };
+#if CELL_BUFFERS > 1
+layout(std430, binding = 5) readonly buffer Octets1 { uvec4 octets1[]; };
+#endif
+#if CELL_BUFFERS > 2
+layout(std430, binding = 6) readonly buffer Octets2 { uvec4 octets2[]; };
+#endif
+#if CELL_BUFFERS > 3
+layout(std430, binding = 7) readonly buffer Octets3 { uvec4 octets3[]; };
+#endif
+#endif
+
+struct Cell {
+    uint corner; // of the voxel with the lowest indices, in its buffer
+    uint part;   // that buffer
+    vec3 f;      // place in the cell, 0 .. 1
+};
+
+const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX * N_VERTICES) : 0u, NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY * N_VERTICES) : 0u;
+
+Cell cell_at(vec3 p)
+{
+    vec3 q = clamp(p, vec3(0.0), GRID - 1.0), c = min(floor(q), max(GRID - 2.0, vec3(0.0)));
+    uint z = uint(c.z), part = CELL_BUFFERS > 1 ? z / uint(CELL_LAYERS) : 0u;
+    return Cell((((z - part * uint(CELL_LAYERS)) * uint(GRID_NY) + uint(c.y)) * uint(GRID_NX) + uint(c.x)) * uint(N_VERTICES), part, q - c);
+}
+
+// Pairs along x at y and z, y + 1 and z, y and z + 1, y + 1 and z + 1.
+uvec4 corners(Cell cell, uint slot)
+{
+    uint at = cell.corner + slot;
+#if CELL_CORNERS == 2
+    return uvec4(pairs[at], pairs[at + NEXT_Y], pairs[at + NEXT_Z], pairs[at + NEXT_Y + NEXT_Z]);
+#else
+#if CELL_BUFFERS > 1
+    if (cell.part == 1u) return octets1[at];
+#endif
+#if CELL_BUFFERS > 2
+    if (cell.part == 2u) return octets2[at];
+#endif
+#if CELL_BUFFERS > 3
+    if (cell.part == 3u) return octets3[at];
+#endif
+    return octets0[at];
+#endif
+}
+
+float cell_value(Cell cell, int slot)
+{
+    uvec4 words = corners(cell, uint(slot));
+    vec2 near = mix(unpackHalf2x16(words.x), unpackHalf2x16(words.y), cell.f.y), far = mix(unpackHalf2x16(words.z), unpackHalf2x16(words.w), cell.f.y);
+    vec2 row = mix(near, far, cell.f.z);
+    return mix(row.x, row.y, cell.f.x);
+}
+
+int slot_of_vertex(int v) { return MODEL_INT(MODEL_SLOTS + v); }
