@@ -1,11 +1,11 @@
-// The disc of curvatures and the search for a curve, a subgroup together: samples are dealt out to the lanes. Of the curves drawn mostly the first will do.
-// A slot's words: samples of the disc, or those of candidates and the sums over faces; then the supports of the disc's vertices.
+// The disc of curvatures and the search for a curve, a subgroup together: samples are dealt out to the lanes.
+// A slot's words: samples of the disc, or those of a candidate and the sums over faces; then the supports of the disc's vertices.
 const int CHUNK = min(PROBE_SAMPLES, DISC_CHUNK); // places on the arcs of the disc that are sampled at a time
-const int CANDIDATE_SAMPLES = max(64, PROBE_SAMPLES), SAMPLE_WORDS = max(N_DISC_VERTICES * CHUNK, CANDIDATE_SAMPLES + N_DISC_FACES);
+const int SAMPLE_WORDS = max(N_DISC_VERTICES * CHUNK, PROBE_SAMPLES + N_DISC_FACES);
 const int SLOT_WORDS = SAMPLE_WORDS + N_DISC_VERTICES;
 shared float slot_words[SLOTS * SLOT_WORDS];
 #define SAMPLE(i) slot_words[int(SLOT) * SLOT_WORDS + (i)]
-#define UPTO(f) SAMPLE(CANDIDATE_SAMPLES + (f))
+#define UPTO(f) SAMPLE(PROBE_SAMPLES + (f))
 #define SUPPORT(v) SAMPLE(SAMPLE_WORDS + (v))
 
 // The samples of one of several probes, n of them, added in the order in which probe_support() adds.
@@ -34,26 +34,21 @@ void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
     }
 }
 
-// The first of up to PTT_TRIES drawn curves with enough support. As many are tried at a time as have room for their samples in the subgroup: mostly the first will do.
+// The first of up to PTT_TRIES drawn curves with enough support: many are drawn together, but mostly the first will do, and samples take the time.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {
     mat3 frame = frame_of(d, n);
-    int at_once = max(1, min(LANES, 64) / PROBE_SAMPLES), mine = LANE % at_once;
     for (int from = 0; from < PTT_TRIES; from += LANES) {
         vec2 drawn = draw_curvature(draw_block(draw, uint(from + LANE)), total);
-        for (int c = 0; c < LANES; c += at_once) {
-            vec2 tried = subgroupShuffle(drawn, uint(min(c + mine, LANES - 1)));
-            float k = length(tried);
-            vec2 bend = k > 0.0 ? tried / k : vec2(1.0, 0.0);
-            for (int i = LANE; i < at_once * PROBE_SAMPLES; i += LANES) SAMPLE(i) = probe_sample(p, frame, k, bend, i / at_once + FIRST_SAMPLE);
+        for (int c = 0; c < LANES; c++) {
+            curvature = subgroupShuffle(drawn, uint(c));
+            float k = length(curvature);
+            vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
+            for (int q = LANE; q < PROBE_SAMPLES; q += LANES) SAMPLE(q) = probe_sample(p, frame, k, bend, q + FIRST_SAMPLE);
             lane_sync();
-            bool passes = LANE < at_once && c + LANE < LANES && sum_samples(LANE, at_once, PROBE_SAMPLES, start) >= least_support();
-            uvec4 votes = subgroupBallot(passes);
+            bool passes = sum_samples(0, 1, PROBE_SAMPLES, start) >= least_support();
             lane_sync();
-            if (votes != uvec4(0u)) {
-                curvature = subgroupShuffle(drawn, uint(c) + subgroupBallotFindLSB(votes));
-                return true;
-            }
+            if (passes) return true;
         }
     }
     return false;

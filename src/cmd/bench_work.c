@@ -7,8 +7,9 @@
  *              MACs     n k (hat) + n k (fit) + v k (ODF)
  *   prob, det  fetches  ceil(k / 4) + 1                               coefficients of the ODF, and the stop map
  *              MACs     v k (ODF) + v (sum of the cone)
- *   ptt        fetches  o ((24 + 1) (q + 1) t + 1)                    a disc of 24 curves and one candidate, of one channel; the stop map
- *              MACs     o (24 + 1) (q + 1) t 12                       position and tangent on the arc: two vectors of three, two MACs each
+ *   ptt        fetches  o ((24 + 1) q + 2)                            a disc of 24 curves and one candidate, of one channel; their start and the stop map;
+ *                       o ((24 + 1) (q + 1) t + 1)                    with probes of several threads each has starts of its own
+ *              MACs     18 a sample                                   position and tangent on the arc: two products of a frame
  *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not a multiply-add (random numbers,
  * logarithms, comparisons, the arithmetic of the texture unit) is not counted either. */
@@ -21,7 +22,7 @@ static double tiles(size_t channels)
 
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    enum { DISC = 24, ARC_MACS = 12 };
+    enum { DISC = 24, ARC_MACS = 18 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
@@ -30,7 +31,8 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         fetches = tiles(k + 1) + tiles(n) + 1;
         macs = 2 * (double)n * (double)k + v * (double)k;
     } else if (p->dg == GLS_DG_PTT) {
-        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), samples = (DISC + 1.0) * (p->probe_quality + 1) * p->probe_count;
+        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = DISC + 1;
+        double samples = p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);
         macs = substeps * samples * ARC_MACS;
     } else {

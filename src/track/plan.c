@@ -27,7 +27,7 @@ gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_tra
  * busy. */
 static uint32_t plan_ptt(const gls_track_params *params, const gls_device_info *limits, const gls_track_shape *shape, uint32_t slots_each, gls_track_plan *plan)
 {
-    static const uint32_t sizes[] = {20, 16, 12, 8, 4};
+    static const uint32_t sizes[] = {24, 20, 16, 12, 8, 4};
     uint64_t tables = gls_section_ptt_bytes(shape->antipodal, params->probe_quality, params->probe_count > 1), slot = gls_section_ptt_slot_bytes(params->probe_quality);
     plan->tables_shared = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)

@@ -275,9 +275,8 @@ uint64_t gls_section_ptt_bytes(bool antipodal, int quality, bool several)
 
 uint64_t gls_section_ptt_slot_bytes(int quality)
 {
-    uint64_t places = (uint64_t)quality + 1, candidates = places > 64 ? places : 64, chunk = places < DISC_CHUNK ? places : DISC_CHUNK;
-    uint64_t disc = DISC_VERTICES * chunk, rest = candidates + DISC_FACES;
-    return 4 * ((disc > rest ? disc : rest) + DISC_VERTICES);
+    uint64_t places = (uint64_t)quality + 1, disc = DISC_VERTICES * (places < DISC_CHUNK ? places : DISC_CHUNK), candidate = places + DISC_FACES;
+    return 4 * ((disc > candidate ? disc : candidate) + DISC_VERTICES);
 }
 
 gls_status gls_sections_upload(gls_sections *s, gls_device *device, gls_buffer **buffer)
