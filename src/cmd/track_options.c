@@ -352,6 +352,7 @@ const cmd_option track_option_table[] = {
      BETWEEN(1, 4294967295.0),
      .unit = "seeds",
      FIELD(chunk_size),
+     .default_text = "100000 seeds on a GPU, 25000 on a CPU",
      .help = "Largest batch; it is made smaller where the device's limits ask for it. Never changes the result."},
     {.group = DEVICE,
      .name = "ngpus",
@@ -395,7 +396,6 @@ void track_options_default(void *values)
         .device = "auto",
         .mapping = track.mapping,
         .float_textures = track.float_textures,
-        .chunk_size = 25000,
         .ngpus = 1,
     };
     model_options_default(&((track_options *)values)->model, MODEL_OPDT);

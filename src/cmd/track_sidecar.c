@@ -84,6 +84,7 @@ static void drop_unused(cJSON *parameters, const track_run *run)
     if (o->seeds_per_voxel > 0 || o->seeds) sidecar_drop_option(parameters, run->command, "nseeds");
     if (o->seeds_per_voxel == 0) sidecar_drop_option(parameters, run->command, "seeds-per-voxel");
     if (!o->seeds) sidecar_drop_option(parameters, run->command, "seed-space");
+    if (o->chunk_size == 0) sidecar_drop_option(parameters, run->command, "chunk-size");
 }
 
 void track_sidecar_add_parameters(cJSON *root, const track_run *run)

@@ -5,7 +5,7 @@
 #include <time.h>
 
 /* With several at work ranges become smaller towards the end, so that all end at about the same time; not below this part of what they may be. */
-#define SMALLEST_PART 8
+#define SMALLEST_PART 2
 
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
 {
