@@ -2,8 +2,8 @@
 
     dipy_odf_tracking.py [--glslines PROGRAM] [--work DIR] [--nseeds N] [--processes N] [--noise] [glslines options]
 
-DIPY's two trackers are compared: LocalTracking, and dipy.tracking.tracker, which starts at the strongest peak of each seed only. DIPY's results are kept in DIR
-under names made from all that they depend on. Options not known here are handed to `glslines track`. Exits with 1 where a bound is not met."""
+DIPY's two trackers are compared: LocalTracking, of amplitudes and of SH coefficients between the voxels, and dipy.tracking.tracker, which starts at the strongest
+peak of each seed only. DIPY's results are kept in DIR under names made from all that they depend on. Options not known here are handed to `glslines track`. Exits with 1 where a bound is not met."""
 
 import argparse
 import hashlib
@@ -33,12 +33,13 @@ FA_THRESHOLD = 0.1
 PMF_THRESHOLD = 0.1
 STEP = 0.5  # voxels
 ORDER = 8
+N_COEFFICIENTS = 15  # of the SH images, of order 4: of all directions given in a file 45 take llvmpipe 20 s to compile
 MAX_POINTS = 2000  # never reached: DIPY's trackers treat what is longer differently
 SEEDS_PER_TASK = 2500
 PAIR_TOLERANCE = 0.1  # voxels
 MIN_IDENTICAL = 0.95
 # relative peak threshold, separation in degrees, most directions of a seed
-RULES = {"LocalTracking": (0.25, 45.0, 32), "tracker": (0.5, 25.0, 1)}
+RULES = {"LocalTracking": (0.25, 45.0, 32), "LocalTracking of SH": (0.25, 45.0, 32), "tracker": (0.5, 25.0, 1)}
 GETTERS = {"prob": ProbabilisticDirectionGetter, "det": DeterministicMaximumDirectionGetter}
 TRACKERS = {"prob": tracker.probabilistic_tracking, "det": tracker.deterministic_tracking}
 
@@ -49,7 +50,8 @@ def fit_part(part):
     model, data = problem.model, problem.data[problem.mask]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(data[part]).odf(problem.hemisphere)
+        fit = model.fit(data[part])
+        return fit.odf(problem.hemisphere), fit.shm_coeff[:, :N_COEFFICIENTS]
 
 
 class Problem(base.Problem):
@@ -60,13 +62,13 @@ class Problem(base.Problem):
         super().__init__(glslines, work, nseeds)
         problem = self
         self.hemisphere = HemiSphere(xyz=self.sphere)
-        h = hashlib.sha256(f"{dipy.__version__} csd {ORDER}".encode())
+        h = hashlib.sha256(f"{dipy.__version__} csd {ORDER} {N_COEFFICIENTS}".encode())
         for array in (self.data, self.table.bvals, self.table.bvecs, self.sphere, self.mask):
             h.update(np.ascontiguousarray(array).tobytes())
-        self.odf_path = work / f"odf-{h.hexdigest()[:16]}.nii.gz"
-        if not self.odf_path.exists():
+        self.odf_path, self.sh_path = (work / f"{what}-{h.hexdigest()[:16]}.nii.gz" for what in ("odf", "sh"))
+        if not (self.odf_path.exists() and self.sh_path.exists()):
             self.make_odf(processes)
-        self.pmf = np.asarray(nib.load(self.odf_path).dataobj).astype(float)
+        self.pmf, self.sh = (np.asarray(nib.load(path).dataobj).astype(float) for path in (self.odf_path, self.sh_path))
         self.directions_path = work / "directions.txt"
         np.savetxt(self.directions_path, self.sphere, fmt="%.17g")
 
@@ -76,31 +78,31 @@ class Problem(base.Problem):
         n = int(self.mask.sum())
         with multiprocessing.get_context("fork").Pool(processes) as pool:
             parts = pool.map(fit_part, [slice(i, i + 2000) for i in range(0, n, 2000)])
-        odf = np.zeros(self.shape + (len(self.sphere),), np.float32)
-        odf[self.mask] = np.concatenate(parts).clip(min=0)
-        partial = self.odf_path.with_name("part-" + self.odf_path.name)
-        nib.save(nib.Nifti1Image(odf, self.affine), partial)
-        partial.rename(self.odf_path)
+        for i, path in enumerate((self.odf_path, self.sh_path)):
+            values = np.concatenate([part[i] for part in parts])
+            image = np.zeros(self.shape + values.shape[1:], np.float32)
+            image[self.mask] = values.clip(min=0) if path == self.odf_path else values
+            partial = path.with_name("part-" + path.name)
+            nib.save(nib.Nifti1Image(image, self.affine), partial)
+            partial.rename(path)
 
     def key(self, getter, rules):
         settings = (dipy.__version__, getter, rules, RULES[rules], MAX_ANGLE, FA_THRESHOLD, PMF_THRESHOLD, STEP, MAX_POINTS)
         h = hashlib.sha256(repr(settings).encode())
-        for array in (self.sphere, self.fa, self.seeds, self.pmf, self.affine):
+        for array in (self.sphere, self.fa, self.seeds, self.sh if "SH" in rules else self.pmf, self.affine):
             h.update(np.ascontiguousarray(array).tobytes())
         return h.hexdigest()[:16]
 
 
-def local_tracking(getter, part, stream):
-    relative, separation, most = RULES["LocalTracking"]
+def local_tracking(getter, rules, part, stream):
+    relative, separation, _ = RULES[rules]
+    settings = {"max_angle": MAX_ANGLE, "pmf_threshold": PMF_THRESHOLD, "relative_peak_threshold": relative, "min_separation_angle": separation}
     # the getter turns the signs of its sphere's vertices: each gets a sphere of its own
-    directions = GETTERS[getter].from_pmf(
-        problem.pmf,
-        max_angle=MAX_ANGLE,
-        sphere=HemiSphere(xyz=problem.sphere),
-        pmf_threshold=PMF_THRESHOLD,
-        relative_peak_threshold=relative,
-        min_separation_angle=separation,
-    )
+    sphere = HemiSphere(xyz=problem.sphere)
+    if "SH" in rules:
+        directions = GETTERS[getter].from_shcoeff(problem.sh, sphere=sphere, basis_type="descoteaux07", legacy=True, **settings)
+    else:
+        directions = GETTERS[getter].from_pmf(problem.pmf, sphere=sphere, **settings)
     np.random.seed((stream, part.start))
     criterion = ThresholdStoppingCriterion(problem.fa, FA_THRESHOLD)
     # random_seed sets DIPY's own generator from the position of each seed
@@ -111,7 +113,7 @@ def local_tracking(getter, part, stream):
         problem.seeds[part],
         np.eye(4),
         STEP,
-        max_cross=most,
+        max_cross=RULES[rules][2],
         maxlen=MAX_POINTS,
         random_seed=random_seed,
         save_seeds=True,
@@ -148,7 +150,7 @@ def track_part(task):
     """DIPY's streamlines of more than one point of one slice of the seeds, in world mm, and the index of the seed of each."""
     getter, rules, stream, first = task
     part = slice(first, min(first + SEEDS_PER_TASK, len(problem.seeds)))
-    pairs = (local_tracking if rules == "LocalTracking" else modern_tracking)(getter, part, stream)
+    pairs = modern_tracking(getter, part, stream) if rules == "tracker" else local_tracking(getter, rules, part, stream)
     pairs = [(np.asarray(line), seed) for line, seed in pairs if len(line) > 1]
     seeds = problem.seeds[part]
     index = [first + int(np.abs(seeds - seed).sum(axis=1).argmin()) for _, seed in pairs]
@@ -181,8 +183,9 @@ def track_dipy(work, processes, getter, rules, stream):
 def track_glslines(glslines, work, getter, rules, extra):
     d = problem.directory
     relative, separation, most = RULES[rules]
-    out = work / f"glslines-{getter}-{rules}.trx"
-    command = [glslines, "track", "-o", out, "--force", "-q", "--dg", getter, "--odf", problem.odf_path, "--sphere", problem.directions_path]
+    out = work / f"glslines-{getter}-{rules.replace(' ', '-')}.trx"
+    command = [glslines, "track", "-o", out, "--force", "-q", "--dg", getter, "--sphere", problem.directions_path]
+    command += ["--sh", problem.sh_path, "--sh-basis", "descoteaux07_legacy"] if "SH" in rules else ["--odf", problem.odf_path]
     command += ["--sh-frame", "image", "--fa", problem.fa_path, "--mask", d / "mask.nii.gz", "--roi", d / "roi.nii.gz"]
     command += ["--seeds", problem.seeds_path, "--seed-space", "voxel", "--fa-threshold", FA_THRESHOLD, "--step-size", STEP]
     command += ["--max-angle", MAX_ANGLE, "--pmf-threshold", PMF_THRESHOLD, "--relative-peak-threshold", relative]
