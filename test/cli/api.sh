@@ -47,6 +47,16 @@ done
 # shellcheck disable=SC2086
 same auto "" "$@" $options
 grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"
+# whole cells in place of pairs of voxels, in one buffer, three and four: 38 layers of 40 x 52 x 362 cells of 16 bytes
+GLSLINES_ODF_CELLS=8
+export GLSLINES_ODF_CELLS
+for layers in 38 13 10; do
+    # shellcheck disable=SC2086
+    same gl "storage_bytes=$((layers * 40 * 52 * 362 * 16))" "$@" $options
+done
+# shellcheck disable=SC2086
+same gles "" "$@" $options
+unset GLSLINES_ODF_CELLS
 
 # a driver that ends at OpenGL 4.2
 (
