@@ -26,7 +26,6 @@ void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
-uint lane_total(uint x) { return subgroupAdd(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
 int lane_lowest(int x) { return subgroupMin(x); }
@@ -41,7 +40,6 @@ float lane_sum(float x) { return x; }
 float lane_max(float x) { return x; }
 float lane_min(float x) { return x; }
 void lane_sync() {}
-uint lane_total(uint x) { return x; }
 uint lane_upto(uint x) { return x; }
 uint lane_last(uint x) { return x; }
 int lane_lowest(int x) { return x; }

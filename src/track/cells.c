@@ -24,13 +24,13 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
     return true;
 }
 
-bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_volume_plan *plan)
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_volume_plan *plan)
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t), nz = (uint64_t)grid->dim[2], bytes = layer * nz;
     /* for tests: 0 takes textures, 2 and 8 cells of that many corners */
     const char *text = getenv("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
-    bool planned = (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
+    bool planned = !small && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
     if (!planned && wanted != 0 && limits->max_storage_bindings >= 5 && bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
         *plan = (gls_volume_plan){.n_cell_buffers = 1, .cell_layers = (uint32_t)nz, .last_cell_layers = (uint32_t)nz, .cell_corners = 2, .bytes = bytes};
         planned = true;

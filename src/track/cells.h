@@ -7,8 +7,8 @@
 
 #include "track/volume.h"
 
-/* The plan of such buffers for n directions; false where the device has no room for them and textures have to do. */
-bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_volume_plan *plan);
+/* The plan of such buffers for n directions, small: no whole cells; false where the device has no room for them and textures have to do. */
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_volume_plan *plan);
 gls_status gls_cells_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume);
 /* slot[v]: the place of vertex v among a voxel's directions, so that near ones lie near each other. False if memory ran out. */
 bool gls_cells_order(const gls_sphere *sphere, uint32_t *slot);

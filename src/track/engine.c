@@ -179,11 +179,29 @@ static double guess_turn_cost(const gls_track_params *p, const gls_track_input *
     return p->dg == GLS_DG_PTT ? 1 + curves * p->probe_quality * p->probe_count / ((double)input->odf->sphere->n / 4) : 1;
 }
 
+static gls_status create_model(gls_engine *t, const gls_track_input *input, gls_volume_plan *volume)
+{
+    gls_sections sections = {0};
+    gls_status status = gls_model_plan(gls_device_get_info(t->device), &t->params, &t->plan, input, &t->defines, volume, &sections);
+    if (status == GLS_OK) status = gls_model_create(t->device, volume, &sections, &t->model);
+    gls_sections_finish(&sections);
+    return status;
+}
+
+/* Whole cells are for speed only: without memory for them pairs do, and give the same. */
+static gls_status fit_model(gls_engine *t, const gls_track_input *input)
+{
+    gls_volume_plan volume = {0};
+    gls_status status = create_model(t, input, &volume);
+    if (status != GLS_ERR_MEMORY || volume.cell_corners != 8) return status;
+    gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in a quarter of %.1f MiB", gls_device_get_info(t->device)->renderer, (double)volume.bytes / 1048576.0);
+    gls_define_finish(&t->defines);
+    t->plan.small_cells = true;
+    return create_model(t, input, &volume);
+}
+
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
 {
-    bool boot = params->dg == GLS_DG_BOOT;
-    gls_volume_plan volume;
-    gls_sections sections = {0};
     gls_engine *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->device = device;
@@ -194,12 +212,10 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_device_hold(device);
     double start = gls_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), &t->shape, &t->plan);
-    if (status == GLS_OK) status = gls_model_plan(gls_device_get_info(device), params, &t->plan, input, &t->defines, &volume, &sections);
-    if (status == GLS_OK) status = gls_model_create(device, &volume, &sections, &t->model);
+    if (status == GLS_OK) status = fit_model(t, input);
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);
     gls_device_release(device);
-    gls_sections_finish(&sections);
-    if (status == GLS_OK) status = copy_vertices(t, boot ? input->sphere : input->odf->sphere);
+    if (status == GLS_OK) status = copy_vertices(t, params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere);
     t->seconds_upload = gls_seconds() - start;
     if (status == GLS_OK) *out = t;
     else gls_engine_destroy(t);

@@ -181,7 +181,7 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
     const gls_grid *grid = &input->stop_map->grid;
     size_t n = odf->sphere->n;
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS, lanes = plan->lanes > 1;
-    bool cells = params->dg == GLS_DG_PTT && !params->float_textures && gls_cells_plan(grid, n, limits, volume);
+    bool cells = params->dg == GLS_DG_PTT && !params->float_textures && gls_cells_plan(grid, n, limits, plan->small_cells, volume);
     uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
         return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");

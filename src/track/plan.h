@@ -31,6 +31,7 @@ typedef struct gls_track_plan {
     bool split;            /* and a turn is two kernels */
     uint32_t turns;        /* staged: directions drawn in a dispatch */
     uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
+    bool small_cells;      /* PTT: pairs of voxels even where there seems to be room for whole cells, see cells.h */
     bool tables_shared;    /* PTT: room for its tables in shared memory */
 } gls_track_plan;
 

@@ -56,6 +56,11 @@ for layers in 38 13 10; do
 done
 # shellcheck disable=SC2086
 same gles "" "$@" $options
+# without memory for them pairs do
+# shellcheck disable=SC2086
+GLSLINES_INJECT=memory:200000000 "$tool" track "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
+cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
+grep -q 'quarter of 436.6 MiB' stderr || note "that there is no memory for cells is not told: $(cat stderr)"
 unset GLSLINES_ODF_CELLS
 
 # a driver that ends at OpenGL 4.2
