@@ -150,7 +150,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
     if (gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
         /* data stays as it is */
-    } else if (gls_staging_wanted(device, bytes)) {
+    } else if (bytes > 0 && gls_staging_wanted(device, buffer->size)) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
         glGetBufferSubData(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);

@@ -102,8 +102,8 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
     return true;
 }
 
-/* Whether a range of this size is better read through gls_staging_read(). */
-bool gls_staging_wanted(const gls_device *device, size_t bytes);
+/* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least. */
+bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
 

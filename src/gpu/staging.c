@@ -10,10 +10,10 @@
 
 #define PIECE ((size_t)16 << 20)
 
-bool gls_staging_wanted(const gls_device *device, size_t bytes)
+bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
 {
-    /* a software renderer's buffers are host memory: its own copy is the shortest way */
-    return bytes > PIECE / 16 && !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software renderer's buffers are there already. */
+    return buffer_bytes > PIECE / 16 && !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
 }
 
 static bool staging_open(gls_device *device)
