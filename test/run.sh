@@ -58,7 +58,7 @@ configure_and_build() { # FOLDER CMAKE-OPTIONS...
 run_ctest() { # FOLDER CTEST-OPTIONS...
     folder=$1
     shift
-    ctest --test-dir "$folder" -j 1 "$@" > "$folder/ctest.log" 2>&1
+    ctest --test-dir "$folder" -j "$jobs" "$@" > "$folder/ctest.log" 2>&1
     status=$?
     cat "$folder/ctest.log"
     n_passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$folder/ctest.log")
