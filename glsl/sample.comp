@@ -11,5 +11,6 @@ void main()
     uint slot = work_slot();
     Draw draw = Draw((WORK(WORK_FLAGS, slot) & 0xffu) << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
-    EACH_COEFFICIENT(WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(fitted[j]);)
+    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop, as scalars: a second use keeps it in vectors
+    EACH_COEFFICIENT(WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(abs(fitted[j]) < 1e30 ? fitted[j] : 0.0);)
 }

@@ -53,11 +53,12 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_define_int(d, "CELL_LAYERS", volume->cell_layers);
     gls_define_int(d, "TILE_CHANNELS", volume->tile_channels);
     gls_define_int(d, "VOLUME_TEXTURES", volume->n_textures);
-    gls_define_int(d, "VOLUME_PER_COLUMN", volume->per_column);
+    gls_define_int(d, "VOLUME_STRIPS", volume->n_strips);
+    gls_define_float(d, "VOLUME_STRIP_STEP", volume->strip_step);
+    gls_define_float(d, "VOLUME_STRIP_WIDTH", volume->strip_width);
     for (int a = 0; a < 3 && volume->n_textures > 0; a++) {
-        static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"}, *const tile[] = {"VOLUME_TILE_X", NULL, "VOLUME_TILE_Z"};
+        static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
         gls_define_float(d, scale[a], 1.0 / volume->texture_size[a]);
-        if (tile[a]) gls_define_float(d, tile[a], (double)t->grid.dim[a] / volume->texture_size[a]);
     }
     gls_define_mapped(d, "peaks_mapping.glsl", "peaks", t->plan.lanes > 1);
     gls_text text = {0};

@@ -8,13 +8,14 @@
 #define GLS_VOLUME_MAX_TEXTURES 15
 #define GLS_CELL_BUFFERS 4
 
-/* Where the tiles lie; a pure function of the grid, the number of channels and the device's limits. Tile t of a texture starts at texel
- * (t / per_column * dim[0], 0, t % per_column * dim[2]). */
+/* Where the tiles lie; a pure function of the grid, the number of channels and the device's limits. The grid is cut along x into strips, each of which begins with the last
+ * plane of the one before, so that a sample needs one strip alone. Voxel (x, y, z) of strip s, in tile t of its texture, is texel
+ * (t * strip_width + x - s * strip_step, y, s * dim[2] + z): all tiles of a place lie side by side, for the sake of caches. */
 typedef struct gls_volume_plan {
     uint32_t n_tiles, tile_channels;
     uint32_t n_textures;
     uint32_t tiles_per_texture; /* the last texture may hold fewer */
-    uint32_t per_column;
+    uint32_t n_strips, strip_width, strip_step;
     uint32_t texture_size[3];
     gls_texture_format format;
     uint64_t bytes;

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Tests of the command line: run.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+# Tests of the command line: run.sh TOOL WORK_DIR PART. Needs a device (a software renderer will do) and python3. PART names the script beside this one that has the checks.
 # Every failure has to give the documented exit code, one line that names the culprit, and no file.
 set -u
 tool=$1
 work=$2
+part=$3
 here=$(cd "$(dirname "$0")" && pwd)
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 unset GLSLINES_DESKTOP_ID
@@ -75,12 +76,7 @@ bvec=$i/dwi.bvec
 mask=$i/mask.nii.gz
 roi=$i/roi.nii.gz
 
-. "$here/usage.sh"
-. "$here/bad_input.sh"
-. "$here/output.sh"
-. "$here/models.sh"
-. "$here/shard.sh"
-. "$here/group.sh"
+. "$here/$part.sh"
 
 if [ "$failures" -gt 0 ]; then
     echo "$failures of $checks checks failed"

@@ -34,14 +34,34 @@ static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, c
     }
     assert_true(texture <= GIB || p->tiles_per_texture == 1);
     assert_int_equal(p->bytes, p->n_textures * texture);
-    /* tiles are cells of a lattice, so distinct places cannot overlap; the last one has the largest coordinates of its row and column */
-    assert_true(p->per_column >= 1);
-    uint64_t columns = ((uint64_t)p->tiles_per_texture + p->per_column - 1) / p->per_column;
-    assert_true(columns * (uint64_t)grid->dim[0] <= p->texture_size[0]);
+    /* strips cover the grid, the last one is needed, and each shares a plane with the next: no pair of neighbours lies apart */
+    uint64_t nx = (uint64_t)grid->dim[0], last = (uint64_t)(p->n_strips - 1) * p->strip_step;
+    assert_true(p->n_strips >= 1 && p->strip_step >= 1 && last + p->strip_width >= nx);
+    assert_true(p->n_strips == 1 || (p->strip_step == p->strip_width - 1 && last + 1 < nx));
+    /* distinct places cannot overlap: tiles side by side along x, strips behind each other along z */
+    assert_true((uint64_t)p->tiles_per_texture * p->strip_width <= p->texture_size[0]);
     assert_int_equal(p->texture_size[1], grid->dim[1]);
-    assert_true((uint64_t)p->per_column * (uint64_t)grid->dim[2] <= p->texture_size[2]);
-    /* less is wasted than one tile a column, which is less than the volume itself; sides that are powers of two double two axes at most */
-    assert_true(p->bytes <= 4 * (2 * n_tiles * tile + p->n_textures * tile));
+    assert_true((uint64_t)p->n_strips * (uint64_t)grid->dim[2] <= p->texture_size[2]);
+    /* planes stored twice take a third more, a last strip that is not full less than one strip, and sides that are powers of two double two axes at most */
+    uint64_t strips = p->n_strips > 1 ? (uint64_t)p->n_strips * p->strip_width : nx;
+    assert_true(p->n_strips == 1 || (p->strip_width >= 4 && strips * 3 <= 4 * (nx + p->strip_width)));
+    assert_true(p->bytes < 4 * p->n_textures * p->tiles_per_texture * (tile / nx * strips));
+}
+
+/* What a texture holds at most, strips of any width considered. */
+static uint64_t most_tiles(const gls_grid *grid, uint64_t texel, uint64_t limit)
+{
+    uint64_t nx = (uint64_t)grid->dim[0], ny = (uint64_t)grid->dim[1], nz = (uint64_t)grid->dim[2], most = 0;
+    if (nx > limit || ny > limit) return 0;
+    for (uint64_t width = nx < 4 ? nx : 4; width <= nx; width++) {
+        uint64_t strips = 1, tiles = limit / width;
+        while (width + (strips - 1) * (width - 1) < nx) strips++;
+        if (strips * nz > limit) continue;
+        uint64_t in_memory = GIB / (width * strips * ny * nz * texel);
+        if (in_memory < tiles) tiles = in_memory > 1 ? in_memory : 1;
+        if (tiles > most) most = tiles;
+    }
+    return most;
 }
 
 static void plans(void **state)
@@ -68,12 +88,8 @@ static void plans(void **state)
         /* refused only where the textures cannot hold it however it is laid out */
         assert_int_equal(status, GLS_ERR_UNSUPPORTED);
         refused++;
-        uint64_t rows = limits.max_texture_3d / (uint32_t)grid.dim[2], columns = limits.max_texture_3d / (uint32_t)grid.dim[0], tile = gls_grid_voxels(&grid) * (half ? 8u : 16u);
-        if (rows == 0 || columns == 0 || (uint32_t)grid.dim[1] > limits.max_texture_3d || limits.max_texture_units < 2) continue;
-        uint64_t places = rows * columns < GIB / tile ? rows * columns : GIB / tile;
         uint64_t textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1 : GLS_VOLUME_MAX_TEXTURES;
-        /* a lattice that does not fit the number of tiles may waste up to one row or column */
-        assert_true(textures * (places > 2 ? places / 2 : places) < n_tiles);
+        assert_true(textures * most_tiles(&grid, half ? 8 : 16, limits.max_texture_3d) < n_tiles);
     }
     assert_true(planned > 10000 && refused > 1000);
 }
@@ -134,12 +150,12 @@ static void load_kernel(fixture *f)
 {
     const gls_volume_plan *p = &f->volume.plan;
     char text[16][40];
-    static const char *const names[16] = {"GRID_X", "GRID_Y", "GRID_Z", "VOLUME_TEXTURES", "VOLUME_PER_COLUMN", "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z",
-                                          "VOLUME_TILE_X", "VOLUME_TILE_Z", "CHANNELS"};
+    static const char *const names[16] = {"GRID_X", "GRID_Y", "GRID_Z", "VOLUME_TEXTURES", "VOLUME_STRIPS", "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z",
+                                          "VOLUME_STRIP_STEP", "VOLUME_STRIP_WIDTH", "CHANNELS"};
     gls_define defines[12];
     const double size[3] = {p->texture_size[0], p->texture_size[1], p->texture_size[2]};
-    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2], p->n_textures, p->per_column, 1 / size[0], 1 / size[1], 1 / size[2],
-                               f->grid.dim[0] / size[0], f->grid.dim[2] / size[2], 4.0 * f->n_tiles};
+    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2], p->n_textures, p->n_strips, 1 / size[0], 1 / size[1], 1 / size[2],
+                               p->strip_step, p->strip_width, 4.0 * f->n_tiles};
     for (int i = 0; i < 11; i++) {
         bool integer = i == 3 || i == 4 || i == 10;
         snprintf(text[i], sizeof text[i], integer ? "%.0f" : "%#.9g", values[i]);
@@ -153,13 +169,19 @@ static void load_kernel(fixture *f)
     free(owned);
 }
 
-/* Where the plan says that the tile lies. */
+/* Where the plan says that the tile lies: strip by strip, the plane that two strips share in both. */
 static void put_tile(fixture *f, uint32_t tile, const float *values)
 {
     const gls_volume_plan *p = &f->volume.plan;
-    uint32_t local = tile % p->tiles_per_texture, size[3] = {(uint32_t)f->grid.dim[0], (uint32_t)f->grid.dim[1], (uint32_t)f->grid.dim[2]};
-    uint32_t origin[3] = {local / p->per_column * size[0], 0, local % p->per_column * size[2]};
-    assert_ok(gls_texture_write(f->volume.texture[tile / p->tiles_per_texture], origin, size, values));
+    const uint32_t nx = (uint32_t)f->grid.dim[0], ny = (uint32_t)f->grid.dim[1], nz = (uint32_t)f->grid.dim[2];
+    float *part = malloc(4 * (size_t)p->strip_width * ny * nz * sizeof *part);
+    for (uint32_t strip = 0; strip < p->n_strips; strip++) {
+        uint32_t first = strip * p->strip_step, width = nx - first < p->strip_width ? nx - first : p->strip_width;
+        for (uint32_t row = 0; row < ny * nz; row++) memcpy(part + 4 * (size_t)row * width, values + 4 * ((size_t)row * nx + first), 4 * (size_t)width * sizeof *part);
+        uint32_t origin[3] = {tile % p->tiles_per_texture * p->strip_width, 0, strip * nz}, size[3] = {width, ny, nz};
+        assert_ok(gls_texture_write(f->volume.texture[tile / p->tiles_per_texture], origin, size, part));
+    }
+    free(part);
 }
 
 static void fixture_init(fixture *f, const char *limits, const int dim[3], uint32_t n_tiles, gls_texture_format format, uint64_t *seed)
@@ -173,9 +195,8 @@ static void fixture_init(fixture *f, const char *limits, const int dim[3], uint3
     f->data = malloc((4 * (size_t)n_tiles + 1) * voxels * sizeof *f->data);
     for (uint32_t t = 0; t < n_tiles; t++)
         for (size_t i = 0; i < 4 * voxels; i++) {
-            /* tiles beside each other differ by CONTRAST, along both axes */
-            uint32_t local = t % plan.tiles_per_texture, parity = (local / plan.per_column + local % plan.per_column) & 1;
-            f->data[4 * voxels * t + i] = (float)((parity ? CONTRAST / 2 : -CONTRAST / 2) + (int)(random_bits(seed) % (RANGE + 1)));
+            /* tiles beside each other differ by CONTRAST */
+            f->data[4 * voxels * t + i] = (float)((t & 1 ? CONTRAST / 2 : -CONTRAST / 2) + (int)(random_bits(seed) % (RANGE + 1)));
         }
     for (uint32_t t = 0; t < n_tiles; t++) put_tile(f, t, f->data + 4 * voxels * t);
     float *stop = f->data + 4 * voxels * n_tiles;

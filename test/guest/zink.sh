@@ -100,17 +100,27 @@ lanes=$(tr -d '[:space:]' < "$chroot/glslines/out/subgroup.json" | sed 's/.*"lan
 "$python" "$root/test/peer/compare_tractograms.py" "$chroot/glslines/out/single.trx" "$chroot/glslines/out/subgroup.trx" --pairs \
     --mask "$chroot/glslines/phantom/mask.nii.gz" --tolerance 0.01 --min-identical 0.5
 
-failed=0 passed=0
-for program in "$build"/test/gpu_*; do
-    [ -x "$program" ] && [ -f "$program" ] || continue
-    lend "$program"
-    if inside "/glslines/bin/$(basename "$program")" > "$work/zink-test.log" 2>&1; then
+# The test programs, as many at a time as there are cores: most of their time is one thread's compilation.
+failed=0 passed=0 running=
+attend() { # PID:NAME
+    if wait "${1%%:*}"; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        cat "$work/zink-test.log" >&2
-        say "FAILED on zink: $(basename "$program")"
+        cat "$work/zink-${1#*:}.log" >&2
+        say "FAILED on zink: ${1#*:}"
     fi
+}
+for program in "$build"/test/gpu_*; do
+    [ -x "$program" ] && [ -f "$program" ] || continue
+    lend "$program"
+    name=$(basename "$program")
+    # shellcheck disable=SC2086
+    set -- $running
+    [ $# -lt "$(nproc)" ] || { attend "$1"; shift; }
+    inside "/glslines/bin/$name" > "$work/zink-$name.log" 2>&1 &
+    running="$* $!:$name"
 done
+for entry in $running; do attend "$entry"; done
 echo "zink: lanes $lanes, GPU test programs: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
