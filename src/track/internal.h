@@ -46,6 +46,7 @@ void gls_define_finish(gls_define_list *list);
 typedef struct gls_model {
     gls_volume volume;
     gls_buffer *buffer; /* vertices and, for subgroups, matrices: "Model" in the shaders */
+    bool uniform;       /* it is a uniform block */
     double min_signal;  /* in units of the volume */
 } gls_model;
 

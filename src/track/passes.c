@@ -48,7 +48,7 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
 {
     size_t n = 0;
     args[n++] = gls_arg_uniforms(0, t->uniforms);
-    args[n++] = gls_arg_buffer(3, t->model.buffer);
+    args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
     args[n++] = gls_arg_texture(0, t->stop_map);
     for (uint32_t i = 0; i < t->model.volume.plan.n_cell_buffers; i++) args[n++] = gls_arg_buffer(4 + i, t->model.volume.cells[i]);
     for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);

@@ -279,11 +279,17 @@ uint64_t gls_section_ptt_slot_bytes(int quality)
     return 4 * ((disc > candidate ? disc : candidate) + DISC_VERTICES);
 }
 
+void gls_sections_fill_block(gls_sections *s)
+{
+    section_words(s, (4 - s->n % 4) % 4);
+}
+
 gls_status gls_sections_upload(gls_sections *s, gls_device *device, gls_buffer **buffer)
 {
     if (s->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, s->n * sizeof *s->word, "model", buffer);
-    if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, s->n * sizeof *s->word, s->word);
+    size_t bytes = s->n * sizeof *s->word;
+    gls_status status = gls_buffer_create(device, s->uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, bytes, "model", buffer);
+    if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, bytes, s->word);
     gls_sections_finish(s);
     return status;
 }

@@ -11,6 +11,7 @@ typedef struct gls_sections {
     size_t n, capacity;
     size_t tables; /* where those begin */
     bool failed;
+    bool uniform; /* they become a uniform block instead of a storage block */
 } gls_sections;
 
 /* Room for n words, defined as name; NULL (and failed) if memory ran out. The pointer holds until the next call. */
@@ -47,6 +48,8 @@ void gls_section_disc(gls_sections *sections, gls_define_list *defines, double a
 uint64_t gls_section_ptt_bytes(bool antipodal, int quality, bool several);
 uint64_t gls_section_ptt_slot_bytes(int quality);
 
+/* Goes on to a multiple of four words, as uniform blocks have it. */
+void gls_sections_fill_block(gls_sections *sections);
 /* Uploads and frees the words. */
 gls_status gls_sections_upload(gls_sections *sections, gls_device *device, gls_buffer **buffer);
 void gls_sections_finish(gls_sections *sections);
