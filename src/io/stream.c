@@ -1,3 +1,4 @@
+#include "io/inflate.h"
 #include "io/stream.h"
 #include "util/status.h"
 
@@ -15,10 +16,10 @@ struct gls_stream {
     char *path;
     int fd;
     bool regular;
-    bool packed;
-    bool at_end; /* of the gzip data */
+    bool at_end;         /* of the gzip data */
+    bool file_ended;     /* nothing is left to be read */
     uint64_t size;
-    z_stream z;
+    gls_inflater *inflater; /* NULL: the data are not packed */
     size_t in_pos, in_n; /* unread part of in */
     unsigned char in[IN_BYTES];
 };
@@ -29,6 +30,7 @@ static gls_status refill(gls_stream *s)
     if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
     s->in_pos = 0;
     s->in_n = (size_t)n;
+    s->file_ended = n == 0;
     return GLS_OK;
 }
 
@@ -56,11 +58,11 @@ gls_status gls_stream_open(const char *path, gls_stream **stream)
     status = refill(s);
     if (status != GLS_OK) goto fail;
     if (s->in_n >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
-        if (inflateInit2(&s->z, 15 + 16) != Z_OK) {
+        s->inflater = gls_inflater_create();
+        if (!s->inflater) {
             status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
             goto fail;
         }
-        s->packed = true;
     }
     *stream = s;
     return GLS_OK;
@@ -72,7 +74,7 @@ fail:
 void gls_stream_close(gls_stream *s)
 {
     if (!s) return;
-    if (s->packed) inflateEnd(&s->z);
+    gls_inflater_destroy(s->inflater);
     if (s->fd >= 0) close(s->fd);
     free(s->path);
     free(s);
@@ -80,14 +82,14 @@ void gls_stream_close(gls_stream *s)
 
 int gls_stream_fd(const gls_stream *s)
 {
-    return s->regular && !s->packed ? s->fd : -1;
+    return s->regular && !s->inflater ? s->fd : -1;
 }
 
 uint64_t gls_stream_bound(const gls_stream *s)
 {
     /* deflate cannot shrink data to less than 1/1032 */
     if (!s->regular || s->size > UINT64_MAX / 1040) return UINT64_MAX;
-    return s->packed ? s->size * 1032 + 1032 : s->size;
+    return s->inflater ? s->size * 1032 + 1032 : s->size;
 }
 
 static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
@@ -111,7 +113,7 @@ static gls_status next_member(gls_stream *s)
         if (status != GLS_OK) return status;
     }
     if (s->in_n > s->in_pos && s->in[s->in_pos] == 0x1f)
-        inflateReset(&s->z);
+        gls_inflater_reset(s->inflater);
     else
         s->at_end = true;
     return GLS_OK;
@@ -120,29 +122,26 @@ static gls_status next_member(gls_stream *s)
 gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     *got = 0;
-    if (!s->packed) return read_plain(s, data, bytes, got);
+    if (!s->inflater) return read_plain(s, data, bytes, got);
     while (*got < bytes && !s->at_end) {
-        if (s->in_pos == s->in_n) {
-            gls_status status = refill(s);
-            if (status != GLS_OK) return status;
-            if (s->in_n == 0) return gls_fail(GLS_ERR_INPUT, "%s: truncated: the compressed data end too early", s->path);
+        gls_status status = s->in_pos == s->in_n && !s->file_ended ? refill(s) : GLS_OK;
+        if (status != GLS_OK) return status;
+        const char *reason = "";
+        gls_inflate_buffers b = {s->in + s->in_pos, s->in_n - s->in_pos, (unsigned char *)data + *got, bytes - *got};
+        gls_inflate_result result = gls_inflater_run(s->inflater, &b, &reason);
+        bool stuck = bytes - *got == b.n_out && s->in_n - s->in_pos == b.n_in;
+        s->in_pos = s->in_n - b.n_in;
+        *got = bytes - b.n_out;
+        switch (result) {
+        case GLS_INFLATE_END: status = next_member(s); break;
+        case GLS_INFLATE_MORE:
+            if (stuck && s->file_ended) status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the compressed data end too early", s->path);
+            else if (stuck) status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: invalid stream", s->path);
+            break;
+        case GLS_INFLATE_DAMAGED: status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: %s", s->path, reason); break;
+        case GLS_INFLATE_MEMORY: status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", s->path);
         }
-        size_t room = bytes - *got < (1u << 30) ? bytes - *got : (1u << 30);
-        s->z.next_in = s->in + s->in_pos;
-        s->z.avail_in = (uInt)(s->in_n - s->in_pos);
-        s->z.next_out = (unsigned char *)data + *got;
-        s->z.avail_out = (uInt)room;
-        int result = inflate(&s->z, Z_NO_FLUSH);
-        s->in_pos = s->in_n - s->z.avail_in;
-        *got += room - s->z.avail_out;
-        if (result == Z_STREAM_END) {
-            gls_status status = next_member(s);
-            if (status != GLS_OK) return status;
-        } else if (result == Z_MEM_ERROR) {
-            return gls_fail(GLS_ERR_MEMORY, "%s: no memory", s->path);
-        } else if (result != Z_OK && result != Z_BUF_ERROR) {
-            return gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: %s", s->path, s->z.msg ? s->z.msg : "invalid stream");
-        }
+        if (status != GLS_OK) return status;
     }
     return GLS_OK;
 }
@@ -150,7 +149,7 @@ gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
 gls_status gls_stream_verify(gls_stream *s, uint64_t limit)
 {
     char rest[4096];
-    while (s->packed && !s->at_end && limit > 0) {
+    while (s->inflater && !s->at_end && limit > 0) {
         size_t got, n = limit < sizeof rest ? (size_t)limit : sizeof rest;
         gls_status status = gls_stream_read(s, rest, n, &got);
         if (status != GLS_OK) return status;
