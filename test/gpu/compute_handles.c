@@ -220,7 +220,7 @@ static void program_cache(void **state)
     gls_array_destroy(a);
     /* no more than 64 are kept */
     for (int i = 0; i < 70; i++) {
-        char value[12];
+        char value[16];
         snprintf(value, sizeof value, "%du", 100 + i);
         assert_ok(gls_kernel_create(d, "one of many", source, &(gls_define){"VALUE", value, false}, 1, &k[0]));
         gls_kernel_destroy(k[0]);
