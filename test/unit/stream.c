@@ -24,8 +24,8 @@ typedef struct bytes {
 
 static void append(bytes *b, const void *data, size_t n)
 {
-    if (b->n + n > b->room) {
-        b->room = 2 * (b->n + n);
+    if (!b->data || b->n + n > b->room) {
+        b->room = 2 * (b->n + n) + 16;
         b->data = realloc(b->data, b->room);
         assert_non_null(b->data);
     }
