@@ -5,7 +5,8 @@
 #include "direction_getter.glsl"
 #include "half.glsl"
 
-// eight words a streamline: seed position (3 floats), vertex of the first direction, index of the seed (low), draw stream, 2 spare
+// eight words a streamline: seed position (3 floats), vertex of the first direction, index of the seed (low), draw stream; then the streamline whose turn it is when the queue
+// comes here, and one spare
 layout(std430, binding = 0) readonly buffer Lines { uint line[]; };
 
 uint next_item()
@@ -26,9 +27,10 @@ void main()
     bool done = false;
     while (!done) {
         if (h.item == NONE) {
-            uint item = next_item();
-            done = item >= params.n_items;
-            uint w = min(item, params.n_items - 1u) / 2u * 8u;
+            uint place = next_item();
+            done = place >= params.n_items;
+            place = min(place, params.n_items - 1u);
+            uint chosen = line[place / 2u * 8u + 6u], item = 2u * chosen + place % 2u, w = chosen * 8u;
             vec3 seed = vec3(uintBitsToFloat(line[w]), uintBitsToFloat(line[w + 1u]), uintBitsToFloat(line[w + 2u]));
             h = half_start(item, seed, line[w + 3u], line[w + 4u], line[w + 5u]);
         }

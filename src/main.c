@@ -1,10 +1,7 @@
 /* The glslines tool: finds the command, parses its options and runs it. */
 #include <stdalign.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <glslines/common.h>
 
@@ -109,18 +106,8 @@ static int run(int argc, char **argv)
     return command ? run_command(command, argc, argv) : unknown_command(argv[1]);
 }
 
-/* NVIDIA's driver keeps compiled kernels on disk, but for root only if it is asked to, and in a container everybody is root: a second saved with every run. Not where the home is
- * another user's, as under sudo. */
-static void ask_for_driver_cache(void)
-{
-    const char *home = getenv("HOME");
-    struct stat info;
-    if (geteuid() == 0 && home && stat(home, &info) == 0 && info.st_uid == 0) setenv("__GL_SHADER_DISK_CACHE", "1", 0);
-}
-
 int main(int argc, char **argv)
 {
-    ask_for_driver_cache();
     cmd_interrupt_init();
     int code = run(argc, argv);
     /* a result that did not reach its reader is not a success */

@@ -4,6 +4,7 @@
 
 #include <glslines/track.h>
 
+#include "track/order.h"
 #include "track/pace.h"
 #include "track/plan.h"
 #include "track/volume.h"
@@ -179,6 +180,7 @@ typedef struct gls_batch_context {
     uint32_t *line;       /* batch_lines x GLS_LINE_WORDS */
     uint32_t *state;      /* 2 x batch_lines */
     uint32_t *work;       /* staged: what the host writes of the work buffer */
+    gls_order_entry *order; /* 2 x batch_lines, where lines are ordered; else NULL */
     float (*seed)[3];     /* batch_seeds */
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */

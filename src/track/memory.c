@@ -25,7 +25,7 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
     const gls_parcel *parcel = NULL;
     uint64_t line_words = (uint64_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (uint64_t)p->batch_seeds * GLS_SEED_WORDS;
     uint64_t arrays = 4ull * p->batch_seeds * (uint64_t)(params->max_directions_per_seed + 1) + 4 * (line_words > seed_words ? line_words : seed_words) + 8ull * p->batch_lines +
-                      12ull * p->batch_seeds + (p->staged ? 8ull * p->batch_lines * (1 + GLS_WORK_FIELDS) : 0);
+                      12ull * p->batch_seeds + (p->staged ? 8ull * p->batch_lines * (1 + GLS_WORK_FIELDS) : 0) + (p->ordered ? 2ull * p->batch_lines * sizeof(gls_order_entry) : 0);
     uint64_t streamlines = (uint64_t)p->output_points * sizeof *parcel->point + (p->batch_lines + 1ull) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
     return n_devices * (arrays + gls_courier_parcels(n_devices) * streamlines);
 }

@@ -3,7 +3,7 @@
 /* Times of few items say little of many: no more than this at once. */
 #define MOST_GROWTH 8
 
-gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.5, .longest = 0.8};
+gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.9};
 
 /* The product within least .. UINT32_MAX. */
 static uint32_t scaled(const gls_pace *pace, double items, double factor)

@@ -123,10 +123,17 @@ static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n
     return status;
 }
 
+/* The line that is tracked i-th. */
+static uint32_t line_in_turn(const gls_batch_context *c, uint32_t i)
+{
+    return c->order ? c->order[i].line : i;
+}
+
 static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
     gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
+    for (uint32_t i = 0; i < n_lines; i++) c->line[(size_t)GLS_LINE_WORDS * i + 6] = line_in_turn(c, i);
     gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
     if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_lines, c->line);
     if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
@@ -153,7 +160,6 @@ static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slo
 
 static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
 {
-    for (uint32_t i = 0; i < n_items; i++) c->work[i] = i;
     return gls_buffer_write(c->engine->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
 }
 
@@ -209,6 +215,7 @@ static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n
         c->work[WORK_SEED * (size_t)n + i] = (uint32_t)(first + i);
         c->work[WORK_STREAM * (size_t)n + i] = gls_draw_stream(first + i, 0);
     }
+    for (uint32_t i = 0; i < n; i++) c->work[i] = i;
     gls_status status = upload_work(c, n);
     if (status == GLS_OK) status = run_pieces(c, n, n, true);
     if (status == GLS_OK) status = gls_buffer_read(c->engine->directions, 0, 4 * n * direction_words(c->engine), c->direction);
@@ -241,6 +248,7 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
     uint32_t n_items = 2 * n_lines, n_active = n_items;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
     fill_halves(c, n_items);
+    for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_in_turn(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (status == GLS_OK) status = reset_state(c, n_items);
     while (status == GLS_OK && n_active > 0) {
@@ -262,5 +270,6 @@ gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
 
 gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)
 {
+    if (c->order) gls_order_lines(c->line, n_lines, c->order);
     return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
 }

@@ -72,6 +72,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.staged = p.lanes == 1 || limits->software;
     p.split = p.lanes == 1 && shape->coefficients > 0;
     p.turns = p.split ? (limits->software ? 1 : 8) : 4;
+    /* hardware that tracks by other getters is no faster for it */
+    p.ordered = p.staged || params->dg == GLS_DG_PTT;
     p.work_words = p.staged ? 1 + GLS_WORK_FIELDS + (p.split ? shape->coefficients : 0) : 0;
     p.substeps = params->dg == GLS_DG_PTT ? (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep)) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));

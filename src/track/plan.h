@@ -33,6 +33,7 @@ typedef struct gls_track_plan {
     uint32_t work_words;   /* of the work buffer for each half, list entry included; 0 unless staged */
     bool small_cells;      /* PTT: pairs of voxels even where there seems to be room for whole cells, see cells.h */
     bool tables_shared;    /* PTT: room for its tables in shared memory */
+    bool ordered;          /* streamlines are tracked in an order of their own, see order.h */
 } gls_track_plan;
 
 /* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */

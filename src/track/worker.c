@@ -18,8 +18,10 @@ static void free_arrays(gls_batch_context *c)
     free(c->state);
     free(c->seed);
     free(c->work);
+    free(c->order);
     c->direction = c->line = c->state = c->work = NULL;
     c->seed = NULL;
+    c->order = NULL;
 }
 
 /* Arrays of the host as the engine's plan wants them. */
@@ -36,7 +38,8 @@ static gls_status make_arrays(gls_worker *w)
     c->state = malloc(8ull * p->batch_lines);
     c->seed = malloc(sizeof *c->seed * p->batch_seeds);
     c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
-    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work)) return GLS_OK;
+    c->order = p->ordered ? malloc(2 * sizeof *c->order * p->batch_lines) : NULL;
+    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work) && (!p->ordered || c->order)) return GLS_OK;
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
 }
 
