@@ -3,7 +3,7 @@
 /* Times of few items say little of many: no more than this at once. */
 #define MOST_GROWTH 8
 
-gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.9};
+gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
 
 /* The product within least .. UINT32_MAX. */
 static uint32_t scaled(const gls_pace *pace, double items, double factor)
@@ -34,7 +34,7 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (seconds > pace->longest) pace->longest = seconds;
     double change = gls_pace_rule.wanted / seconds;
     if (seconds > gls_pace_rule.longest) limit = scaled(pace, items, change);
-    else if (items >= limit / 4 * 3 && change > 2) limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
+    else if (items >= limit / 4 * 3 && change > 1.25) limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
     pace->limit = limit;
 }
 
