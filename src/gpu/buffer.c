@@ -283,6 +283,17 @@ static bool contains(const gls_texture *texture, const uint32_t origin[3], const
     return inside;
 }
 
+/* Texels that a GPU's driver would bring into its own order one by one on the host go to a buffer first: then the GPU does that. Returns the buffer, 0 where there is none. */
+static GLuint stage_texels(const gls_device *device, const void *texels, size_t bytes)
+{
+    GLuint buffer = 0;
+    if (device->info.software || bytes < 65536) return 0;
+    glGenBuffers(1, &buffer);
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer);
+    glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, texels, GL_STREAM_DRAW);
+    return buffer;
+}
+
 /* Texels as they are stored. */
 static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
 {
@@ -292,9 +303,12 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
     if (status != GLS_OK) return status;
     glBindTexture(GL_TEXTURE_3D, texture->name);
     glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
+    GLuint staged = stage_texels(device, texels, (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes);
     if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
         glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                        formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, texels);
+                        formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, staged ? NULL : texels);
+    if (staged) glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    glDeleteBuffers(1, &staged);
     status = gls_device_check(device, "writing a texture");
     gls_device_release(device);
     return status;
