@@ -33,19 +33,45 @@ int cmd_series_read(cmd_series *s, const cmd_file *files, const model_options *o
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
+typedef struct volume_look {
+    int32_t odd, positive; /* some values are not finite; some are above 0 inside the mask */
+} volume_look;
+
+/* A loop without branches, for the compiler to make vectors of: there are a hundred million values in a series. */
+static volume_look look_at(const float *volume, const float *mask, size_t n)
+{
+    int32_t odd = 0, positive = 0;
+    for (size_t i = 0; i < n; i++) {
+        odd |= !(volume[i] - volume[i] == 0);
+        positive |= (volume[i] > 0) & (mask[i] > 0);
+    }
+    return (volume_look){odd, positive};
+}
+
+/* Makes 0 of what is not finite; returns how many values that were. */
+static size_t mend(float *volume, size_t n)
+{
+    size_t mended = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(volume[i])) continue;
+        volume[i] = 0;
+        mended++;
+    }
+    return mended;
+}
+
 int cmd_series_check(cmd_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), not_finite = 0;
     bool any = false;
     for (size_t t = 0; t < s->dwi->n_volumes; t++) {
         float *volume = s->dwi->data + t * n;
-        for (size_t i = 0; i < n; i++) {
-            if (!isfinite(volume[i])) {
-                volume[i] = 0;
-                not_finite++;
-            }
-            if (volume[i] > 0 && mask->data[i] > 0) any = true;
+        volume_look look = look_at(volume, mask->data, n);
+        if (look.odd) {
+            not_finite += mend(volume, n);
+            look = look_at(volume, mask->data, n);
         }
+        any |= look.positive != 0;
     }
     if (not_finite) cmd_warn("%s: %zu values are not finite and count as 0", s->name, not_finite);
     return any ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INPUT, "%s: no value inside the mask is above 0", s->name);
