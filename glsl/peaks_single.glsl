@@ -1,5 +1,6 @@
 // Peaks of the ODF, one invocation. odf, odf_max, odf_min and odf_value() come from the source of the ODF.
-uint is_peak[(N_VERTICES + 31) / 32];
+const int PEAK_WORDS = (N_VERTICES + 31) / 32;
+uint is_peak[PEAK_WORDS];
 
 // Marks the local maxima that can be peaks at all; returns how many.
 #define WORD(w) bits = 0u;
@@ -21,13 +22,23 @@ uint find_peaks()
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
     int total = 0;
+#if PEAK_TABLE
+    for (int w = 0; w < PEAK_WORDS; w++) is_peak[w] = 0u;
+    for (int v = 0; v < N_VERTICES; v++) {
+        float above = level;
+        for (int m = 0; m < MAX_NEIGHBOURS; m++) above = max(above, odf[MODEL_INT(MODEL_NEIGHBOURS + m * N_VERTICES + v)]);
+        uint bit = odf[v] >= above ? 1u : 0u;
+        is_peak[v / 32] |= bit << (v % 32);
+        total += int(bit);
+    }
+#else
     uint bits;
 #include "peak_rows"
+#endif
     // a flat or a nowhere positive ODF has no peak
     return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
 }
 
-const int PEAK_WORDS = (N_VERTICES + 31) / 32;
 vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;

@@ -61,10 +61,12 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
         gls_define_float(d, scale[a], 1.0 / volume->texture_size[a]);
     }
     gls_define_mapped(d, "peaks_mapping.glsl", "peaks", t->plan.lanes > 1);
+    bool peak_table = gls_peak_table(&t->params, &t->plan, sphere->n);
+    gls_define_int(d, "PEAK_TABLE", peak_table);
     gls_text text = {0};
     gls_table_tile_loops(&text, volume);
     gls_define_include(d, "tile_loops", gls_text_take(&text));
-    gls_table_peak_rows(&text, sphere);
+    if (!peak_table) gls_table_peak_rows(&text, sphere);
     gls_define_include(d, "peak_rows", gls_text_take(&text));
     gls_table_vertex_rows(&text, sphere);
     gls_define_include(d, "vertex_rows", gls_text_take(&text));

@@ -43,6 +43,13 @@ void gls_define_include(gls_define_list *list, const char *name, char *text);
 void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes);
 void gls_define_finish(gls_define_list *list);
 
+/* Peaks found in loops over a table of neighbours instead of rows of source: where they are needed but once a seed, and long rows would take seconds to compile. Software renderers
+ * limit the turns of loops, so not with very many vertices. */
+static inline bool gls_peak_table(const gls_track_params *params, const gls_track_plan *plan, size_t n_vertices)
+{
+    return params->dg == GLS_DG_PTT && plan->lanes == 1 && n_vertices < 4096;
+}
+
 /* What a direction getter needs on the device. */
 typedef struct gls_model {
     gls_volume volume;

@@ -191,7 +191,7 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
         if (!slot || !gls_cells_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     }
     if (status == GLS_OK) {
-        gls_section_sphere(sections, defines, odf->sphere, lanes);
+        gls_section_sphere(sections, defines, odf->sphere, lanes || gls_peak_table(params, plan, n));
         if (coefficients) status = define_coefficients(defines, sections, plan, odf);
         else gls_define_mapped(defines, "odf_mapping.glsl", cells ? "odf_cells" : "odf_volume", lanes);
         if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);

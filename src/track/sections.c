@@ -44,12 +44,12 @@ void gls_section_floats(gls_sections *s, gls_define_list *defines, const char *n
     for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
 }
 
-void gls_section_sphere(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, bool lanes)
+void gls_section_sphere(gls_sections *s, gls_define_list *defines, const gls_sphere *sphere, bool neighbours)
 {
     uint32_t *word = gls_section(s, defines, "MODEL_VERTICES", 3 * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t a = 0; a < 3; a++) put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
-    if (!lanes) return;
+    if (!neighbours) return;
     size_t most = 0;
     for (size_t v = 0; v < sphere->n; v++)
         if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];

@@ -19,8 +19,8 @@ uint32_t *gls_section(gls_sections *sections, gls_define_list *defines, const ch
 /* The same, filled with floats. */
 void gls_section_floats(gls_sections *sections, gls_define_list *defines, const char *name, const double *value, size_t n);
 
-/* MODEL_VERTICES, and for subgroups MODEL_NEIGHBOURS and MAX_NEIGHBOURS. */
-void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, bool lanes);
+/* MODEL_VERTICES, and with neighbours MODEL_NEIGHBOURS and MAX_NEIGHBOURS. */
+void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
 /* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
 gls_status gls_section_odf(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* N_ORBITS, and if the sphere's orbits are known MODEL_ORBITS: the columns of that matrix for the first vertex of each orbit, and MODEL_MEMBERS: that vertex, and in two bits each
