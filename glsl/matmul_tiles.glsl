@@ -1,63 +1,66 @@
-// A work group makes a square of TILE x TILE from strips of A and B in shared memory, 8 wide; an invocation makes 8 x 8 of it in registers, in four squares of
-// 4 x 4 half a tile apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. Sums are indexed by constants only:
-// they have to stay in registers.
+// A work group makes a square of TILE x TILE in SLICES shares of the depth: each share takes strips of A and B, 8 wide, into shared memory, every SLICES-th one,
+// and its invocations make PER x PER of the square in registers, in squares of 4 x 4 far apart, so that neighbours read neighbouring vectors. While a strip is
+// used the next one is on its way. At the end the shares are added up. Sums are indexed by constants only: they have to stay in registers.
+// From outside: TILE, a multiple of 4 PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
-#define SIDE (TILE / 8u)    // invocations along a side
-#define LOADS (128u / TILE) // vectors of a strip that an invocation fetches
-layout(local_size_x = INVOCATIONS) in; // SIDE * SIDE
+#define SIDE (TILE / PER)// invocations along a side
+#define SHARE (SIDE * SIDE)                 // invocations of a slice
+#define VECTORS (STRIP * TILE / 4u)         // of a strip
+#define LOADS (VECTORS / SHARE)             // vectors of a strip that an invocation fetches
+#define PARTS (PER / 4u)                    // squares of 4 x 4 along a side of what an invocation makes
+layout(local_size_x = INVOCATIONS) in; // SHARE * SLICES
 
-shared vec4 strip_a[STRIP * TILE / 4u]; // [k][row / 4]
-shared vec4 strip_b[STRIP * TILE / 4u]; // [k][column / 4]
+shared vec4 strip_a[SLICES * VECTORS]; // [slice][k][row / 4]
+shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 
 #define FETCH(from)                                                                                                                       \
     for (uint l = 0u; l < LOADS; l++) {                                                                                                   \
-        uint v = me + l * SIDE * SIDE;                                                                                                    \
+        uint v = me + l * SHARE;                                                                                                          \
         next_a[l] = edge_a(row + v / 2u, (from) + v % 2u * 4u);                                                                           \
         next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                                      \
     }
-#define ROW(i, value)                                                                                                                     \
-    sum[2 * (i)] += (value) * b0;                                                                                                         \
-    sum[2 * (i) + 1] += (value) * b1;
-#define ZERO(i) sum[2 * (i)] = sum[2 * (i) + 1] = vec4(0.0);
-#define STORE(i)                                                                                                                          \
-    store_c(to + uint(i % 4) + uint(i / 4) * (TILE / 2u), column + x * 4u, sum[2 * (i)]);                                                 \
-    store_c(to + uint(i % 4) + uint(i / 4) * (TILE / 2u), column + x * 4u + TILE / 2u, sum[2 * (i) + 1]);
-#define ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
 void main()
 {
-    uint me = gl_LocalInvocationID.x;
+    uint slice = gl_LocalInvocationID.x / SHARE, me = gl_LocalInvocationID.x % SHARE;
     uint row = first_row + gl_WorkGroupID.y * TILE, column = first_column + gl_WorkGroupID.x * TILE;
-    uint x = me % SIDE, y = me / SIDE;
-    vec4 sum[16]; // [8 rows][2 vectors]
+    uint x = me % SIDE, y = me / SIDE, own = slice * VECTORS;
+    vec4 sum[PER * PARTS]; // [PER rows][PARTS vectors]
     vec4 next_a[LOADS], next_b[LOADS]; // the next strip
-    ALL(ZERO)
-    FETCH(first_k)
-    for (uint k = first_k; k < last_k; k += STRIP) {
+    for (uint i = 0u; i < PER * PARTS; i++) sum[i] = vec4(0.0);
+    FETCH(first_k + slice * STRIP)
+    for (uint k = first_k; k < last_k; k += STRIP * SLICES) {
         for (uint l = 0u; l < LOADS; l++) {
-            uint v = me + l * SIDE * SIDE, r = v / 2u, at = v % 2u * TILE + r / 4u;
+            uint v = me + l * SHARE, r = v / 2u, at = own + v % 2u * TILE + r / 4u;
             strip_a[at][r % 4u] = next_a[l].x;
             strip_a[at + TILE / 4u][r % 4u] = next_a[l].y;
             strip_a[at + TILE / 2u][r % 4u] = next_a[l].z;
             strip_a[at + TILE / 4u * 3u][r % 4u] = next_a[l].w;
-            strip_b[v] = next_b[l];
+            strip_b[own + v] = next_b[l];
         }
         barrier();
-        FETCH(k + STRIP)
+        FETCH(k + (SLICES + slice) * STRIP)
         for (uint q = 0u; q < STRIP; q++) {
-            uint at = q * (TILE / 4u);
-            vec4 a0 = strip_a[at + y], a1 = strip_a[at + SIDE + y], b0 = strip_b[at + x], b1 = strip_b[at + SIDE + x];
-            ROW(0, a0.x)
-            ROW(1, a0.y)
-            ROW(2, a0.z)
-            ROW(3, a0.w)
-            ROW(4, a1.x)
-            ROW(5, a1.y)
-            ROW(6, a1.z)
-            ROW(7, a1.w)
+            vec4 a[PARTS], b[PARTS];
+            for (uint i = 0u; i < PARTS; i++) {
+                a[i] = strip_a[own + q * (TILE / 4u) + i * SIDE + y];
+                b[i] = strip_b[own + q * (TILE / 4u) + i * SIDE + x];
+            }
+            for (uint i = 0u; i < PER; i++)
+                for (uint j = 0u; j < PARTS; j++) sum[i * PARTS + j] += a[i / 4u][i % 4u] * b[j];
         }
         barrier();
     }
     uint to = row + y * 4u;
-    ALL(STORE)
+    for (uint i = 0u; i < PER * PARTS && SLICES > 1u; i++) {
+        // one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at least
+        strip_a[gl_LocalInvocationID.x] = sum[i];
+        barrier();
+        if (slice == 0u)
+            for (uint s = 1u; s < SLICES; s++) sum[i] += strip_a[s * SHARE + me];
+        barrier();
+    }
+    if (slice > 0u) return;
+    for (uint i = 0u; i < PER; i++)
+        for (uint j = 0u; j < PARTS; j++) store_c(to + i % 4u + i / 4u * (TILE / PARTS), column + x * 4u + j * (TILE / PARTS), sum[i * PARTS + j]);
 }

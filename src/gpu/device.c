@@ -454,6 +454,7 @@ gls_status gls_device_synchronize(gls_device *device)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
     if (status != GLS_OK) return status;
+    if (!device->info.software) gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
     glFinish();
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);

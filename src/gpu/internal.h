@@ -107,6 +107,9 @@ bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
 
+/* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes. The device must be held. */
+bool gls_wait_for_fence(GLsync sync);
+
 /* The device's time for the commands between start and stop, which waits for them. The device must be held. */
 typedef struct gls_timer {
     GLuint query; /* 0: the host's clock */

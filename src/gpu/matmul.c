@@ -23,32 +23,47 @@ typedef struct product {
 
 /* --- shaders --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Squares of C that a group makes. */
+/* What a group makes of C, in squares of per x per to an invocation; slices share the depth among them. */
 typedef struct tiling {
-    uint32_t rows, columns;
+    uint32_t rows, columns, per, slices;
 } tiling;
 
+/* Large tiles read less, small ones and slices keep more of a GPU busy: the largest of which there are enough for any. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
-    const gls_device_info *info = &p->device->info;
-    if (way == GLS_MATMUL_REGISTERS) return (tiling){16, 16 * 16};
-    /* large tiles read less, small ones make more groups: take large ones when these are enough for any GPU */
-    uint64_t large = ((uint64_t)p->m / 128) * (p->n / 128);
-    return large >= 256 && info->max_work_group_size >= 256 ? (tiling){128, 128} : (tiling){64, 64};
+    const uint64_t enough = 128;
+    uint32_t most = p->device->info.max_work_group_size;
+    if (way == GLS_MATMUL_REGISTERS) return (tiling){16, 16 * 16, 0, 0};
+    if ((uint64_t)(p->m / 128) * (p->n / 128) >= enough && most >= 256) return (tiling){128, 128, 8, 1};
+    if ((uint64_t)(p->m / 64) * (p->n / 64) >= enough) return (tiling){64, 64, 8, most >= 256 ? 4 : 1};
+    return (tiling){32, 32, 4, most >= 256 ? 4 : 1};
+}
+
+/* The tiles' definitions; texts holds their numbers. */
+static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
+{
+    static const char *const names[] = {"TILE", "PER", "SLICES", "INVOCATIONS"};
+    const uint32_t side = t.rows / t.per, numbers[] = {t.rows, t.per, t.slices, side * side * t.slices};
+    for (int i = 0; i < 4; i++) {
+        snprintf(texts[i], sizeof texts[i], i < 3 ? "%uu" : "%u", numbers[i]);
+        defines[i] = (gls_define){names[i], texts[i], false};
+    }
 }
 
 static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gls_kernel **kernel)
 {
-    char tile[12], threads[12];
-    gls_define defines[] = {{"variant", NULL, true}, {"TILE", tile, false}, {"INVOCATIONS", threads, false}, {"ALIGNED", "", false}};
-    char *variant = NULL;
-    bool aligned = p->n % 4 == 0 && p->k % 4 == 0;
+    char texts[4][12], *variant = NULL;
+    gls_define defines[6] = {{"variant", NULL, true}};
+    size_t n = 1;
     gls_status status = gls_shader_text(way == GLS_MATMUL_TILES ? "matmul_tiles.glsl" : "matmul_registers.glsl", &variant);
     if (status != GLS_OK) return status;
-    snprintf(tile, sizeof tile, "%uu", t.rows);
-    snprintf(threads, sizeof threads, "%u", t.rows / 8 * (t.rows / 8));
     defines[0].value = variant;
-    status = gls_kernel_load(p->device, "matmul.comp", defines, aligned ? 4 : 3, kernel);
+    if (p->n % 4 == 0 && p->k % 4 == 0) defines[n++] = (gls_define){"ALIGNED", "", false};
+    if (way == GLS_MATMUL_TILES) {
+        define_tiles(t, texts, defines + n);
+        n += 4;
+    }
+    status = gls_kernel_load(p->device, "matmul.comp", defines, n, kernel);
     free(variant);
     return status;
 }
@@ -98,13 +113,16 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
     tiling t = choose_tiling(p, way);
     uint64_t block[3], first[3];
     gls_kernel *kernel = NULL;
-    gls_status status = make_kernel(p, way, t, &kernel);
+    gls_status status = gls_device_enter(p->device, "matrix product");
+    if (status != GLS_OK) return status;
+    status = make_kernel(p, way, t, &kernel);
     choose_block(p, t, block);
     for (first[0] = 0; first[0] < p->m && status == GLS_OK; first[0] += block[0])
         for (first[1] = 0; first[1] < p->n && status == GLS_OK; first[1] += block[1])
             for (first[2] = 0; first[2] < p->k && status == GLS_OK; first[2] += block[2]) status = run_block(p, kernel, t, first, block, gpu_seconds);
     gls_kernel_destroy(kernel);
     if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(p->device);
+    gls_device_release(p->device);
     return status;
 }
 

@@ -2,9 +2,7 @@
 #include "gpu/internal.h"
 
 #include <omp.h>
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #include "util/status.h"
 
@@ -50,27 +48,6 @@ static GLsync request(gls_device *device, GLuint source, size_t offset, size_t a
     return glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* False if the driver fails or does not answer for ten minutes. Asks again and again: a driver that is told to wait sleeps for milliseconds, longer than most copies take. */
-static bool wait_for(GLsync sync)
-{
-    const struct timespec pause = {0, 100000};
-    for (double start = seconds(), waited = 0; waited < 600; waited = seconds() - start) {
-        GLenum answer = glClientWaitSync(sync, GL_SYNC_FLUSH_COMMANDS_BIT, 0);
-        if (answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED) return true;
-        if (answer == GL_WAIT_FAILED) return false;
-        if (waited < 0.005) sched_yield();
-        else nanosleep(&pause, NULL);
-    }
-    return false;
-}
-
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data)
 {
     if (!staging_open(device)) {
@@ -83,8 +60,7 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
     for (size_t at = 0; at < bytes; at += PIECE, half ^= 1) {
         GLsync current = pending;
         pending = at + PIECE < bytes ? request(device, source, offset, at + PIECE, bytes, half ^ 1) : NULL;
-        bool arrived = wait_for(current);
-        glDeleteSync(current);
+        bool arrived = gls_wait_for_fence(current);
         if (!arrived) {
             if (pending) glDeleteSync(pending);
             return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");

@@ -1,6 +1,7 @@
-/* How long the device works: by its own clock where the driver can ask it, else by the host's. */
+/* Waiting for the device, and how long it works: by its own clock where the driver can ask it, else by the host's. */
 #include "gpu/internal.h"
 
+#include <sched.h>
 #include <time.h>
 
 static double host_seconds(void)
@@ -8,6 +9,27 @@ static double host_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take. */
+static void pause_after(double waited)
+{
+    const struct timespec pause = {0, 100000};
+    if (waited < 0.005) sched_yield();
+    else nanosleep(&pause, NULL);
+}
+
+bool gls_wait_for_fence(GLsync sync)
+{
+    bool reached = false;
+    for (double start = host_seconds(), waited = 0; waited < 600; waited = host_seconds() - start) {
+        GLenum answer = glClientWaitSync(sync, GL_SYNC_FLUSH_COMMANDS_BIT, 0);
+        reached = answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED;
+        if (reached || answer == GL_WAIT_FAILED) break;
+        pause_after(waited);
+    }
+    glDeleteSync(sync);
+    return reached;
 }
 
 void gls_timer_start(const gls_device *device, gls_timer *timer)
@@ -34,6 +56,7 @@ double gls_timer_stop(const gls_device *device, const gls_timer *timer)
     GLuint64 nanoseconds = 0;
     GLint disjoint = 0;
     glEndQuery(GL_TIME_ELAPSED);
+    gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
     if (device->info.gles) {
         glGetQueryObjectui64vEXT(timer->query, GL_QUERY_RESULT, &nanoseconds);
         glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);

@@ -276,12 +276,18 @@ static void in_parts(void **state)
     }
 }
 
-/* The tile of 128, which takes a matrix of at least 2048 x 2048. */
+/* The tiles of 64 and 128, which take a matrix of at least 128 such tiles, with each way to share the depth. */
 static void large_tiles(void **state)
 {
     (void)state;
-    product(device, GLS_MATMUL_TILES, 2048, 2048, 4);
-    product(device, GLS_MATMUL_TILES, 2049, 2051, 3);
+    product(device, GLS_MATMUL_TILES, 768, 1024, 100);
+    product(device, GLS_MATMUL_TILES, 769, 1025, 41);
+    product(device, GLS_MATMUL_TILES, 2048, 1024, 4);
+    product(device, GLS_MATMUL_TILES, 2049, 1029, 3);
+    gls_device *small = open_limited("work_group_size=128");
+    product(small, GLS_MATMUL_TILES, 769, 1025, 41);
+    product(small, GLS_MATMUL_TILES, 20, 36, 41);
+    assert_int_equal(finish_device(small, 0), 0);
 }
 
 /* Infinities and NaN beside the matrices must not get into them. */
