@@ -29,6 +29,17 @@ void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
 int lane_lowest(int x) { return subgroupMin(x); }
+// The places of the lanes that want one, from count on; count goes on behind them.
+int lane_place(bool wanted, inout uint count)
+{
+    uvec4 votes = subgroupBallot(wanted);
+    uint place = count + subgroupBallotExclusiveBitCount(votes);
+    count += subgroupBallotBitCount(votes);
+    return int(place);
+}
+// An array for each streamline.
+#define SLOT_ARRAY(type, name, size) shared type name[SLOTS * (size)]
+#define SLOT_ELEMENT(name, size, i) name[int(SLOT) * (size) + (i)]
 // The value of the one lane that chose itself.
 vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
 #else
@@ -43,6 +54,13 @@ void lane_sync() {}
 uint lane_upto(uint x) { return x; }
 uint lane_last(uint x) { return x; }
 int lane_lowest(int x) { return x; }
+int lane_place(bool wanted, inout uint count)
+{
+    count += wanted ? 1u : 0u;
+    return int(count) - 1;
+}
+#define SLOT_ARRAY(type, name, size) type name[size]
+#define SLOT_ELEMENT(name, size, i) name[i]
 vec3 lane_chosen(vec3 x, bool chosen) { return x; }
 #endif
 

@@ -2,7 +2,8 @@
 // The last direction is itself a vertex, aux.x, so that the cone is a table of bits.
 //
 // Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in both mappings, and no vertex of weight 0 can be drawn.
-#include "odf_initial.glsl"
+#include "sphere.glsl"
+#include "odf_mapping.glsl"
 #include "pick_mapping.glsl"
 
 void prepare_getter() {}

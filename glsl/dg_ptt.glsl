@@ -2,7 +2,10 @@
 // curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
 //
 // The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or cells (see cells.glsl).
-#include "odf_initial.glsl"
+#include "sphere.glsl"
+#if CELL_CORNERS > 0
+#include "cells.glsl"
+#endif
 
 // Tables that every sample reads: from shared memory where there is room for them.
 #if TABLES_SHARED

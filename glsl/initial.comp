@@ -1,7 +1,7 @@
 // Pass 1: the initial directions of each seed.
 #include "common.glsl"
 #include "volume.glsl"
-#include "direction_getter.glsl"
+#include "initial_directions.glsl"
 
 // four words a seed: position (3 floats), index of the seed (low)
 layout(std430, binding = 0) readonly buffer Seeds { uint seed[]; };

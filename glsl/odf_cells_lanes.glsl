@@ -1,8 +1,8 @@
-// ODF sampled on the sphere, from buffers of cells; a subgroup together.
+// ODF sampled on the sphere, from buffers of cells, in loops.
 #include "cells.glsl"
 
-shared float shared_odf[SLOTS * ODF_CHANNELS];
-#define ODF(v) shared_odf[int(SLOT) * ODF_CHANNELS + (v)]
+SLOT_ARRAY(float, odf, ODF_CHANNELS);
+#define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
 float odf_max = 0.0, odf_min = 0.0;
 

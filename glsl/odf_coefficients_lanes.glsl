@@ -1,6 +1,8 @@
-// ODF from a volume of SH coefficients, a subgroup together.
-shared float channels[SLOTS * VOLUME_CHANNELS];
-#define CHANNEL(i) channels[int(SLOT) * VOLUME_CHANNELS + (i)]
+// ODF from a volume of SH coefficients, in loops.
+#include "odf_sh_lanes.glsl"
+
+SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
+#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 
 void odf_at(vec3 p)
 {

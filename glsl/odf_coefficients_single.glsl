@@ -1,4 +1,6 @@
 // ODF from a volume of SH coefficients, one invocation.
+#include "odf_sh_single.glsl"
+
 float channel[VOLUME_CHANNELS];
 float interpolated[N_COEFFICIENTS];
 

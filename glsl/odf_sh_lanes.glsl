@@ -1,6 +1,6 @@
-// ODF from SH coefficients, a subgroup together.
-shared float shared_odf[SLOTS * ODF_CHANNELS];
-#define ODF(v) shared_odf[int(SLOT) * ODF_CHANNELS + (v)]
+// ODF from SH coefficients, in loops.
+SLOT_ARRAY(float, odf, ODF_CHANNELS);
+#define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting

@@ -35,11 +35,3 @@ void evaluate_odf(float c[N_COEFFICIENTS])
     odf_min = 1e30;
 #include "odf_rows"
 }
-
-// Reading odf at an index that is not a constant would turn the whole array into memory: the value is computed once more.
-float odf_value(int v)
-{
-    float value = 0.0;
-    EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];)
-    return WEIGHTED(v, value);
-}

@@ -9,8 +9,6 @@ vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 #define WEIGH(v)
 #endif
 
-float odf_value(int v) { return odf[v]; }
-
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);

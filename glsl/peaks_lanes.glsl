@@ -1,10 +1,10 @@
-// Peaks of the ODF, a subgroup together: vertices are dealt out to the lanes, the ODF and the candidates lie in shared memory.
-shared uint candidate_vertex[SLOTS * MAX_CANDIDATES];
-shared float candidate_value[SLOTS * MAX_CANDIDATES];
+// Peaks of the ODF in loops, the vertices dealt out to the lanes of a subgroup if there are some.
+SLOT_ARRAY(uint, candidate_vertex, MAX_CANDIDATES);
+SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 
-#define CANDIDATE(i) candidate_vertex[int(SLOT) * MAX_CANDIDATES + (i)]
+#define CANDIDATE(i) SLOT_ELEMENT(candidate_vertex, MAX_CANDIDATES, i)
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
-#define VALUE(i) candidate_value[int(SLOT) * MAX_CANDIDATES + (i)]
+#define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
 uint find_peaks()
@@ -22,13 +22,11 @@ uint find_peaks()
             if (peak)
                 for (int k = 0; k < MAX_NEIGHBOURS; k++) peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
         }
-        uvec4 votes = subgroupBallot(peak);
-        int place = int(count + subgroupBallotExclusiveBitCount(votes));
+        int place = lane_place(peak, count);
         if (peak && place < MAX_CANDIDATES) {
             CANDIDATE(place) = uint(v);
             VALUE(place) = ODF(v);
         }
-        count += subgroupBallotBitCount(votes);
     }
     lane_sync();
     count = min(count, uint(MAX_CANDIDATES));
@@ -54,9 +52,9 @@ int take_strongest()
             best = i;
         }
     }
-    float strongest = subgroupMax(value);
+    float strongest = lane_max(value);
     if (strongest <= -1.0) return -1;
-    best = subgroupMin(value == strongest ? best : n_candidates);
+    best = lane_lowest(value == strongest ? best : n_candidates);
     vec3 direction = vertex_direction(CANDIDATE(best));
     lane_sync();
     for (int i = LANE; i < n_candidates; i += LANES) {

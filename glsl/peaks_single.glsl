@@ -1,4 +1,4 @@
-// Peaks of the ODF, one invocation. odf, odf_max, odf_min and odf_value() come from the source of the ODF.
+// Peaks of an ODF from SH coefficients in rows of source, one invocation. odf, odf_max, odf_min and odf_coefficient come from odf_sh_single.glsl.
 const int PEAK_WORDS = (N_VERTICES + 31) / 32;
 uint is_peak[PEAK_WORDS];
 
@@ -22,21 +22,18 @@ uint find_peaks()
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
     int total = 0;
-#if PEAK_TABLE
-    for (int w = 0; w < PEAK_WORDS; w++) is_peak[w] = 0u;
-    for (int v = 0; v < N_VERTICES; v++) {
-        float above = level;
-        for (int m = 0; m < MAX_NEIGHBOURS; m++) above = max(above, odf[MODEL_INT(MODEL_NEIGHBOURS + m * N_VERTICES + v)]);
-        uint bit = odf[v] >= above ? 1u : 0u;
-        is_peak[v / 32] |= bit << (v % 32);
-        total += int(bit);
-    }
-#else
     uint bits;
 #include "peak_rows"
-#endif
     // a flat or a nowhere positive ODF has no peak
     return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
+}
+
+// Reading odf at an index that is not a constant would turn the whole array into memory: the value is computed once more.
+float odf_value(int v)
+{
+    float value = 0.0;
+    EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];)
+    return WEIGHTED(v, value);
 }
 
 vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used

@@ -72,14 +72,14 @@ static gls_status define_boot(gls_define_list *d, gls_sections *sections, const 
     gls_define_int(d, "RETRY_ON_CONE", params->boot_retry == GLS_BOOT_RETRY_CONE);
     gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", gls_boot_coefficient_channels(q));
     gls_define_int(d, "VOLUME_CHANNELS", gls_boot_channels(q));
-    gls_define_mapped(d, "odf_mapping.glsl", "odf_sh", lanes);
+    d->odf = "odf_sh";
     gls_define_mapped(d, "dg_boot_mapping.glsl", "dg_boot", lanes);
     gls_define_include(d, "direction_getter.glsl", gls_text_copy("#include \"dg_boot.glsl\"\n"));
+    gls_define_include(d, "initial_directions.glsl", gls_text_copy("#include \"dg_boot.glsl\"\n"));
     gls_text text = {0};
     gls_table_scale_rows(&text, q);
     gls_define_include(d, "scale_rows", gls_text_take(&text));
-    gls_status status = gls_section_odf(sections, d, input->sphere, q->options.sh_order);
-    if (status == GLS_OK && lanes) status = gls_section_orbits(sections, d, input->sphere, q->options.sh_order);
+    gls_status status = (lanes ? gls_section_orbits : gls_section_odf)(sections, d, input->sphere, q->options.sh_order);
     if (status == GLS_OK) status = gls_table_orbit_terms(&text, q->options.sh_order);
     gls_define_include(d, "orbit_terms", gls_text_take(&text));
     if (status != GLS_OK) return status;

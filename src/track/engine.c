@@ -60,13 +60,10 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
         static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
         gls_define_float(d, scale[a], 1.0 / volume->texture_size[a]);
     }
-    gls_define_mapped(d, "peaks_mapping.glsl", "peaks", t->plan.lanes > 1);
-    bool peak_table = gls_peak_table(&t->params, &t->plan, sphere->n);
-    gls_define_int(d, "PEAK_TABLE", peak_table);
     gls_text text = {0};
     gls_table_tile_loops(&text, volume);
     gls_define_include(d, "tile_loops", gls_text_take(&text));
-    if (!peak_table) gls_table_peak_rows(&text, sphere);
+    if (t->params.dg == GLS_DG_BOOT) gls_table_peak_rows(&text, sphere);
     gls_define_include(d, "peak_rows", gls_text_take(&text));
     gls_table_vertex_rows(&text, sphere);
     gls_define_include(d, "vertex_rows", gls_text_take(&text));
@@ -83,6 +80,10 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
 static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group, bool measured, gls_kernel **kernel)
 {
     size_t n = common->n;
+    /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF and its peaks are needed but once a seed */
+    bool loops = t->plan.lanes > 1 || (kernel == &t->initial && t->params.dg != GLS_DG_BOOT);
+    gls_define_mapped(common, "odf_mapping.glsl", common->odf, loops);
+    gls_define_mapped(common, "peaks_mapping.glsl", "peaks", loops);
     gls_define_int(common, "SLOTS", group->slots);
     gls_define_int(common, "GROUP_SIZE", group->size);
     gls_define_int(common, "HAVE_MEASURED", measured);

@@ -34,21 +34,15 @@ typedef struct gls_define_list {
     char *owned[96];
     size_t n;
     bool failed;
+    const char *odf; /* where an ODF comes from: the files of this name with _single.glsl and _lanes.glsl; a constant */
 } gls_define_list;
 void gls_define_int(gls_define_list *list, const char *name, int64_t value);
 void gls_define_float(gls_define_list *list, const char *name, double value);
 /* Takes text (from malloc; NULL counts as memory that ran out) as the replacement of an include. */
 void gls_define_include(gls_define_list *list, const char *name, char *text);
-/* The include name is the file base_single.glsl or base_lanes.glsl. */
+/* The include name is the file base_single.glsl, or base_lanes.glsl: loops, for a subgroup or one invocation. */
 void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes);
 void gls_define_finish(gls_define_list *list);
-
-/* Peaks found in loops over a table of neighbours instead of rows of source: where they are needed but once a seed, and long rows would take seconds to compile. Software renderers
- * limit the turns of loops, so not with very many vertices. */
-static inline bool gls_peak_table(const gls_track_params *params, const gls_track_plan *plan, size_t n_vertices)
-{
-    return params->dg == GLS_DG_PTT && plan->lanes == 1 && n_vertices < 4096;
-}
 
 /* What a direction getter needs on the device. */
 typedef struct gls_model {

@@ -161,12 +161,8 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
     size_t k = odf->parts->n_inputs;
     gls_define_int(d, "N_COEFFICIENTS", (int64_t)k);
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4);
-    gls_define_include(d, "odf_mapping.glsl",
-                       gls_text_copy(lanes ? "#include \"odf_sh_lanes.glsl\"\n#include \"odf_coefficients_lanes.glsl\"\n"
-                                           : "#include \"odf_sh_single.glsl\"\n#include \"odf_coefficients_single.glsl\"\n"));
-    gls_status status = gls_section_odf(sections, d, odf->sphere, odf->order);
+    gls_status status = gls_section_orbits(sections, d, odf->sphere, odf->order);
     gls_text text = {0};
-    if (status == GLS_OK && lanes) status = gls_section_orbits(sections, d, odf->sphere, odf->order);
     if (status == GLS_OK) status = gls_table_orbit_terms(&text, odf->order);
     gls_define_include(d, "orbit_terms", gls_text_take(&text));
     if (status == GLS_OK && !lanes) status = gls_table_odf_rows(&text, odf->sphere, odf->order);
@@ -180,7 +176,7 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
     const gls_odf_source *odf = input->odf;
     const gls_grid *grid = &input->stop_map->grid;
     size_t n = odf->sphere->n;
-    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS, lanes = plan->lanes > 1;
+    bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
     bool cells = params->dg == GLS_DG_PTT && !params->float_textures && gls_cells_plan(grid, n, limits, plan->small_cells, volume);
     uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
@@ -191,9 +187,10 @@ gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_par
         if (!slot || !gls_cells_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     }
     if (status == GLS_OK) {
-        gls_section_sphere(sections, defines, odf->sphere, lanes || gls_peak_table(params, plan, n));
+        gls_section_sphere(sections, defines, odf->sphere, true);
+        defines->odf = coefficients ? "odf_coefficients" : cells ? "odf_cells" : "odf_volume";
+        gls_define_include(defines, "initial_directions.glsl", gls_text_copy("#include \"odf_initial.glsl\"\n"));
         if (coefficients) status = define_coefficients(defines, sections, plan, odf);
-        else gls_define_mapped(defines, "odf_mapping.glsl", cells ? "odf_cells" : "odf_volume", lanes);
         if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);
         else define_pick(defines, sections, params, plan, odf->sphere);
     }

@@ -92,7 +92,7 @@ gls_status gls_section_orbits(gls_sections *s, gls_define_list *defines, const g
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
     gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits);
-    if (n_orbits == 0) return GLS_OK;
+    if (n_orbits == 0) return gls_section_odf(s, defines, sphere, sh_order);
     double *y = malloc(k * sphere->n * sizeof *y);
     gls_status status = y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
                           : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");

@@ -23,7 +23,7 @@ void gls_section_floats(gls_sections *sections, gls_define_list *defines, const 
 void gls_section_sphere(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
 /* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
 gls_status gls_section_odf(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
-/* N_ORBITS, and if the sphere's orbits are known MODEL_ORBITS: the columns of that matrix for the first vertex of each orbit, and MODEL_MEMBERS: that vertex, and in two bits each
+/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the columns of that matrix for the first vertex of each orbit, and MODEL_MEMBERS: that vertex, and in two bits each
  * from bit 16 on how far behind it its mirror images lie under x -> -x, y -> -y and both. */
 gls_status gls_section_orbits(gls_sections *sections, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
