@@ -28,11 +28,29 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
+// Beyond an edge the last element is loaded, so that nothing branches; then what lies beyond the depth is made 0, and what lies beyond rows and columns is not stored.
+vec4 edge_a(uint row, uint k)
+{
+    vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
+    return k < last_k ? x : vec4(0.0);
+}
+vec4 edge_b(uint k, uint column)
+{
+    vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));
+    return k < last_k ? x : vec4(0.0);
+}
 #else
-float scalar_a(uint row, uint k) { return k < last_k ? a[row * depth + k] : 0.0; }
-float scalar_b(uint k, uint column) { return column < columns ? b[k * columns + column] : 0.0; }
-vec4 load_a(uint row, uint k) { return vec4(scalar_a(row, k), scalar_a(row, k + 1u), scalar_a(row, k + 2u), scalar_a(row, k + 3u)); }
-vec4 load_b(uint k, uint column) { return vec4(scalar_b(k, column), scalar_b(k, column + 1u), scalar_b(k, column + 2u), scalar_b(k, column + 3u)); }
+const uvec4 NEXT = uvec4(0u, 1u, 2u, 3u);
+vec4 load_a(uint row, uint k)
+{
+    uvec4 ks = k + NEXT, at = row * depth + min(ks, uvec4(depth - 1u));
+    return mix(vec4(0.0), vec4(a[at.x], a[at.y], a[at.z], a[at.w]), lessThan(ks, uvec4(last_k)));
+}
+vec4 load_b(uint k, uint column)
+{
+    uvec4 at = min(k, depth - 1u) * columns + min(column + NEXT, uvec4(columns - 1u));
+    return mix(vec4(0.0), vec4(b[at.x], b[at.y], b[at.z], b[at.w]), bvec4(k < last_k));
+}
 void store_scalar(uint row, uint column, float sum)
 {
     if (column >= columns) return;
@@ -48,10 +66,8 @@ void store_c(uint row, uint column, vec4 sum)
     store_scalar(row, column + 2u, sum.z);
     store_scalar(row, column + 3u, sum.w);
 }
+vec4 edge_a(uint row, uint k) { return load_a(min(row, rows - 1u), k); }
+vec4 edge_b(uint k, uint column) { return load_b(k, column); }
 #endif
-
-// zeros beyond the edges: a row, column or k that is not there adds nothing
-vec4 edge_a(uint row, uint k) { return row < rows && k < last_k ? load_a(row, k) : vec4(0.0); }
-vec4 edge_b(uint k, uint column) { return k < last_k && column < columns ? load_b(k, column) : vec4(0.0); }
 
 #include "variant"

@@ -4,12 +4,11 @@ layout(local_size_x = 16) in;
 
 #define SIDE 16u
 
-#ifdef ALIGNED
 #define GET_A(i, k) load_a(min(row + uint(i), rows - 1u), k)
+#ifdef ALIGNED
 #define GET_B(k, j) load_b(k, min(column + uint(j) * 4u, columns - 4u))
 #else
-#define GET_A(i, k) load_a(min(row + uint(i), rows - 1u), k)
-#define GET_B(k, j) ((k) < last_k ? load_b(k, column + uint(j) * 4u) : vec4(0.0))
+#define GET_B(k, j) load_b(k, column + uint(j) * 4u)
 #endif
 
 #define SUM(i, j) sum[4 * (i) + (j)] += av.x * b0[j] + av.y * b1[j] + av.z * b2[j] + av.w * b3[j];

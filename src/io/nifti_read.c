@@ -1,10 +1,10 @@
 #include "io/image.h"
 #include "io/nifti.h"
+#include "io/nifti_stream.h"
 #include "util/log.h"
 #include "util/status.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 
 /* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
 #define BLOCK_BYTES ((size_t)256 << 10)
-#define RING 4
 
 typedef struct reader {
     const char *path; /* of the file with the voxels */
@@ -78,100 +77,6 @@ static gls_status read_plain_file(const reader *r)
     return GLS_OK;
 }
 
-/* A stream: one thread unpacks blocks into a ring while the caller's converts them. */
-typedef struct pipeline {
-    const reader *r;
-    unsigned char *ring; /* RING blocks */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    uint64_t filled, emptied; /* blocks */
-    gls_status status;
-    char message[1024]; /* messages are per thread, so it is carried over */
-} pipeline;
-
-static gls_status fill_block(const reader *r, uint64_t block, void *to)
-{
-    size_t got, bytes = block_bytes(r, block);
-    gls_status status = gls_stream_read(r->stream, to, bytes, &got);
-    if (status == GLS_OK && got < bytes) status = truncated(r, block * BLOCK_BYTES + got);
-    return status;
-}
-
-static void *unpack(void *argument)
-{
-    pipeline *p = argument;
-    const uint64_t n_blocks = (p->r->header->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    for (uint64_t b = 0; b < n_blocks; b++) {
-        pthread_mutex_lock(&p->lock);
-        while (b - p->emptied >= RING) pthread_cond_wait(&p->changed, &p->lock);
-        pthread_mutex_unlock(&p->lock);
-        gls_status status = fill_block(p->r, b, p->ring + b % RING * BLOCK_BYTES);
-        pthread_mutex_lock(&p->lock);
-        if (status == GLS_OK)
-            p->filled++;
-        else
-            snprintf(p->message, sizeof p->message, "%s", gls_last_error());
-        p->status = status;
-        pthread_cond_signal(&p->changed);
-        pthread_mutex_unlock(&p->lock);
-        if (status != GLS_OK) break;
-    }
-    return NULL;
-}
-
-/* Converts blocks as they come. */
-static void convert(pipeline *p)
-{
-    const gls_nifti_header *h = p->r->header;
-    const uint64_t n_blocks = (h->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    for (uint64_t b = 0; b < n_blocks; b++) {
-        pthread_mutex_lock(&p->lock);
-        while (p->filled <= b && p->status == GLS_OK) pthread_cond_wait(&p->changed, &p->lock);
-        bool there = p->filled > b;
-        pthread_mutex_unlock(&p->lock);
-        if (!there) return;
-        gls_values_read(&h->values, p->ring + b % RING * BLOCK_BYTES, block_bytes(p->r, b) / h->values.bytes, p->r->out + b * (BLOCK_BYTES / h->values.bytes));
-        pthread_mutex_lock(&p->lock);
-        p->emptied++;
-        pthread_cond_signal(&p->changed);
-        pthread_mutex_unlock(&p->lock);
-    }
-}
-
-static gls_status read_pipeline(const reader *r)
-{
-    pthread_t thread;
-    pipeline p = {.r = r, .ring = malloc(RING * BLOCK_BYTES)};
-    if (!p.ring) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.changed, NULL);
-    if (pthread_create(&thread, NULL, unpack, &p) == 0) {
-        convert(&p);
-        pthread_join(thread, NULL);
-        if (p.status != GLS_OK) gls_fail(p.status, "%s", p.message);
-    } else {
-        p.status = gls_fail(GLS_ERR_MEMORY, "%s: cannot start a thread", r->path);
-    }
-    pthread_cond_destroy(&p.changed);
-    pthread_mutex_destroy(&p.lock);
-    free(p.ring);
-    return p.status;
-}
-
-static gls_status read_stream(const reader *r)
-{
-    gls_status status;
-    if (gls_values_plain(&r->header->values)) {
-        size_t got;
-        status = gls_stream_read(r->stream, r->out, (size_t)r->header->bytes, &got);
-        if (status == GLS_OK && got < r->header->bytes) status = truncated(r, got);
-    } else {
-        status = read_pipeline(r);
-    }
-    if (status == GLS_OK) status = gls_stream_verify(r->stream, (uint64_t)16 << 20);
-    return status;
-}
-
 static gls_status skip(const reader *r, uint64_t bytes)
 {
     char buffer[4096];
@@ -210,7 +115,7 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
         status = read_plain_file(r);
     } else {
         status = skip(r, h->offset - used);
-        if (status == GLS_OK) status = read_stream(r);
+        if (status == GLS_OK) status = gls_nifti_read_stream(r->stream, r->path, h, r->out);
     }
     if (status == GLS_OK)
         *image = made;

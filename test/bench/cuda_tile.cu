@@ -16,19 +16,20 @@ static void check(cudaError_t error)
     exit(1);
 }
 
-__global__ void product(const float *a, const float *b, float *c, unsigned n)
+template <bool EDGES> __global__ void product(const float *a, const float *b, float *c, unsigned n)
 {
     __shared__ float strip_a[TILE][TILE], strip_b[TILE][TILE];
     unsigned row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
     float sum = 0;
     for (unsigned k = 0; k < n; k += TILE) {
-        strip_a[threadIdx.y][threadIdx.x] = a[(size_t)row * n + k + threadIdx.x];
-        strip_b[threadIdx.y][threadIdx.x] = b[(size_t)(k + threadIdx.y) * n + column];
+        unsigned across = k + threadIdx.x, down = k + threadIdx.y;
+        strip_a[threadIdx.y][threadIdx.x] = !EDGES || (row < n && across < n) ? a[(size_t)row * n + across] : 0;
+        strip_b[threadIdx.y][threadIdx.x] = !EDGES || (down < n && column < n) ? b[(size_t)down * n + column] : 0;
         __syncthreads();
         for (int i = 0; i < TILE; i++) sum += strip_a[threadIdx.y][i] * strip_b[i][threadIdx.x];
         __syncthreads();
     }
-    c[(size_t)row * n + column] = sum;
+    if (!EDGES || (row < n && column < n)) c[(size_t)row * n + column] = sum;
 }
 
 static void run(unsigned n)
@@ -46,7 +47,9 @@ static void run(unsigned n)
     check(cudaEventCreate(&end));
     for (int round = 0; round < ROUNDS; round++) {
         check(cudaEventRecord(begin));
-        product<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(a, b, c, n);
+        dim3 grid((n + TILE - 1) / TILE, (n + TILE - 1) / TILE), block(TILE, TILE);
+        if (n % TILE) product<true><<<grid, block>>>(a, b, c, n);
+        else product<false><<<grid, block>>>(a, b, c, n);
         check(cudaEventRecord(end));
         check(cudaEventSynchronize(end));
         check(cudaEventElapsedTime(&milliseconds, begin, end));
@@ -64,6 +67,6 @@ int main(int argc, char **argv)
     static const unsigned usual[] = {512, 1024, 2048, 4096, 8192};
     if (argc < 2)
         for (unsigned n : usual) run(n);
-    for (int i = 1; i < argc; i++) run((unsigned)atoi(argv[i]) / TILE * TILE);
+    for (int i = 1; i < argc; i++) run((unsigned)atoi(argv[i]));
     return 0;
 }
