@@ -3,11 +3,11 @@
 // used the next one is on its way. At the end the shares are added up. Sums are indexed by constants only: they have to stay in registers.
 // From outside: TILE, a multiple of 4 PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
-#define SIDE (TILE / PER)// invocations along a side
-#define SHARE (SIDE * SIDE)                 // invocations of a slice
-#define VECTORS (STRIP * TILE / 4u)         // of a strip
-#define LOADS (VECTORS / SHARE)             // vectors of a strip that an invocation fetches
-#define PARTS (PER / 4u)                    // squares of 4 x 4 along a side of what an invocation makes
+#define SIDE (TILE / uint(PER))    // invocations along a side
+#define SHARE (SIDE * SIDE)        // invocations of a slice
+#define VECTORS (STRIP * TILE / 4u) // of a strip
+#define LOADS (VECTORS / SHARE)    // vectors of a strip that an invocation fetches
+#define PARTS (PER / 4)            // squares of 4 x 4 along a side of what an invocation makes
 layout(local_size_x = INVOCATIONS) in; // SHARE * SLICES
 
 shared vec4 strip_a[SLICES * VECTORS]; // [slice][k][row / 4]
@@ -20,6 +20,24 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
         next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                                      \
     }
 
+// What is written out here some compilers do not unroll.
+#define ROWS4(DO, from, part) DO(from, part) DO(from + 1, part) DO(from + 2, part) DO(from + 3, part)
+#if PER == 8
+#define ALL(DO) ROWS4(DO, 0, 0) ROWS4(DO, 0, 1) ROWS4(DO, 4, 0) ROWS4(DO, 4, 1)
+#else
+#define ALL(DO) ROWS4(DO, 0, 0)
+#endif
+#define SUM(i, j) sum[(i) * PARTS + (j)]
+#define ZERO(i, j) SUM(i, j) = vec4(0.0);
+// one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at least
+#define JOIN(i, j)                                                                                                                        \
+    strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                                          \
+    barrier();                                                                                                                            \
+    if (slice == 0u)                                                                                                                      \
+        for (uint s = 1u; s < SLICES; s++) SUM(i, j) += strip_a[s * SHARE + me];                                                          \
+    barrier();
+#define STORE(i, j) store_c(row + y * 4u + uint((i) % 4) + uint((i) / 4) * (TILE / 2u), column + x * 4u + uint(j) * (TILE / 2u), SUM(i, j));
+
 void main()
 {
     uint slice = gl_LocalInvocationID.x / SHARE, me = gl_LocalInvocationID.x % SHARE;
@@ -27,7 +45,7 @@ void main()
     uint x = me % SIDE, y = me / SIDE, own = slice * VECTORS;
     vec4 sum[PER * PARTS]; // [PER rows][PARTS vectors]
     vec4 next_a[LOADS], next_b[LOADS]; // the next strip
-    for (uint i = 0u; i < PER * PARTS; i++) sum[i] = vec4(0.0);
+    ALL(ZERO)
     FETCH(first_k + slice * STRIP)
     for (uint k = first_k; k < last_k; k += STRIP * SLICES) {
         for (uint l = 0u; l < LOADS; l++) {
@@ -42,25 +60,18 @@ void main()
         FETCH(k + (SLICES + slice) * STRIP)
         for (uint q = 0u; q < STRIP; q++) {
             vec4 a[PARTS], b[PARTS];
-            for (uint i = 0u; i < PARTS; i++) {
-                a[i] = strip_a[own + q * (TILE / 4u) + i * SIDE + y];
-                b[i] = strip_b[own + q * (TILE / 4u) + i * SIDE + x];
+            for (int i = 0; i < PARTS; i++) {
+                a[i] = strip_a[own + q * (TILE / 4u) + uint(i) * SIDE + y];
+                b[i] = strip_b[own + q * (TILE / 4u) + uint(i) * SIDE + x];
             }
-            for (uint i = 0u; i < PER; i++)
-                for (uint j = 0u; j < PARTS; j++) sum[i * PARTS + j] += a[i / 4u][i % 4u] * b[j];
+#define ADD(i, j) SUM(i, j) += a[(i) / 4][(i) % 4] * b[j];
+            ALL(ADD)
         }
         barrier();
     }
-    uint to = row + y * 4u;
-    for (uint i = 0u; i < PER * PARTS && SLICES > 1u; i++) {
-        // one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at least
-        strip_a[gl_LocalInvocationID.x] = sum[i];
-        barrier();
-        if (slice == 0u)
-            for (uint s = 1u; s < SLICES; s++) sum[i] += strip_a[s * SHARE + me];
-        barrier();
+    if (SLICES > 1u) {
+        ALL(JOIN)
+        if (slice > 0u) return;
     }
-    if (slice > 0u) return;
-    for (uint i = 0u; i < PER; i++)
-        for (uint j = 0u; j < PARTS; j++) store_c(to + i % 4u + i / 4u * (TILE / PARTS), column + x * 4u + j * (TILE / PARTS), sum[i * PARTS + j]);
+    ALL(STORE)
 }

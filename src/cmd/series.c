@@ -64,6 +64,7 @@ int cmd_series_check(cmd_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), not_finite = 0;
     bool any = false;
+#pragma omp parallel for schedule(static) reduction(+ : not_finite) reduction(|| : any)
     for (size_t t = 0; t < s->dwi->n_volumes; t++) {
         float *volume = s->dwi->data + t * n;
         volume_look look = look_at(volume, mask->data, n);
@@ -71,7 +72,7 @@ int cmd_series_check(cmd_series *s, const gls_image *mask)
             not_finite += mend(volume, n);
             look = look_at(volume, mask->data, n);
         }
-        any |= look.positive != 0;
+        any = any || look.positive != 0;
     }
     if (not_finite) cmd_warn("%s: %zu values are not finite and count as 0", s->name, not_finite);
     return any ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INPUT, "%s: no value inside the mask is above 0", s->name);

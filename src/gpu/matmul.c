@@ -42,10 +42,10 @@ static tiling choose_tiling(const product *p, gls_matmul_way way)
 /* The tiles' definitions; texts holds their numbers. */
 static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
 {
-    static const char *const names[] = {"TILE", "PER", "SLICES", "INVOCATIONS"};
-    const uint32_t side = t.rows / t.per, numbers[] = {t.rows, t.per, t.slices, side * side * t.slices};
+    static const char *const names[] = {"TILE", "SLICES", "PER", "INVOCATIONS"};
+    const uint32_t side = t.rows / t.per, numbers[] = {t.rows, t.slices, t.per, side * side * t.slices};
     for (int i = 0; i < 4; i++) {
-        snprintf(texts[i], sizeof texts[i], i < 3 ? "%uu" : "%u", numbers[i]);
+        snprintf(texts[i], sizeof texts[i], i < 2 ? "%uu" : "%u", numbers[i]);
         defines[i] = (gls_define){names[i], texts[i], false};
     }
 }
