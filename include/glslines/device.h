@@ -146,9 +146,6 @@ typedef struct gls_define {
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* The same for a file of the shader library, e.g. "track.comp". */
 GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
-/* Tells of a kernel that will be loaded with the same arguments: a driver that compiles on threads of its own begins at once and goes on while the caller does other things. A hint
- * that cannot fail: what is wrong with the kernel is left to gls_kernel_load(). What is not loaded goes with gls_device_clear_cache() or with the device. */
-GLS_API void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 GLS_API void gls_kernel_destroy(gls_kernel *kernel);
 
 typedef enum gls_arg_kind { GLS_ARG_BUFFER, GLS_ARG_UNIFORMS, GLS_ARG_TEXTURE, GLS_ARG_INT, GLS_ARG_UINT, GLS_ARG_FLOAT } gls_arg_kind;

@@ -134,64 +134,6 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
     device->memory.n_cached_programs--;
 }
 
-typedef struct gls_announced {
-    char *text;
-    gls_compilation compilation;
-    struct gls_announced *next;
-} announced;
-
-static void delete_compilation(gls_compilation c)
-{
-    glDeleteShader(c.shader);
-    glDeleteProgram(c.program);
-}
-
-void gls_cache_announce(gls_device *device, char *text, gls_compilation compilation)
-{
-    announced *a = malloc(sizeof *a);
-    if (a) {
-        *a = (announced){text, compilation, device->announced};
-        device->announced = a;
-    } else {
-        delete_compilation(compilation);
-        free(text);
-    }
-}
-
-bool gls_cache_take_announced(gls_device *device, const char *text, gls_compilation *compilation)
-{
-    for (announced **link = &device->announced, *a; (a = *link); link = &a->next) {
-        if (strcmp(a->text, text) != 0) continue;
-        *link = a->next;
-        *compilation = a->compilation;
-        free(a->text);
-        free(a);
-        return true;
-    }
-    return false;
-}
-
-bool gls_cache_knows(gls_device *device, const char *text)
-{
-    uint64_t hash = hash_text(text);
-    for (const gls_shared_program *p = device->programs; p; p = p->next)
-        if (p->hash == hash && strcmp(p->source, text) == 0) return true;
-    for (const announced *a = device->announced; a; a = a->next)
-        if (strcmp(a->text, text) == 0) return true;
-    return false;
-}
-
-static void drop_announced(gls_device *device, bool host_only)
-{
-    while (device->announced) {
-        announced *a = device->announced;
-        device->announced = a->next;
-        if (!host_only) delete_compilation(a->compilation);
-        free(a->text);
-        free(a);
-    }
-}
-
 /* --- buffers --------------------------------------------------------------------------------------------------------------------------- */
 
 /* Takes one out of the list; its storage is the caller's. */
@@ -249,7 +191,6 @@ bool gls_cache_drop_buffers(gls_device *device)
 bool gls_cache_clear(gls_device *device)
 {
     bool any = gls_cache_drop_buffers(device);
-    drop_announced(device, device->lost);
     for (gls_shared_program **link = &device->programs; *link;) {
         gls_shared_program *program = *link;
         if (program->references > 0) {
@@ -277,7 +218,6 @@ gls_status gls_device_clear_cache(gls_device *device)
 void gls_cache_finish(gls_device *device)
 {
     while (device->pool) unlink_buffer(device, &device->pool);
-    drop_announced(device, true);
     while (device->programs) {
         gls_shared_program *program = device->programs;
         device->programs = program->next;

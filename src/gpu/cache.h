@@ -31,17 +31,6 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 
-/* A program that the driver was asked for and not yet asked about. */
-typedef struct gls_compilation {
-    GLuint shader, program;
-} gls_compilation;
-/* Keeps it for the one that will want it. text belongs to the cache afterwards. */
-void gls_cache_announce(gls_device *device, char *text, gls_compilation compilation);
-/* Whether there is a program of a source, or one announced. */
-bool gls_cache_knows(gls_device *device, const char *text);
-/* False if none with this text was announced; it is the caller's. */
-bool gls_cache_take_announced(gls_device *device, const char *text, gls_compilation *compilation);
-
 /* Storage of exactly this kind and size, 0 if there is none. */
 GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes);
 /* False: the cache does not want it. */

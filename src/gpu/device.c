@@ -127,15 +127,6 @@ static void enable_debug_output(gls_device *device)
     device->debug_output = true;
 }
 
-/* As many as the driver likes: NVIDIA's compiles on one unless it is told that it may use more. */
-static void allow_compiler_threads(const gls_device *device)
-{
-    const GLuint any = 0xffffffffu;
-    if (device->info.software) return;
-    if (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile")) glMaxShaderCompilerThreadsKHR(any);
-    else if (!device->info.gles && epoxy_has_gl_extension("GL_ARB_parallel_shader_compile")) glMaxShaderCompilerThreadsARB(any);
-}
-
 /* Only a context that was made with notification tells of resets. */
 static void find_reset_status(gls_device *device)
 {
@@ -173,7 +164,6 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     if (!device->lost) {
         gls_device_query(&device->info);
         enable_debug_output(device);
-        allow_compiler_threads(device);
         find_reset_status(device);
     }
     gls_device_release(device);

@@ -57,8 +57,7 @@ struct gls_device {
     GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
     bool told_of_half;   /* that single precision is kept as half */
-    struct gls_shared_program *programs; /* of gpu/cache.h, as the next two */
-    struct gls_announced *announced;
+    struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
 };
 

@@ -64,36 +64,32 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     return GLS_OK;
 }
 
-/* Asks for a program and does not wait for it: some drivers compile on threads of their own until the first question about it. */
-static gls_compilation begin_compilation(const char *text)
-{
-    gls_compilation c = {.shader = glCreateShader(GL_COMPUTE_SHADER), .program = glCreateProgram()};
-    glShaderSource(c.shader, 1, &text, NULL);
-    glCompileShader(c.shader);
-    glAttachShader(c.program, c.shader);
-    glLinkProgram(c.program);
-    return c;
-}
-
-static gls_status end_compilation(gls_device *device, const char *label, const char *text, gls_compilation c)
+static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
 {
     char message[512] = "";
     GLint ok = GL_FALSE;
-    glGetShaderiv(c.shader, GL_COMPILE_STATUS, &ok);
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    GLuint linked = glCreateProgram();
     if (ok) {
-        glGetProgramiv(c.program, GL_LINK_STATUS, &ok);
-        if (!ok) glGetProgramInfoLog(c.program, sizeof message, NULL, message);
+        glAttachShader(linked, shader);
+        glLinkProgram(linked);
+        glGetProgramiv(linked, GL_LINK_STATUS, &ok);
+        if (!ok) glGetProgramInfoLog(linked, sizeof message, NULL, message);
     } else {
-        glGetShaderInfoLog(c.shader, sizeof message, NULL, message);
+        glGetShaderInfoLog(shader, sizeof message, NULL, message);
     }
-    glDeleteShader(c.shader);
+    glDeleteShader(shader);
     gls_status status = gls_device_check(device, label);
     if (status == GLS_OK && !ok) {
         log_source(label, text);
         status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
     }
-    if (status == GLS_OK) status = check_limits(&device->info, label, c.program);
-    if (status != GLS_OK) glDeleteProgram(c.program);
+    if (status == GLS_OK) status = check_limits(&device->info, label, linked);
+    if (status != GLS_OK) glDeleteProgram(linked);
+    else *program = linked;
     return status;
 }
 
@@ -106,19 +102,11 @@ static gls_status find_program(gls_device *device, const char *label, char *text
         free(text);
         return GLS_OK;
     }
-    gls_compilation c;
-    if (fault || !gls_cache_take_announced(device, text, &c)) c = begin_compilation(fault ? "#error fault injected\n" : text);
-    gls_status status = end_compilation(device, label, text, c);
-    if (status == GLS_OK) return gls_cache_add_program(device, text, c.program, program);
+    GLuint name = 0;
+    gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
+    if (status == GLS_OK) return gls_cache_add_program(device, text, name, program);
     free(text);
     return status;
-}
-
-static gls_status compose(const gls_device *device, const char *source, const gls_define *defines, size_t n_defines, char **text)
-{
-    const gls_device_info *info = &device->info;
-    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_size > 0};
-    return gls_shader_compose(&prelude, source, defines, n_defines, text);
 }
 
 gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **out)
@@ -129,8 +117,10 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     if (!kernel) return gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel");
     kernel->device = device;
     snprintf(kernel->label, sizeof kernel->label, "%s", label);
+    const gls_device_info *info = &device->info;
+    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_size > 0};
     char *text = NULL;
-    gls_status status = compose(device, source, defines, n_defines, &text);
+    gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {
         dump_source(label, text);
         status = gls_device_enter(device, label);
@@ -160,21 +150,6 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
     if (status == GLS_OK) status = gls_kernel_create(device, file, text, defines, n_defines, kernel);
     free(text);
     return status;
-}
-
-void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
-{
-    char *source = NULL, *text = NULL;
-    if (!gls_handle_alive(device, GLS_HANDLE_DEVICE) || !file || (!defines && n_defines > 0)) return;
-    if (gls_shader_text(file, &source) == GLS_OK && compose(device, source, defines, n_defines, &text) == GLS_OK && gls_device_enter(device, file) == GLS_OK) {
-        if (!gls_cache_knows(device, text)) {
-            gls_cache_announce(device, text, begin_compilation(text));
-            text = NULL;
-        }
-        gls_device_release(device);
-    }
-    free(source);
-    free(text);
 }
 
 void gls_kernel_destroy(gls_kernel *kernel)

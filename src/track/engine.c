@@ -77,8 +77,7 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
     if (subgroup && plan->group.slots == plan->group.size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
 }
 
-/* announce: the kernel is only announced. */
-static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group, bool measured, bool announce, gls_kernel **kernel)
+static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group, bool measured, gls_kernel **kernel)
 {
     size_t n = common->n;
     /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF and its peaks are needed but once a seed */
@@ -89,26 +88,24 @@ static gls_status load(gls_engine *t, const char *file, gls_define_list *common,
     gls_define_int(common, "GROUP_SIZE", group->size);
     gls_define_int(common, "HAVE_MEASURED", measured);
     if (common->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the kernels");
-    gls_status status = GLS_OK;
-    if (announce) gls_kernel_announce(t->device, file, common->define, common->n);
-    else status = gls_kernel_load(t->device, file, common->define, common->n, kernel);
+    gls_status status = gls_kernel_load(t->device, file, common->define, common->n, kernel);
     while (common->n > n) free(common->owned[--common->n]);
     return status;
 }
 
-static gls_status load_kernels(gls_engine *t, gls_define_list *common, bool announce)
+static gls_status load_kernels(gls_engine *t, gls_define_list *common)
 {
     bool measured = t->params.boot_start == GLS_BOOT_START_FIT;
     const gls_group_plan *group = &t->plan.group;
-    gls_status status = load(t, "gather.comp", common, group, false, announce, &t->gather);
+    gls_status status = load(t, "gather.comp", common, group, false, &t->gather);
     if (t->plan.split) {
-        if (status == GLS_OK) status = load(t, "sample.comp", common, group, false, announce, &t->sample);
-        if (status == GLS_OK && measured) status = load(t, "sample.comp", common, group, true, announce, &t->first_sample);
-        if (status == GLS_OK) status = load(t, "turn.comp", common, group, false, announce, &t->turn);
+        if (status == GLS_OK) status = load(t, "sample.comp", common, group, false, &t->sample);
+        if (status == GLS_OK && measured) status = load(t, "sample.comp", common, group, true, &t->first_sample);
+        if (status == GLS_OK) status = load(t, "turn.comp", common, group, false, &t->turn);
     } else {
-        if (status == GLS_OK) status = load(t, "initial.comp", common, group, measured, announce, &t->initial);
-        if (status == GLS_OK && t->plan.staged) status = load(t, "step.comp", common, group, false, announce, &t->step);
-        if (status == GLS_OK && !t->plan.staged) status = load(t, "track.comp", common, &t->plan.track_group, false, announce, &t->track);
+        if (status == GLS_OK) status = load(t, "initial.comp", common, group, measured, &t->initial);
+        if (status == GLS_OK && t->plan.staged) status = load(t, "step.comp", common, group, false, &t->step);
+        if (status == GLS_OK && !t->plan.staged) status = load(t, "track.comp", common, &t->plan.track_group, false, &t->track);
     }
     return status;
 }
@@ -216,19 +213,13 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->grid = input->stop_map->grid;
     t->turn_cost = guess_turn_cost(params, input);
     t->shape = gls_track_shape_of(params, input);
-    const gls_sphere *sphere = params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere;
     gls_device_hold(device);
     double start = gls_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), &t->shape, &t->plan);
     if (status == GLS_OK) status = fit_model(t, input);
-    if (status == GLS_OK) {
-        define_mapping(&t->defines, &t->plan);
-        define_common(&t->defines, t, sphere);
-        if (!gls_device_get_info(device)->software) status = load_kernels(t, &t->defines, true);
-    }
     if (status == GLS_OK) status = upload_stop_map(t, input->stop_map);
     gls_device_release(device);
-    if (status == GLS_OK) status = copy_vertices(t, sphere);
+    if (status == GLS_OK) status = copy_vertices(t, params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere);
     t->seconds_upload = gls_seconds() - start;
     if (status == GLS_OK) *out = t;
     else gls_engine_destroy(t);
@@ -249,14 +240,18 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     return status;
 }
 
-gls_status gls_engine_complete(gls_engine *t)
+gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
 {
     gls_device_hold(t->device);
     double start = gls_seconds();
     gls_status status = fit_buffers(t);
     t->seconds_upload += gls_seconds() - start;
     start = gls_seconds();
-    if (status == GLS_OK) status = load_kernels(t, &t->defines, false);
+    if (status == GLS_OK) {
+        define_mapping(&t->defines, &t->plan);
+        define_common(&t->defines, t, t->params.dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere);
+        status = load_kernels(t, &t->defines);
+    }
     t->seconds_compile = gls_seconds() - start;
     gls_device_release(t->device);
     gls_define_finish(&t->defines);
@@ -274,7 +269,7 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
     size_t failed;
     gls_status status = gls_engine_begin(device, params, input, &t);
     if (status == GLS_OK) status = gls_engine_fill(&t, 1, input, &failed);
-    if (status == GLS_OK) status = gls_engine_complete(t);
+    if (status == GLS_OK) status = gls_engine_complete(t, input);
     if (status == GLS_OK) *out = t;
     else gls_engine_destroy(t);
     return status;

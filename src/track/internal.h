@@ -102,7 +102,7 @@ typedef struct gls_engine {
  * demands it, and kernels. */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
 gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
-gls_status gls_engine_complete(gls_engine *engine);
+gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
 /* Builds kernels and uploads volumes; params and input have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **engine);
 /* Accepts NULL. */

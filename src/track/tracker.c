@@ -91,6 +91,7 @@ typedef struct completion {
     pthread_t thread;
     bool threaded;
     gls_engine *engine; /* NULL: none that has to be completed */
+    const gls_track_input *input;
     gls_status status;
     char message[512];
 } completion;
@@ -98,7 +99,7 @@ typedef struct completion {
 static void *complete(void *user)
 {
     completion *c = user;
-    c->status = gls_engine_complete(c->engine);
+    c->status = gls_engine_complete(c->engine, c->input);
     if (c->status != GLS_OK) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
     return NULL;
 }
@@ -111,6 +112,7 @@ static gls_status complete_engines(gls_tracker *t)
     for (size_t i = 0; i < t->n; i++) {
         if (!t->engine[i] || t->engine[i]->complete) continue;
         c[i].engine = t->engine[i];
+        c[i].input = &t->input;
         c[i].threaded = t->n > 1 && pthread_create(&c[i].thread, NULL, complete, &c[i]) == 0;
         if (!c[i].threaded) complete(&c[i]);
     }

@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <string.h>
 
 #include "compute.h"
 
@@ -323,46 +322,11 @@ static void threads(void **state)
     use_all(o);
 }
 
-static gls_status load_elementwise(const gls_define *defines, size_t n)
-{
-    gls_kernel *kernel = NULL;
-    gls_status status = gls_kernel_load(device, "elementwise.comp", defines, n, &kernel);
-    gls_kernel_destroy(kernel);
-    return status;
-}
-
-/* Kernels that were announced are loaded as others are, the faulty ones refused as others are, and what is never loaded stays in nobody's way. */
-static void announced(void **state)
-{
-    (void)state;
-    const gls_define good[] = {{"GROUP_SIZE", "8", false}, {"declarations", "", true}, {"body", "", true}};
-    const gls_define bad[] = {{"GROUP_SIZE", "8", false}, {"declarations", "", true}, {"body", "no_such_name = 1;\n", true}};
-    gls_kernel_announce(NULL, "elementwise.comp", good, 3);
-    gls_kernel_announce(device, NULL, good, 3);
-    gls_kernel_announce(device, "no_such_file.comp", good, 3);
-    gls_kernel_announce(device, "elementwise.comp", NULL, 3);
-    gls_kernel_announce(device, "elementwise.comp", NULL, 0);
-    for (int cleared = 0; cleared < 2; cleared++) {
-        assert_ok(gls_device_clear_cache(device));
-        for (int twice = 0; twice < 2; twice++) {
-            gls_kernel_announce(device, "elementwise.comp", good, 3);
-            gls_kernel_announce(device, "elementwise.comp", bad, 3);
-        }
-        if (cleared) assert_ok(gls_device_clear_cache(device));
-        for (int twice = 0; twice < 2; twice++) {
-            assert_ok(load_elementwise(good, 3));
-            assert_int_equal(load_elementwise(bad, 3), GLS_ERR_DEVICE);
-            assert_non_null(strstr(gls_last_error(), "does not compile"));
-        }
-    }
-    gls_kernel_announce(device, "elementwise.comp", bad, 3); /* goes with the device */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(freed_twice),   cmocka_unit_test(wrong_kind),   cmocka_unit_test(other_device), cmocka_unit_test(left_behind),
-        cmocka_unit_test(program_cache), cmocka_unit_test(buffer_cache), cmocka_unit_test(announced),    cmocka_unit_test(threads),
+        cmocka_unit_test(program_cache), cmocka_unit_test(buffer_cache), cmocka_unit_test(threads),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
