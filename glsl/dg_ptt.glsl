@@ -3,9 +3,7 @@
 //
 // The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or cells (see cells.glsl).
 #include "sphere.glsl"
-#if CELL_CORNERS > 0
-#include "cells.glsl"
-#endif
+#include "ptt_volume.glsl"
 
 // Tables that every sample reads: from shared memory where there is room for them.
 #if TABLES_SHARED

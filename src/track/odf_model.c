@@ -129,6 +129,7 @@ static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_tra
     gls_define_int(d, "PROBE_COUNT", params->probe_count);
     gls_define_include(d, "direction_getter.glsl", gls_text_copy("#include \"dg_ptt.glsl\"\n"));
     gls_define_mapped(d, "ptt_mapping.glsl", "ptt", plan->lanes > 1);
+    gls_define_include(d, "ptt_volume.glsl", gls_text_copy(slot ? "#include \"cells.glsl\"\n" : ""));
     if (slot) {
         uint32_t *word = gls_section(sections, d, "MODEL_SLOTS", sphere->n);
         if (word) memcpy(word, slot, sphere->n * sizeof *word);
