@@ -1,7 +1,7 @@
 // A work group makes a square of TILE x TILE in SLICES shares of the depth: each share takes strips of A and B, 8 wide, into shared memory, every SLICES-th one,
 // and its invocations make PER x PER of the square in registers, in squares of 4 x 4 far apart, so that neighbours read neighbouring vectors. While a strip is
 // used the next one is on its way. At the end the shares are added up. Sums are indexed by constants only: they have to stay in registers.
-// From outside: TILE, a multiple of 4 PER; PER, 4 or 8; SLICES; INVOCATIONS.
+// From outside: TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
 #define SIDE (TILE / uint(PER))    // invocations along a side
 #define SHARE (SIDE * SIDE)        // invocations of a slice

@@ -12,10 +12,6 @@ vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);
-#if TILE_CHANNELS == 1
-#define TILES(texture_index, n_tiles, first) \
-    for (int t = 0; t < n_tiles; t++) odf[first + t] = VOLUME_TILE(texture_index, t, base).r;
-#else
 #define TILES(texture_index, n_tiles, first)                       \
     for (int t = 0; t < n_tiles; t++) {                            \
         vec4 value = VOLUME_TILE(texture_index, t, base);          \
@@ -24,7 +20,6 @@ void odf_at(vec3 p)
         odf[first + 4 * t + 2] = value.z;                          \
         odf[first + 4 * t + 3] = value.w;                          \
     }
-#endif
 #include "tile_loops"
 #undef TILES
     odf_max = -1e30;

@@ -11,7 +11,8 @@ uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
-    float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+    // a flat or a nowhere positive ODF has no peak
+    float level = odf_max > max(odf_min, 0.0) ? max(floor_value, lowest + params.peak_threshold * (odf_max - lowest)) : 3e38;
     uint count = 0u;
     for (int first = 0; first < N_VERTICES; first += LANES) {
         int v = first + LANE;
@@ -19,8 +20,10 @@ uint find_peaks()
         if (v < N_VERTICES) {
             float value = ODF(v);
             peak = value >= level;
+            // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made: software renderers limit them
             if (peak)
-                for (int k = 0; k < MAX_NEIGHBOURS; k++) peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
+                for (int k = 0; k < MAX_NEIGHBOURS && (peak || MAX_NEIGHBOURS <= 32); k++)
+                    peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
         }
         int place = lane_place(peak, count);
         if (peak && place < MAX_CANDIDATES) {
@@ -29,9 +32,7 @@ uint find_peaks()
         }
     }
     lane_sync();
-    count = min(count, uint(MAX_CANDIDATES));
-    // a flat or a nowhere positive ODF has no peak
-    return odf_max > max(odf_min, 0.0) ? count : 0u;
+    return min(count, uint(MAX_CANDIDATES));
 }
 
 int n_candidates = 0;

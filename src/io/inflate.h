@@ -25,7 +25,7 @@ typedef struct gls_inflate_buffers {
 
 typedef enum gls_inflate_result {
     GLS_INFLATE_MORE, /* the input is used up or the output full */
-    GLS_INFLATE_END,  /* of the member, its checksum right; what follows it is left in the input */
+    GLS_INFLATE_END,  /* of the member, its checksum right if it was to be verified; what follows it is left in the input */
     GLS_INFLATE_DAMAGED,
     GLS_INFLATE_MEMORY,
 } gls_inflate_result;
@@ -33,8 +33,8 @@ typedef enum gls_inflate_result {
 /* A place within a member where a deflate block starts. */
 typedef struct gls_inflate_place {
     unsigned bit;                /* of the first byte of input, 0 to 7: what lies before belongs to another block */
-    const unsigned char *window; /* the output before, NULL at the start of the member */
-    size_t n_window;             /* GLS_INFLATE_WINDOW at most */
+    const unsigned char *window; /* the output before */
+    size_t n_window;             /* GLS_INFLATE_WINDOW at most, 0 at the start of the member */
     bool to_end;                 /* up to the end of the member, whose checksum is verified: it is crc up to here, of n_out bytes; else plain deflate data */
     uint32_t crc;
     uint64_t n_out;

@@ -1,11 +1,9 @@
 #include "io/image.h"
 #include "io/nifti.h"
 #include "io/nifti_stream.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,6 @@
 #include "io/unpack.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +13,8 @@
 /* Fewer lose more by looking for cuts and by unpacking twice than they gain. */
 #define FEWEST_THREADS 4
 #define MAX_HEADER 65536
-/* Output of a part, in stretches: data that pack better than this are fast to unpack anyway, and would take too much memory at a time. */
-#define MOST_OUTPUT 8
+/* Bytes of output for one of input. A part that packs better would take too much memory: from there on one thread unpacks, which is fast with such data. */
+#define MOST_OUTPUT 16
 #define PIECE ((size_t)128 << 10)
 
 /* From one cut to the next. */
@@ -38,7 +39,7 @@ struct gls_unpacker {
     part parts[MAX_PARTS];
     int n_parts, next;
     uint64_t place; /* bit of the file up to which everything is unpacked */
-    unsigned char window[GLS_INFLATE_WINDOW], made_up[2][GLS_INFLATE_WINDOW];
+    unsigned char window[GLS_INFLATE_WINDOW], made_up[2][GLS_INFLATE_WINDOW], before[MAX_PARTS][GLS_INFLATE_WINDOW]; /* before: each part */
     size_t n_window;
     uint32_t crc;
     uint64_t n_out;
@@ -52,25 +53,25 @@ static size_t read_file(const gls_unpacker *u, uint64_t at, size_t n, unsigned c
     size_t done = 0;
     while (done < n) {
         ssize_t got = pread(u->fd, to + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         done += (size_t)got;
     }
     return done;
 }
 
-/* Bytes of a member's header (RFC 1952), 0 if it is not one or too long. */
+/* Bytes of a member's header (RFC 1952), 0 if it is not one, is too long, or has a checksum of its own, which is left to the inflater. */
 static size_t header_bytes(const unsigned char *h, size_t n)
 {
-    enum { CRC = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
+    enum { CHECKED = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
     size_t at = 10;
-    if (n < 18 || h[0] != 0x1f || h[1] != 0x8b || h[2] != 8 || h[3] > 31) return 0;
+    if (n < 18 || h[0] != 0x1f || h[1] != 0x8b || h[2] != 8 || h[3] > 31 || h[3] & CHECKED) return 0;
     if (h[3] & EXTRA) at += 2 + (size_t)(h[10] | h[11] << 8);
     for (int text = NAME; text <= COMMENT; text *= 2) {
         if (!(h[3] & text)) continue;
         while (at < n && h[at]) at++;
         at++;
     }
-    if (h[3] & CRC) at += 2;
     return at < n ? at : 0;
 }
 
@@ -111,8 +112,8 @@ static const unsigned char *last_window(const gls_unpacker *u)
 /* known: the window is that of u. */
 static bool unpack_part(gls_unpacker *u, part *p, gls_inflater *const inflater[2], bool known)
 {
-    const size_t most = MOST_OUTPUT * u->stretch + 2 * PIECE;
     size_t from = (size_t)(p->first / 8 - u->in_at), to = (size_t)((p->end + 7) / 8 - u->in_at);
+    const size_t most = MOST_OUTPUT * (to - from) + 2 * PIECE;
     gls_inflate_buffers b[2];
     bool two = !known;
     p->n = p->n_two = 0;
@@ -199,16 +200,15 @@ static void cut(gls_unpacker *u)
 /* The last part that is proved, with all before it; then they are made right. */
 static int prove(gls_unpacker *u)
 {
-    unsigned char windows[MAX_PARTS][GLS_INFLATE_WINDOW];
     int n = 0;
     while (n < u->n_parts && u->parts[n].proved) {
-        memcpy(windows[n], u->window, sizeof windows[n]);
+        memcpy(u->before[n], u->window, sizeof u->before[n]);
         move_window(&u->parts[n++], u->window);
     }
 #pragma omp parallel for num_threads(u->n_threads) schedule(dynamic, 1)
     for (int i = 0; i < n; i++) {
         part *p = &u->parts[i];
-        put_window(p, windows[i], 0, p->n_two);
+        put_window(p, u->before[i], 0, p->n_two);
         p->crc = gls_crc32(0, p->out[0], p->n);
     }
     for (int i = 0; i < n; i++) {

@@ -63,9 +63,10 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     gls_text text = {0};
     gls_table_tile_loops(&text, volume);
     gls_define_include(d, "tile_loops", gls_text_take(&text));
-    if (t->params.dg == GLS_DG_BOOT) gls_table_peak_rows(&text, sphere);
+    bool single = t->plan.lanes == 1, pick = t->params.dg == GLS_DG_PROB || t->params.dg == GLS_DG_DET;
+    if (single && t->params.dg == GLS_DG_BOOT) gls_table_peak_rows(&text, sphere);
     gls_define_include(d, "peak_rows", gls_text_take(&text));
-    gls_table_vertex_rows(&text, sphere);
+    if (single && pick) gls_table_vertex_rows(&text, sphere);
     gls_define_include(d, "vertex_rows", gls_text_take(&text));
 }
 
@@ -81,7 +82,7 @@ static gls_status load(gls_engine *t, const char *file, gls_define_list *common,
 {
     size_t n = common->n;
     /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF and its peaks are needed but once a seed */
-    bool loops = t->plan.lanes > 1 || (kernel == &t->initial && t->params.dg != GLS_DG_BOOT);
+    bool loops = t->plan.lanes > 1 || kernel == &t->initial;
     gls_define_mapped(common, "odf_mapping.glsl", common->odf, loops);
     gls_define_mapped(common, "peaks_mapping.glsl", "peaks", loops);
     gls_define_int(common, "SLOTS", group->slots);

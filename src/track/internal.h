@@ -34,20 +34,20 @@ typedef struct gls_define_list {
     char *owned[96];
     size_t n;
     bool failed;
-    const char *odf; /* where an ODF comes from: the files of this name with _single.glsl and _lanes.glsl; a constant */
+    const char *odf; /* where an ODF comes from: the files of this name with _lanes.glsl, and _single.glsl where every step needs one; a constant */
 } gls_define_list;
 void gls_define_int(gls_define_list *list, const char *name, int64_t value);
 void gls_define_float(gls_define_list *list, const char *name, double value);
 /* Takes text (from malloc; NULL counts as memory that ran out) as the replacement of an include. */
 void gls_define_include(gls_define_list *list, const char *name, char *text);
-/* The include name is the file base_single.glsl, or base_lanes.glsl: loops, for a subgroup or one invocation. */
+/* The include name is the file base_single.glsl, or base_lanes.glsl, which is for subgroups; odf_* and peaks, loops in it, are for one invocation, too. */
 void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes);
 void gls_define_finish(gls_define_list *list);
 
 /* What a direction getter needs on the device. */
 typedef struct gls_model {
     gls_volume volume;
-    gls_buffer *buffer; /* vertices and, for subgroups, matrices: "Model" in the shaders */
+    gls_buffer *buffer; /* vertices and the tables of loops: "Model" in the shaders */
     bool uniform;       /* it is a uniform block */
     double min_signal;  /* in units of the volume */
 } gls_model;

@@ -15,7 +15,7 @@ PYTHON
 
 # tracks ARGUMENTS...: gives streamlines
 tracks() {
-    succeeds track "$@" $few -o m.trx --force
+    succeeds track $few "$@" -o m.trx --force
     require python3 -c "import json; assert json.load(open('$work/out/m.json'))['counts']['streamlines'] > 25"
 }
 
@@ -33,6 +33,13 @@ tracks $files --model csd
 sidecar parameters dg '"prob"'
 sidecar model shell_b_s_per_mm2 2000
 sidecar model response source '"estimated"'
+
+# a grid of angles: 72 neighbours at its pole, more than loops on a software renderer may visit for every vertex
+awk 'BEGIN { for (t = 5; t <= 90; t += 5) for (p = 0; p < (t < 90 ? 360 : 180); p += 5) {
+                 x = sin(t * atan2(0, -1) / 180) * cos(p * atan2(0, -1) / 180); y = sin(t * atan2(0, -1) / 180) * sin(p * atan2(0, -1) / 180); z = cos(t * atan2(0, -1) / 180)
+                 printf "%.9f %.9f %.9f\n%.9f %.9f %.9f\n", x, y, z, -x, -y, -z }
+             print "0 0 1\n0 0 -1" }' > "$work/angles.txt"
+for getter in prob ptt; do tracks $files --dg $getter --sphere "$work/angles.txt"; done
 
 # lengths of the probe: voxels of 2 mm, or mm
 succeeds track $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --ptt-substep 0.1 --probe-count 3 --probe-radius 0.5mm --dry-run -o d.trx

@@ -31,9 +31,9 @@ static uint32_t next(uint32_t *state)
 
 /* --- data and files -------------------------------------------------------------------------------------------------------------------- */
 
-enum { SERIES, MIXED, NOISE, ZEROS, TEXT, KINDS };
+enum { SERIES, MIXED, NOISE, ZEROS, TEXT, PLAIN, KINDS };
 
-/* SERIES: 16-bit values as of a diffusion series, noise inside a head and nothing outside. */
+/* SERIES: 16-bit values as of a diffusion series, noise inside a head and nothing outside. PLAIN: packs to a tenth. */
 static bytes make_data(int kind, size_t n, uint32_t seed)
 {
     bytes b = {calloc(n + 1, 1), n};
@@ -46,6 +46,7 @@ static bytes make_data(int kind, size_t n, uint32_t seed)
         case MIXED: b.data[i] = (unsigned char)(i % 50000 < 20000 ? next(&seed) : i / 1000); break;
         case NOISE: b.data[i] = (unsigned char)next(&seed); break;
         case ZEROS: b.data[i] = i % 300000 == 299999; break;
+        case PLAIN: b.data[i] = (unsigned char)(i % 32 == 0 ? next(&seed) : i / 4096); break;
         case TEXT: b.data[i] = (unsigned char)"streamline of a tract "[(i * i / 7 + next(&seed) % 3) % 22]; break;
         }
     }
@@ -159,6 +160,7 @@ static void all_data(void **state)
         {MIXED, 6, Z_DEFAULT_STRATEGY, 0, 65536, 4, 0.2},
         {MIXED, 6, Z_DEFAULT_STRATEGY, 7000, 20000, 9, 0},
         {NOISE, 6, Z_DEFAULT_STRATEGY, 0, 65536, 4, 0},
+        {PLAIN, 6, Z_DEFAULT_STRATEGY, 0, 20000, 6, 0.7},
         {ZEROS, 6, Z_DEFAULT_STRATEGY, 0, 1000, 4, 0},
         {TEXT, 6, Z_DEFAULT_STRATEGY, 0, 65536, 4, 0.3},
         {TEXT, 2, Z_RLE, 0, 30000, 12, 0},
@@ -255,13 +257,16 @@ static void streams(void **state)
     for (int spans = 0; spans < 2; spans++) {
         gls_stream *stream = NULL;
         unsigned char *got = malloc(data.n + 1);
-        size_t at = 0, n = 1;
+        size_t at = 0, n = 1, by_spans = 0;
         uint32_t seed = 1;
         assert_int_equal(gls_stream_open(path, &stream), GLS_OK);
         while (at < data.n + 1 && n > 0) {
             gls_stream_span span[GLS_STREAM_SPANS];
             size_t n_spans = spans && next(&seed) % 3 ? gls_stream_spans(stream, next(&seed) % 3000000, span) : 0, wanted = next(&seed) % 100000 + 1;
-            for (size_t i = 0; i < n_spans; at += span[i++].n) memcpy(got + at, span[i].data, span[i].n);
+            for (size_t i = 0; i < n_spans; at += span[i++].n) {
+                memcpy(got + at, span[i].data, span[i].n);
+                by_spans += span[i].n;
+            }
             if (n_spans > 0) continue;
             if (wanted > data.n + 1 - at) wanted = data.n + 1 - at;
             assert_int_equal(gls_stream_read(stream, got + at, wanted, &n), GLS_OK);
@@ -269,6 +274,7 @@ static void streams(void **state)
         }
         assert_int_equal(at, data.n);
         assert_memory_equal(got, data.data, data.n);
+        assert_int_equal(by_spans > data.n / 4, spans && gls_inflater_can_start());
         gls_stream_close(stream);
         free(got);
     }
