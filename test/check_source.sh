@@ -18,21 +18,25 @@ expect_none() {
     fi
 }
 
-# includes of TIER that begin with another folder of src than those allowed
+# includes in TIER of other folders of src than those allowed
 upward() {
     tier=$1
     shift
     allowed=$(echo "$tier $*" | tr ' ' '|')
-    grep -rnE '#include "[a-z]+/' "src/$tier" --include='*.[ch]' | grep -vE "#include \"($allowed)/" || true
+    grep -rnE '#include "[a-z]+/' "src/$tier" --include='*.[ch]' | grep -vE "#include \"($allowed|layout)/" || true
 }
 {
     upward util
     upward gpu util
-    upward io util
-    upward dwi util gpu io
-    upward track util gpu io dwi
+    upward compute util gpu
+    upward image util
+    upward dwi util gpu image
+    upward phantom util image dwi
+    upward tractogram util image
+    upward track util gpu image dwi tractogram
+    upward tracts util gpu image dwi phantom tractogram track
     upward cmd
-} | expect_none "tiers: util <- gpu, io <- dwi <- track <- cmd"
+} | expect_none "tiers: util <- gpu, image <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
 
 # without comments and strings, so that naming a function in a message is no call
 code() {

@@ -133,18 +133,20 @@ GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t
 
 /* --- kernels ------------------------------------------------------------------------------------------------------------------------ */
 
-/* A preprocessor definition, or a text that replaces the line `#include "name"` where is_include. */
+/* A preprocessor definition, or with is_slot a text that replaces each line `#include <name>`. A line `#include "file"` always means a file of the
+ * shader library. reason (NULL: none) says in a few words why the value is what it is; it follows the definition in dumped and logged sources. */
 typedef struct gls_define {
     const char *name;
     const char *value;
-    bool is_include;
+    bool is_slot;
+    const char *reason;
 } gls_define;
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files of the built-in shader
  * library are put in front of it. A failed compilation logs the numbered source at debug level and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks,
  * texture units or invocations of a work group than the device's info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
-/* The same for a file of the shader library, e.g. "track.comp". */
+/* The same for a file of the shader library, e.g. "kernel/track.comp". */
 GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 GLS_API void gls_kernel_destroy(gls_kernel *kernel);
 

@@ -63,7 +63,7 @@ static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
     snprintf(fetch, sizeof fetch, "%d", FETCH_TURNS);
     snprintf(size, sizeof size, "%d", FETCH_SIZE);
     gls_define defines[] = {
-        {"GROUP_SIZE", group, false}, {"COPY_TURNS", copy, false}, {"FMA_TURNS", fma, false}, {"FETCH_TURNS", fetch, false}, {"FETCH_SIZE", size, false}};
+        {"GROUP_SIZE", group, false, NULL}, {"COPY_TURNS", copy, false, NULL}, {"FMA_TURNS", fma, false, NULL}, {"FETCH_TURNS", fetch, false, NULL}, {"FETCH_SIZE", size, false, NULL}};
     return gls_kernel_load(p->device, file, defines, sizeof defines / sizeof *defines, kernel);
 }
 
@@ -73,7 +73,7 @@ static gls_status measure_copy(const probe *p, double *bytes)
     gls_arg args[] = {gls_arg_buffer(0, p->from), gls_arg_buffer(1, p->to)};
     uint32_t groups = groups_of(p, 16 * COPY_TURNS);
     double rate = 0;
-    gls_status status = load(p, "bench_copy.comp", &kernel);
+    gls_status status = load(p, "bench/copy.comp", &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, groups, groups, &rate);
     gls_kernel_destroy(kernel);
     *bytes = rate * 2 * 16 * COPY_TURNS;
@@ -85,7 +85,7 @@ static gls_status measure_fma(const probe *p, double *flops)
     gls_kernel *kernel = NULL;
     gls_arg args[] = {gls_arg_float(0, 0.999f), gls_arg_float(1, 0.001f), gls_arg_buffer(1, p->to)};
     double rate = 0;
-    gls_status status = load(p, "bench_fma.comp", &kernel);
+    gls_status status = load(p, "bench/fma.comp", &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
     gls_kernel_destroy(kernel);
     *flops = rate * 2 * FMA_PER_TURN * FMA_TURNS;
@@ -97,7 +97,7 @@ static gls_status measure_fetch(const probe *p, double *fetches)
     gls_kernel *kernel = NULL;
     gls_arg args[] = {gls_arg_float(0, 0.29f / FETCH_SIZE), gls_arg_texture(0, p->texture), gls_arg_buffer(1, p->to)};
     double rate = 0;
-    gls_status status = load(p, "bench_fetch.comp", &kernel);
+    gls_status status = load(p, "bench/fetch.comp", &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
     gls_kernel_destroy(kernel);
     *fetches = rate * FETCH_TURNS;

@@ -1,7 +1,7 @@
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
-#include "io/table.h"
+#include "util/table.h"
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/status.h"

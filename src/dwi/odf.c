@@ -1,8 +1,8 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "io/image.h"
-#include "io/table.h"
+#include "image/image.h"
+#include "util/table.h"
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/status.h"

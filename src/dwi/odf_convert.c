@@ -3,7 +3,7 @@
 
 #include "dwi/odf_parts.h"
 #include "dwi/qball_algebra.h"
-#include "io/image.h"
+#include "image/image.h"
 #include "util/affine.h"
 #include "util/status.h"
 

@@ -2,7 +2,7 @@
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
-#include "io/image.h"
+#include "image/image.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <glslines/tensor.h>
 
 #include "dwi/csd_shell.h"
-#include "io/image.h"
+#include "image/image.h"
 #include "util/log.h"
 #include "util/status.h"
 

@@ -1,7 +1,7 @@
 /* Response functions as text. */
 #include <glslines/csd.h>
 
-#include "io/table.h"
+#include "util/table.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/status.h"

@@ -2,7 +2,7 @@
 
 #include "dwi/hull.h"
 #include "dwi/sphere_data.h"
-#include "io/table.h"
+#include "util/table.h"
 #include "util/status.h"
 
 #include <math.h>

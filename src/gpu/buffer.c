@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/half.h"
+#include "util/float16.h"
 #include "util/log.h"
 #include "util/status.h"
 

@@ -1,5 +1,5 @@
 # Writes the files of DIRECTORY as a C table of names and texts to OUTPUT.
-file(GLOB names RELATIVE ${DIRECTORY} ${DIRECTORY}/*)
+file(GLOB_RECURSE names RELATIVE ${DIRECTORY} ${DIRECTORY}/*.glsl ${DIRECTORY}/*.comp ${DIRECTORY}/*.h)
 list(SORT names)
 set(text "#include \"gpu/source.h\"\n\n")
 set(table "")

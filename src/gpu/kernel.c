@@ -147,7 +147,8 @@ gls_status gls_kernel_load(gls_device *device, const char *file, const gls_defin
     GLS_REQUIRE(file && kernel);
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
-    if (status == GLS_OK) status = gls_kernel_create(device, file, text, defines, n_defines, kernel);
+    const char *folder = strrchr(file, '/');
+    if (status == GLS_OK) status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
     free(text);
     return status;
 }

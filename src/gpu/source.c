@@ -55,13 +55,19 @@ gls_status gls_shader_text(const char *name, char **text)
 
 static gls_status compose_text(composer *self, const char *source);
 
-static gls_status compose_include(composer *self, const char *name)
+/* A slot holds what the caller put into it, as often as it is named. */
+static gls_status compose_slot(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_defines; i++)
-        if (self->defines[i].is_include && strcmp(self->defines[i].name, name) == 0) {
-            if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader text '%s' includes itself", name);
+        if (self->defines[i].is_slot && strcmp(self->defines[i].name, name) == 0) {
+            if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader slot <%s> includes itself", name);
             return compose_text(self, self->defines[i].value);
         }
+    return gls_fail(GLS_ERR_INPUT, "shader slot <%s> is not filled", name);
+}
+
+static gls_status compose_file(composer *self, const char *name)
+{
     for (size_t i = 0; i < self->n_seen; i++)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
     if (self->n_seen == sizeof self->seen / sizeof self->seen[0]) return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
@@ -87,8 +93,10 @@ static gls_status compose_text(composer *self, const char *source)
         const char *end = strchr(source, '\n');
         size_t length = end ? (size_t)(end - source) + 1 : strlen(source);
         char name[128];
-        if (strncmp(source, "#include \"", 10) == 0 && sscanf(source, "#include \"%127[^\"\n]\"", name) == 1) {
-            status = compose_include(self, name);
+        if (sscanf(source, "#include \"%127[^\"\n]\"", name) == 1) {
+            status = compose_file(self, name);
+        } else if (sscanf(source, "#include <%127[^>\n]>", name) == 1) {
+            status = compose_slot(self, name);
         } else {
             gls_text_append(&self->out, source, length);
             /* what follows an included text starts a line of its own */
@@ -106,6 +114,10 @@ static void append_definition(gls_text *out, const gls_define *define)
     gls_text_puts(out, define->name);
     gls_text_puts(out, " ");
     if (define->value) gls_text_puts(out, define->value);
+    if (define->reason) {
+        gls_text_puts(out, " // ");
+        gls_text_puts(out, define->reason);
+    }
     gls_text_puts(out, "\n");
 }
 
@@ -119,7 +131,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
     }
     if (prelude->gles) gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
-        if (!defines[i].is_include) append_definition(&self.out, &defines[i]);
+        if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
     gls_status status = compose_text(&self, source);
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);

@@ -4,10 +4,10 @@
 
 #include <glslines/track.h>
 
-#include "track/order.h"
-#include "track/pace.h"
-#include "track/plan.h"
-#include "track/volume.h"
+#include "track/run/order.h"
+#include "track/engine/pace.h"
+#include "track/engine/plan.h"
+#include "track/field/volume.h"
 
 #define GLS_MAX_DIRECTIONS 32
 #define GLS_MAX_STEPS 1000000
@@ -20,10 +20,10 @@ typedef uint32_t uint_field;
 #define uint uint_field
 #define FIELD(type, name) type name;
 typedef struct gls_track_uniforms {
-#include "track_params.h"
+#include "layout/track_params.h"
 } gls_track_uniforms;
 typedef struct gls_gather_uniforms {
-#include "gather_params.h"
+#include "layout/gather_params.h"
 } gls_gather_uniforms;
 #undef FIELD
 #undef uint
@@ -34,14 +34,14 @@ typedef struct gls_define_list {
     char *owned[96];
     size_t n;
     bool failed;
-    const char *odf; /* where an ODF comes from: the files of this name with _lanes.glsl, and _single.glsl where every step needs one; a constant */
+    const char *odf; /* where an ODF comes from: the files of this name with _looped.glsl, and _unrolled.glsl where every step needs one; a constant */
 } gls_define_list;
 void gls_define_int(gls_define_list *list, const char *name, int64_t value);
 void gls_define_float(gls_define_list *list, const char *name, double value);
-/* Takes text (from malloc; NULL counts as memory that ran out) as the replacement of an include. */
-void gls_define_include(gls_define_list *list, const char *name, char *text);
-/* The include name is the file base_single.glsl, or base_lanes.glsl, which is for subgroups; odf_* and peaks, loops in it, are for one invocation, too. */
-void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool lanes);
+/* Fills a slot with text (from malloc; NULL counts as memory that ran out). */
+void gls_define_slot(gls_define_list *list, const char *name, char *text);
+/* Fills a slot with the file base_looped.glsl, which any number of invocations can share, or base_unrolled.glsl, source written out for a single one. */
+void gls_define_mapped(gls_define_list *list, const char *name, const char *base, bool loops);
 void gls_define_finish(gls_define_list *list);
 
 /* What a direction getter needs on the device. */

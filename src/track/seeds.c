@@ -1,6 +1,6 @@
 #include <glslines/seeds.h>
 
-#include "io/table.h"
+#include "util/table.h"
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/philox.h"

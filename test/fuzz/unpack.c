@@ -1,5 +1,5 @@
 /* Any bytes as a packed file: unpacked by several threads as by one, or refused as by one, never a crash. */
-#include "io/unpack.h"
+#include "image/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

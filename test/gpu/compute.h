@@ -6,7 +6,7 @@
 #include <glslines/log.h>
 
 #include "gpu.h"
-#include "gpu/array.h"
+#include "compute/array.h"
 
 #define assert_refused(status, part)                                                                                                      \
     do {                                                                                                                                  \

@@ -185,7 +185,7 @@ static void program_cache(void **state)
     (void)state;
     gls_device *d = open_limited(NULL);
     gls_kernel *k[3] = {NULL, NULL, NULL};
-    gls_define one = {"VALUE", "1u", false}, two = {"VALUE", "2u", false};
+    gls_define one = {"VALUE", "1u", false, NULL}, two = {"VALUE", "2u", false, NULL};
     static const char *const source = "layout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n"
                                       "layout(location = 0) uniform uint add;\nvoid main() { data[gl_WorkGroupID.x] = VALUE + add; }\n";
     assert_ok(gls_kernel_create(d, "first", source, &one, 1, &k[0]));
@@ -222,7 +222,7 @@ static void program_cache(void **state)
     for (int i = 0; i < 70; i++) {
         char value[16];
         snprintf(value, sizeof value, "%du", 100 + i);
-        assert_ok(gls_kernel_create(d, "one of many", source, &(gls_define){"VALUE", value, false}, 1, &k[0]));
+        assert_ok(gls_kernel_create(d, "one of many", source, &(gls_define){"VALUE", value, false, NULL}, 1, &k[0]));
         gls_kernel_destroy(k[0]);
     }
     assert_int_equal(gls_device_get_memory(d).n_cached_programs, 64);

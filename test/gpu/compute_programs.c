@@ -67,7 +67,7 @@ static void many_blocks(void **state)
 {
     (void)state;
     gls_program *p = NULL;
-    gls_define define = {"TIMES", "3u", false};
+    gls_define define = {"TIMES", "3u", false, NULL};
     gls_array *a = guarded(device, GLS_TYPE_UINT32, 20);
     static const char *const source = "layout(std430, binding = 0) buffer Out { uint place[]; };\n"
                                       "void main() { place[gl_LocalInvocationID.x] = uint(BLOCK_X) * TIMES; }\n";
@@ -235,7 +235,7 @@ static void refused_sources(void **state)
     assert_int_equal(gls_program_create(device, NULL, who, NULL, 0, &p), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", NULL, NULL, 0, &p), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", who, NULL, 1, &p), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_program_create(device, "none", who, &(gls_define){NULL, "1", false}, 1, &p), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_program_create(device, "none", who, &(gls_define){NULL, "1", false, NULL}, 1, &p), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", who, NULL, 0, NULL), GLS_ERR_ARGUMENT);
     assert_ptr_equal(p, &state);
     gls_device_memory after = gls_device_get_memory(device);

@@ -136,7 +136,7 @@ static const char *const adder = "layout(local_size_x = 16) in;\n"
                                  "layout(std430, binding = 0) buffer Data { uint data[]; };\n"
                                  "layout(location = 0) uniform uint add;\n"
                                  "void main() { data[gl_GlobalInvocationID.x] = data[gl_GlobalInvocationID.x] * FACTOR + add; }\n";
-static const gls_define factor = {"FACTOR", "3u", false};
+static const gls_define factor = {"FACTOR", "3u", false, NULL};
 
 static void wrong_device(void **state)
 {

@@ -177,7 +177,7 @@ static void kernels_within_limits(void **state)
     gls_device *d = open_gles("gles31");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gls_kernel *k = NULL;
-        gls_define n = {"N", cases[i].fits, false};
+        gls_define n = {"N", cases[i].fits, false, NULL};
         assert_ok(gls_kernel_create(d, cases[i].label, cases[i].source, &n, 1, &k));
         gls_kernel_destroy(k);
         n.value = cases[i].too_many;

@@ -7,7 +7,7 @@
 
 #include "gpu.h"
 #include "group.h"
-#include "track/pace.h"
+#include "track/engine/pace.h"
 
 /* --- the same bytes --------------------------------------------------------------------------------------------------------------------- */
 

@@ -22,12 +22,12 @@ typedef struct field {
 #define FIELD(type, name) {#name, offsetof(STRUCTURE, name), type##_TYPE},
 static const field track_fields[] = {
 #define STRUCTURE gls_track_uniforms
-#include "track_params.h"
+#include "layout/track_params.h"
 #undef STRUCTURE
 };
 static const field gather_fields[] = {
 #define STRUCTURE gls_gather_uniforms
-#include "gather_params.h"
+#include "layout/gather_params.h"
 #undef STRUCTURE
 };
 
@@ -108,15 +108,15 @@ static gls_device *device, *es;
 static void track_params(void **state)
 {
     (void)state;
-    check_block(device, "track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
-    if (es) check_block(es, "track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
+    check_block(device, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
+    if (es) check_block(es, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
 }
 
 static void gather_params(void **state)
 {
     (void)state;
-    check_block(device, "gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
-    if (es) check_block(es, "gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
+    check_block(device, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
+    if (es) check_block(es, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
 }
 
 int main(void)

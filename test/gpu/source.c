@@ -43,8 +43,8 @@ static void shader_file(const char *name, const char *text)
 static void prelude_and_definitions(void **state)
 {
     (void)state;
-    const gls_define defines[] = {{"COUNT", "3", false}, {"EMPTY", NULL, false}, {"body", "void main() {}\n", true}};
-    char *text = compose(&plain, "#include \"body\"\n", defines, 3);
+    const gls_define defines[] = {{"COUNT", "3", false, NULL}, {"EMPTY", NULL, false, NULL}, {"body", "void main() {}\n", true, NULL}};
+    char *text = compose(&plain, "#include <body>\n", defines, 3);
     assert_string_equal(text, "#version 430 core\n#define COUNT 3\n#define EMPTY \nvoid main() {}\n");
     free(text);
     text = compose(&(gls_prelude){true, 310, false}, "x\n", NULL, 0);
@@ -71,8 +71,8 @@ static void long_texts(void **state)
     char *value = malloc(n + 1);
     memset(value, '7', n);
     value[n] = '\0';
-    const gls_define defines[] = {{"LONG", value, false}, {"rows", value, true}};
-    char *text = compose(&plain, "#include \"rows\"\nend\n", defines, 2);
+    const gls_define defines[] = {{"LONG", value, false, NULL}, {"rows", value, true, NULL}};
+    char *text = compose(&plain, "#include <rows>\nend\n", defines, 2);
     assert_int_equal(strlen(text), strlen("#version 430 core\n#define LONG \n\nend\n") + 2 * n);
     free(text);
     free(value);
@@ -96,8 +96,8 @@ static void every_file_composes(void **state)
 static void lines_stay_lines(void **state)
 {
     (void)state;
-    const gls_define defines[] = {{"inner", "one", true}, {"outer", "before\n#include \"inner\"\nafter", true}};
-    char *text = compose(&plain, "#include \"outer\"\n#define NEXT\nlast", defines, 2);
+    const gls_define defines[] = {{"inner", "one", true, NULL}, {"outer", "before\n#include <inner>\nafter", true, NULL}};
+    char *text = compose(&plain, "#include <outer>\n#define NEXT\nlast", defines, 2);
     assert_tail(text, "\nbefore\none\nafter\n#define NEXT\nlast");
     free(text);
     text = compose(&plain, "", NULL, 0);
@@ -113,8 +113,8 @@ static void diamonds(void **state)
     shader_file("right.glsl", "#include \"base.glsl\"\nright\n");
     shader_file("base.glsl", "base\n");
     setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
-    const gls_define rows = {"rows", "row\n", true};
-    char *text = compose(&plain, "#include \"left.glsl\"\n#include \"right.glsl\"\n#include \"rows\"\n#include \"rows\"\n", &rows, 1);
+    const gls_define rows = {"rows", "row\n", true, NULL};
+    char *text = compose(&plain, "#include \"left.glsl\"\n#include \"right.glsl\"\n#include <rows>\n#include <rows>\n", &rows, 1);
     assert_string_equal(text, "#version 430 core\nbase\nleft\nright\nrow\nrow\n");
     free(text);
     unsetenv("GLSLINES_SHADER_DIR");
@@ -131,9 +131,9 @@ static void cycles(void **state)
     assert_string_equal(text, "#version 430 core\nb\na\nself\n"); /* each file once */
     free(text);
     unsetenv("GLSLINES_SHADER_DIR");
-    const gls_define loop[] = {{"ping", "#include \"pong\"\n", true}, {"pong", "#include \"ping\"\n", true}};
+    const gls_define loop[] = {{"ping", "#include <pong>\n", true, NULL}, {"pong", "#include <ping>\n", true, NULL}};
     text = NULL;
-    assert_int_equal(gls_shader_compose(&plain, "#include \"ping\"\n", loop, 2, &text), GLS_ERR_INPUT);
+    assert_int_equal(gls_shader_compose(&plain, "#include <ping>\n", loop, 2, &text), GLS_ERR_INPUT);
     assert_message("includes itself");
     assert_null(text);
 }
@@ -151,9 +151,14 @@ static void missing_files(void **state)
     snprintf(source, sizeof source, "#include \"%0300d.glsl\"\n", 0);
     assert_int_equal(gls_shader_compose(&plain, source, NULL, 0, &text), GLS_ERR_INPUT);
     assert_null(text);
-    /* a definition that is no include does not replace one */
-    const gls_define define = {"nowhere.glsl", "1", false};
-    assert_int_equal(gls_shader_compose(&plain, "#include \"nowhere.glsl\"\n", &define, 1, &text), GLS_ERR_INPUT);
+    /* a slot is not a file, nor is a definition a slot */
+    const gls_define file = {"nowhere.glsl", "1", true, NULL}, plain_define = {"rows", "1", false, NULL};
+    assert_int_equal(gls_shader_compose(&plain, "#include \"nowhere.glsl\"\n", &file, 1, &text), GLS_ERR_INPUT);
+    assert_message("nowhere.glsl");
+    assert_int_equal(gls_shader_compose(&plain, "#include <rows>\n", &plain_define, 1, &text), GLS_ERR_INPUT);
+    assert_message("slot <rows> is not filled");
+    assert_int_equal(gls_shader_compose(&plain, "#include <base/philox.glsl>\n", NULL, 0, &text), GLS_ERR_INPUT);
+    assert_message("slot <base/philox.glsl> is not filled");
     assert_null(text);
 }
 
@@ -162,27 +167,22 @@ static void override_folder(void **state)
     (void)state;
     setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
     char *text = NULL;
-    assert_ok(gls_shader_text("philox.glsl", &text)); /* not there: built in */
+    assert_ok(gls_shader_text("base/philox.glsl", &text)); /* not there: built in */
     assert_non_null(strstr(text, "philox"));
     free(text);
-    shader_file("philox.glsl", "mine");
+    shader_file("base/philox.glsl", "mine");
     shader_file("new.glsl", "new\n");
     shader_file("empty.glsl", "");
-    text = compose(&plain, "#include \"philox.glsl\"\n#include \"new.glsl\"\n#include \"empty.glsl\"\nend\n", NULL, 0);
+    text = compose(&plain, "#include \"base/philox.glsl\"\n#include \"new.glsl\"\n#include \"empty.glsl\"\nend\n", NULL, 0);
     assert_string_equal(text, "#version 430 core\nmine\nnew\nend\n");
     free(text);
-    shader_file("math.glsl", ""); /* an empty file is a file */
-    assert_ok(gls_shader_text("math.glsl", &text));
+    shader_file("base/math.glsl", ""); /* an empty file is a file */
+    assert_ok(gls_shader_text("base/math.glsl", &text));
     assert_string_equal(text, "");
     free(text);
     unsetenv("GLSLINES_SHADER_DIR");
-    assert_ok(gls_shader_text("philox.glsl", &text));
+    assert_ok(gls_shader_text("base/philox.glsl", &text));
     assert_non_null(strstr(text, "umulExtended"));
-    free(text);
-    /* a definition comes before the file of that name */
-    const gls_define define = {"philox.glsl", "given\n", true};
-    text = compose(&plain, "#include \"philox.glsl\"\n", &define, 1);
-    assert_string_equal(text, "#version 430 core\ngiven\n");
     free(text);
 }
 

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "track/tables.h"
-#include "track/volume.h"
+#include "track/engine/tables.h"
+#include "track/field/volume.h"
 
 static gls_grid make_grid(int x, int y, int z)
 {
@@ -116,7 +116,7 @@ static void clear_refusals(void **state)
 #define CONTRAST 2000 /* between a tile and those beside it */
 
 static const char *const source = "layout(local_size_x = 32) in;\n"
-                                  "#include \"volume.glsl\"\n"
+                                  "#include \"base/volume.glsl\"\n"
                                   "layout(std430, binding = 0) readonly buffer Where { float where[]; };\n"
                                   "layout(std430, binding = 1) writeonly buffer Value { float value[]; };\n"
                                   "layout(location = 0) uniform uint n;\n"
@@ -159,12 +159,12 @@ static void load_kernel(fixture *f)
     for (int i = 0; i < 11; i++) {
         bool integer = i == 3 || i == 4 || i == 10;
         snprintf(text[i], sizeof text[i], integer ? "%.0f" : "%#.9g", values[i]);
-        defines[i] = (gls_define){names[i], text[i], false};
+        defines[i] = (gls_define){names[i], text[i], false, NULL};
     }
     gls_text loops = {0};
     gls_table_tile_loops(&loops, p);
     char *owned = gls_text_take(&loops);
-    defines[11] = (gls_define){"tile_loops", owned, true};
+    defines[11] = (gls_define){"tile_loops", owned, true, NULL};
     assert_ok(gls_kernel_create(f->device, "volume", source, defines, 12, &f->kernel));
     free(owned);
 }

@@ -5,7 +5,7 @@
 #include <glslines/odf.h>
 
 #include "ref/ptt.h"
-#include "track/sections.h"
+#include "track/engine/sections.h"
 #include "util/philox.h"
 
 typedef struct scene {

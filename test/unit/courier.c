@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "track/courier.h"
+#include "track/run/courier.h"
 #include "util/status.h"
 
 #define MAX_WORKERS 8

@@ -14,8 +14,8 @@
 #include <omp.h>
 #include <zlib.h>
 
-#include "io/inflate.h"
-#include "io/stream.h"
+#include "image/inflate.h"
+#include "image/stream.h"
 
 static char log_text[2048];
 

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "io/shard.h"
-#include "util/half.h"
+#include "tractogram/shard.h"
+#include "util/float16.h"
 #include <glslines/merge.h>
 #include <math.h>
 

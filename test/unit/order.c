@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/order.h"
-#include "track/plan.h"
+#include "track/run/order.h"
+#include "track/engine/plan.h"
 
 /* The place along the curve, bit by bit. */
 static uint32_t place_on_curve(const float p[3])

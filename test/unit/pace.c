@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/pace.h"
+#include "track/engine/pace.h"
 
 /* A device that takes so long for a dispatch and for each item. Gives the time of all items, *longest that of the longest dispatch, *n their number. */
 static double run_all(gls_pace *pace, double overhead, double per_item, uint64_t items, double *longest, uint64_t *n)

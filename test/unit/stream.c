@@ -13,7 +13,7 @@
 
 #include <glslines/common.h>
 
-#include "io/stream.h"
+#include "image/stream.h"
 
 static char path[] = "/tmp/gls_stream_XXXXXX";
 

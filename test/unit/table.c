@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "io/table.h"
+#include "util/table.h"
 #include <locale.h>
 #include <math.h>
 

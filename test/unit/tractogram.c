@@ -6,10 +6,10 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "io/crc.h"
-#include "util/half.h"
-#include "io/tractogram.h"
-#include "io/zip.h"
+#include "util/crc.h"
+#include "util/float16.h"
+#include "tractogram/tractogram.h"
+#include "tractogram/zip.h"
 #include <glslines/tractogram.h>
 #include <locale.h>
 #include <math.h>

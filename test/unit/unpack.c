@@ -14,9 +14,9 @@
 
 #include <glslines/common.h>
 
-#include "io/deflate.h"
-#include "io/stream.h"
-#include "io/unpack.h"
+#include "image/deflate.h"
+#include "image/stream.h"
+#include "image/unpack.h"
 
 typedef struct bytes {
     unsigned char *data;

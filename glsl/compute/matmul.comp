@@ -1,0 +1,73 @@
+// C = A B, row-major float32, for a rectangle of C and a range of k. VARIANT: matmul_tiles.glsl (hardware) or matmul_registers.glsl (software renderers).
+// ALIGNED: rows of A and B begin at multiples of 4 elements, so that four of them are one load.
+layout(location = 0) uniform uint rows;      // of A and C, up to the last one of this run
+layout(location = 1) uniform uint columns;   // of B and C
+layout(location = 2) uniform uint depth;     // columns of A, rows of B
+layout(location = 3) uniform uint first_row;
+layout(location = 4) uniform uint first_column;
+layout(location = 5) uniform uint first_k;   // a multiple of 16
+layout(location = 6) uniform uint last_k;    // behind the last, a multiple of 16 or depth
+layout(location = 7) uniform uint accumulate; // not 0: add to what C holds
+
+#ifdef ALIGNED
+#define ELEMENT vec4
+#else
+#define ELEMENT float
+#endif
+layout(std430, binding = 0) readonly buffer A { ELEMENT a[]; };
+layout(std430, binding = 1) readonly buffer B { ELEMENT b[]; };
+layout(std430, binding = 2) buffer C { ELEMENT c[]; };
+
+#ifdef ALIGNED
+vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
+vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
+void store_c(uint row, uint column, vec4 sum)
+{
+    if (row >= rows || column >= columns) return;
+    uint at = (row * columns + column) / 4u;
+    if (accumulate != 0u) sum += c[at];
+    c[at] = sum;
+}
+// Beyond an edge the last element is loaded, so that nothing branches; then what lies beyond the depth is made 0, and what lies beyond rows and columns is not stored.
+vec4 edge_a(uint row, uint k)
+{
+    vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
+    return k < last_k ? x : vec4(0.0);
+}
+vec4 edge_b(uint k, uint column)
+{
+    vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));
+    return k < last_k ? x : vec4(0.0);
+}
+#else
+const uvec4 NEXT = uvec4(0u, 1u, 2u, 3u);
+vec4 load_a(uint row, uint k)
+{
+    uvec4 ks = k + NEXT, at = row * depth + min(ks, uvec4(depth - 1u));
+    return mix(vec4(0.0), vec4(a[at.x], a[at.y], a[at.z], a[at.w]), lessThan(ks, uvec4(last_k)));
+}
+vec4 load_b(uint k, uint column)
+{
+    uvec4 at = min(k, depth - 1u) * columns + min(column + NEXT, uvec4(columns - 1u));
+    return mix(vec4(0.0), vec4(b[at.x], b[at.y], b[at.z], b[at.w]), bvec4(k < last_k));
+}
+void store_scalar(uint row, uint column, float sum)
+{
+    if (column >= columns) return;
+    uint at = row * columns + column;
+    if (accumulate != 0u) sum += c[at];
+    c[at] = sum;
+}
+void store_c(uint row, uint column, vec4 sum)
+{
+    if (row >= rows) return;
+    store_scalar(row, column, sum.x);
+    store_scalar(row, column + 1u, sum.y);
+    store_scalar(row, column + 2u, sum.z);
+    store_scalar(row, column + 3u, sum.w);
+}
+vec4 edge_a(uint row, uint k) { return load_a(min(row, rows - 1u), k); }
+vec4 edge_b(uint k, uint column) { return load_b(k, column); }
+#endif
+
+#include <variant>

@@ -1,0 +1,30 @@
+// Direction getter: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008; see <glslines/qball.h> for the formulas).
+//
+// The volume holds, for each voxel, the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals: all are linear in the signal, so that interpolating
+// them is interpolating the signal.
+#include "base/math.glsl"
+#include "odf/peaks.glsl"
+#include "getter/boot_fit.glsl"
+#include <boot_mapping>
+#include "getter/boot_choose.glsl"
+
+void prepare_getter() {}
+
+uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    sample_coefficients(p, draw, false);
+    odf_axis = d;
+    evaluate_odf(fitted);
+    uint n = find_peaks();
+    list_candidates(n);
+    return choose_direction(d, n, aux, next);
+}
+
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    sample_coefficients(p, draw, HAVE_MEASURED != 0);
+    evaluate_odf(fitted);
+    list_candidates(find_peaks());
+    return list_peaks(vertex);
+}

@@ -1,0 +1,73 @@
+// Bootstrap sample and ODF, one invocation: the matrices are literals in generated rows, see src/track/tables.c. The rows call the macros below; k and n are the numbers of
+// coefficients and measurements.
+float channel[VOLUME_CHANNELS]; // k coefficients of the hat fit, the mean b0 signal, filling; from VOLUME_COEFFICIENT_CHANNELS on the residuals
+float coefficient[N_COEFFICIENTS];
+float fitted[N_COEFFICIENTS];
+
+void sample_volume(vec3 p)
+{
+    vec3 base = volume_base(p);
+    // a loop, not rows: every texture fetch that is written out costs some drivers half a second of compilation
+#define TILES(texture_index, n_tiles, first)                       \
+    for (int t = 0; t < n_tiles; t++) {                            \
+        vec4 value = VOLUME_TILE(texture_index, t, base);          \
+        channel[first + 4 * t] = value.x;                          \
+        channel[first + 4 * t + 1] = value.y;                      \
+        channel[first + 4 * t + 2] = value.z;                      \
+        channel[first + 4 * t + 3] = value.w;                      \
+    }
+#include <tile_loops>
+#undef TILES
+    EACH_COEFFICIENT(coefficient[j] = channel[j];)
+}
+
+// Draws two indices from one word: the fraction left over by the first serves the second (bias below n^2 / 2^32).
+#define DRAW(number) words = draw_block(draw, uint(number));
+#define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
+#define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
+#define HAT(j, w) s += w * coefficient[j];
+#define BEGIN(i)            \
+    {                       \
+        float s = 0.0;
+#define RESAMPLED s += channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
+#define FIT_BEGIN                                              \
+    float e = max(s, params.min_signal) * inverse_s0;          \
+    FIT_PREPARE(e)
+#define DEGREE(laplacian) input_l = FIT_INPUT(e, laplacian);
+#define FIT(j, w) fitted[j] += w * input_l;
+#define END }
+
+void resample(Draw draw, float inverse_s0)
+{
+    uvec4 words;
+    uint index, fraction;
+    float input_l;
+#include <resample_rows>
+}
+
+#if HAVE_MEASURED
+// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals have lost.
+#define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
+#define MEASURED(i, w) s += (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
+void use_measured(float inverse_s0)
+{
+    float mean = 0.0, input_l;
+#include <mean_rows>
+#include <measured_rows>
+}
+#endif
+
+// SH coefficients of the ODF at p, into fitted.
+void sample_coefficients(vec3 p, Draw draw, bool measured)
+{
+    sample_volume(p);
+    float inverse_s0 = 1.0 / max(channel[N_COEFFICIENTS], params.min_signal);
+    EACH_COEFFICIENT(fitted[j] = 0.0;)
+#if HAVE_MEASURED
+    if (measured) use_measured(inverse_s0);
+    else
+#endif
+    resample(draw, inverse_s0);
+#define SCALE(j, w) fitted[j] *= w;
+#include <scale_rows>
+}

@@ -1,0 +1,20 @@
+// Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to the ODF) and deterministic (the largest value).
+// The last direction is itself a vertex, aux.x, so that the cone is a table of bits.
+//
+// Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in both mappings, and no vertex of weight 0 can be drawn.
+#include "odf/sphere.glsl"
+#include <odf>
+#include <pick>
+
+void prepare_getter() {}
+
+uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    odf_axis = d;
+    odf_at(p);
+    int vertex = odf_max > 0.0 ? pick_vertex(aux.x, draw) : -1;
+    if (vertex < 0) return DIRECTION_NONE;
+    next = vertex_along(uint(vertex), d);
+    aux.x = uint(vertex);
+    return DIRECTION_FOUND;
+}

@@ -1,0 +1,45 @@
+// Choice of a vertex, one invocation: generated rows go through the vertices in order.
+#define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
+
+int pick_vertex(uint from, Draw draw)
+{
+    uint cone;
+    float level = params.pmf_threshold * odf_max;
+#if DETERMINISTIC
+    int best = -1;
+    float largest = 0.0;
+#define VERTEX(v, b)                                                        \
+    {                                                                       \
+        float x = odf[v];                                                   \
+        bool better = x >= level && x > largest && (cone & b) != 0u;        \
+        largest = better ? x : largest;                                     \
+        best = better ? v : best;                                           \
+    }
+#include <vertex_rows>
+#undef VERTEX
+    return best;
+#else
+    float scale = PICK_ONE / odf_max;
+    uint total = 0u;
+#define VERTEX(v, b)                                                        \
+    {                                                                       \
+        float x = odf[v];                                                   \
+        total += x >= level && (cone & b) != 0u ? uint(int(x * scale)) : 0u; \
+    }
+#include <vertex_rows>
+#undef VERTEX
+    uint target, low, sum = 0u;
+    int vertex = 0;
+    umulExtended(draw_block(draw, 0u).x, total, target, low);
+#define VERTEX(v, b)                                                        \
+    {                                                                       \
+        float x = odf[v];                                                   \
+        sum += x >= level && (cone & b) != 0u ? uint(int(x * scale)) : 0u;  \
+        vertex += sum <= target ? 1 : 0;                                    \
+    }
+#include <vertex_rows>
+#undef VERTEX
+    return total > 0u ? vertex : -1;
+#endif
+}
+#undef CONE

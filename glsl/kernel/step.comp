@@ -1,0 +1,22 @@
+// Pass 2, a few turns at a time: every active half draws params.turns directions, then waits in the work buffer. For devices that limit how long a kernel may loop.
+#include "base/common.glsl"
+#include "base/volume.glsl"
+#include "kernel/work.glsl"
+#include <getter>
+#include "kernel/half.glsl"
+#include "kernel/half_work.glsl"
+
+void main()
+{
+    prepare_getter();
+    uint slot = work_slot();
+    bool running = work_live() && state[slot] == NONE, changed = running;
+    Half h = load_half(slot);
+    for (uint turn = 0u; turn < params.turns; turn++) {
+        h.draw.block = h.attempt << 16;
+        vec3 next = h.d;
+        uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
+        if (running) running = half_advance(h, outcome, next);
+    }
+    if (changed) store_half(slot, h);
+}

@@ -1,0 +1,36 @@
+// Second stage of a turn: the ODF of every active position, its peaks, and what follows from them: in pass 1 the seed's initial directions, in pass 2 one step.
+#include "base/common.glsl"
+#include "base/volume.glsl"
+#include "kernel/work.glsl"
+#include "odf/peaks.glsl"
+#include "getter/boot_choose.glsl"
+#include "kernel/half.glsl"
+#include "kernel/half_work.glsl"
+
+void main()
+{
+    uint slot = work_slot();
+    float c[N_COEFFICIENTS];
+    EACH_COEFFICIENT(c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));)
+    odf_axis = work_vector(WORK_DIRECTION, slot);
+    evaluate_odf(c);
+    uint n = find_peaks();
+    list_candidates(n);
+    if (params.is_initial != 0u) {
+        // pool is bound to the buffer of directions: for each seed their number, then their vertices
+        uint vertex[MAX_DIRECTIONS];
+        uint found = inside(work_vector(WORK_POSITION, slot)) ? list_peaks(vertex) : 0u;
+        if (work_live()) {
+            pool[slot * uint(MAX_DIRECTIONS + 1)] = found;
+            for (uint k = 0u; k < found; k++) pool[slot * uint(MAX_DIRECTIONS + 1) + 1u + k] = vertex[k];
+        }
+    } else {
+        Half h = load_half(slot);
+        vec3 next = h.d;
+        uint outcome = choose_direction(h.d, n, h.aux, next);
+        if (work_live() && state[slot] == NONE) {
+            half_advance(h, outcome, next);
+            store_half(slot, h);
+        }
+    }
+}

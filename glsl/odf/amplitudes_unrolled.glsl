@@ -1,0 +1,32 @@
+// ODF sampled on the sphere, from a volume of amplitudes; one invocation.
+float odf[ODF_CHANNELS];
+float odf_max = 0.0, odf_min = 0.0;
+vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+
+#if ANGULAR_WEIGHT
+#define WEIGH(v) odf[v] *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
+#else
+#define WEIGH(v)
+#endif
+
+void odf_at(vec3 p)
+{
+    vec3 base = volume_base(p);
+#define TILES(texture_index, n_tiles, first)                       \
+    for (int t = 0; t < n_tiles; t++) {                            \
+        vec4 value = VOLUME_TILE(texture_index, t, base);          \
+        odf[first + 4 * t] = value.x;                              \
+        odf[first + 4 * t + 1] = value.y;                          \
+        odf[first + 4 * t + 2] = value.z;                          \
+        odf[first + 4 * t + 3] = value.w;                          \
+    }
+#include <tile_loops>
+#undef TILES
+    odf_max = -1e30;
+    odf_min = 1e30;
+#define CONE(w)
+#define VERTEX(v, b) WEIGH(v) odf_max = max(odf_max, odf[v]); odf_min = min(odf_min, odf[v]);
+#include <vertex_rows>
+#undef CONE
+#undef VERTEX
+}

@@ -1,0 +1,23 @@
+// ODF from a volume of SH coefficients, one invocation.
+#include "odf/sh_unrolled.glsl"
+
+float channel[VOLUME_CHANNELS];
+float interpolated[N_COEFFICIENTS];
+
+void odf_at(vec3 p)
+{
+    vec3 base = volume_base(p);
+    // a loop, not rows: every texture fetch that is written out costs some drivers half a second of compilation
+#define TILES(texture_index, n_tiles, first)              \
+    for (int t = 0; t < n_tiles; t++) {                   \
+        vec4 value = VOLUME_TILE(texture_index, t, base); \
+        channel[first + 4 * t] = value.x;                 \
+        channel[first + 4 * t + 1] = value.y;             \
+        channel[first + 4 * t + 2] = value.z;             \
+        channel[first + 4 * t + 3] = value.w;             \
+    }
+#include <tile_loops>
+#undef TILES
+    EACH_COEFFICIENT(interpolated[j] = channel[j];)
+    evaluate_odf(interpolated);
+}

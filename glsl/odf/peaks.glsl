@@ -1,0 +1,34 @@
+// Local maxima of the ODF and the choice among them.
+#include "odf/sphere.glsl"
+#include <odf>
+#include <peaks>
+
+// take_strongest() stands at one place in each loop: a second copy costs seconds of compilation.
+
+// The peak nearest to d, -1 if none lies inside the cone.
+int closest_peak(vec3 d)
+{
+    int closest = -1, best = 0;
+    float nearest = -1.0;
+    while (best >= 0) {
+        best = take_strongest();
+        float c = best >= 0 ? separation_cosine(dot(CANDIDATE_DIRECTION(max(best, 0)), d)) : -2.0;
+        if (c > nearest) {
+            nearest = c;
+            closest = int(CANDIDATE(max(best, 0)));
+        }
+    }
+    return nearest >= params.cos_max_angle ? closest : -1;
+}
+
+// All peaks, strongest first.
+uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
+{
+    int best = 0;
+    uint found = 0u;
+    while (best >= 0 && found < params.max_directions) {
+        best = take_strongest();
+        if (best >= 0) vertex[found++] = CANDIDATE(best);
+    }
+    return found;
+}

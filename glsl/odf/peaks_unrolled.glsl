@@ -1,0 +1,85 @@
+// Peaks of an ODF from SH coefficients in rows of source, one invocation. odf, odf_max, odf_min and odf_coefficient come from odf_sh_single.glsl.
+const int PEAK_WORDS = (N_VERTICES + 31) / 32;
+uint is_peak[PEAK_WORDS];
+
+// Marks the local maxima that can be peaks at all; returns how many.
+#define WORD(w) bits = 0u;
+#define WORD_END(w) is_peak[w] = bits; total += bitCount(bits);
+#define VERTEX3(v, b, n0, n1, n2) bits |= odf[v] >= max(level, max(max(odf[n0], odf[n1]), odf[n2])) ? b : 0u;
+#define VERTEX4(v, b, n0, n1, n2, n3) bits |= odf[v] >= max(max(level, odf[n0]), max(max(odf[n1], odf[n2]), odf[n3])) ? b : 0u;
+#define VERTEX5(v, b, n0, n1, n2, n3, n4) bits |= odf[v] >= max(max(max(level, odf[n0]), odf[n1]), max(max(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
+#define VERTEX6(v, b, n0, n1, n2, n3, n4, n5) \
+    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), max(max(odf[n3], odf[n4]), odf[n5])) ? b : 0u;
+#define VERTEX7(v, b, n0, n1, n2, n3, n4, n5, n6) \
+    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), max(max(odf[n3], odf[n4]), max(odf[n5], odf[n6]))) ? b : 0u;
+#define VERTEX_MORE(v, b) { float above = level;
+#define MORE(n) above = max(above, odf[n]);
+#define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
+
+uint find_peaks()
+{
+    float floor_value = params.pmf_threshold * odf_max;
+    float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
+    float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+    int total = 0;
+    uint bits;
+#include <peak_rows>
+    // a flat or a nowhere positive ODF has no peak
+    return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
+}
+
+// Reading odf at an index that is not a constant would turn the whole array into memory: the value is computed once more.
+float odf_value(int v)
+{
+    float value = 0.0;
+    EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];)
+    return WEIGHTED(v, value);
+}
+
+vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used
+uint candidate_vertex[MAX_CANDIDATES];
+int n_candidates = 0;
+#define CANDIDATE(i) candidate_vertex[i]
+#define CANDIDATE_DIRECTION(i) candidate[i].xyz
+
+// Lists the marked vertices in ascending order.
+void list_candidates(uint n)
+{
+    n_candidates = 0;
+    int w = 0;
+    uint bits = n > 0u ? is_peak[0] : 0u;
+    bool more = n > 0u;
+    while (more) {
+        if (bits == 0u) {
+            w++;
+            more = w < PEAK_WORDS;
+            bits = is_peak[min(w, PEAK_WORDS - 1)];
+        } else {
+            int v = w * 32 + findLSB(bits);
+            bits &= bits - 1u;
+            candidate[n_candidates] = vec4(vertex_direction(uint(v)), odf_value(v));
+            candidate_vertex[n_candidates] = uint(v);
+            n_candidates++;
+            more = n_candidates < MAX_CANDIDATES;
+        }
+    }
+}
+
+// Takes the strongest candidate left, drops those too near to it; -1 if none is left.
+int take_strongest()
+{
+    int best = -1;
+    float value = -1.0;
+    for (int i = 0; i < n_candidates; i++) {
+        if (candidate[i].w > value) {
+            value = candidate[i].w;
+            best = i;
+        }
+    }
+    vec3 direction = candidate[max(best, 0)].xyz;
+    for (int i = 0; i < n_candidates; i++) {
+        if (separation_cosine(dot(candidate[i].xyz, direction)) > params.cos_separation) candidate[i].w = -1.0;
+    }
+    if (best >= 0) candidate[best].w = -1.0;
+    return best;
+}

@@ -1,0 +1,158 @@
+/* Typed arrays, and the counting of devices. */
+#include "compute/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "compute/convert.h"
+#include "gpu/handle.h"
+
+bool gls_device_available(void)
+{
+    size_t n = 0;
+    return gls_device_count(NULL, &n) == GLS_OK && n > 0;
+}
+
+gls_status gls_device_count(const char *api, size_t *n)
+{
+    GLS_REQUIRE(n);
+    gls_device_info *list = NULL;
+    gls_status status = gls_device_list(api, &list, n, NULL, NULL);
+    if (status == GLS_OK) free(list);
+    return status;
+}
+
+double gls_wall_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu_seconds, double begun)
+{
+    if (!result) return status;
+    *result = (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_wall_seconds() - begun};
+    if (status != GLS_OK) snprintf(result->message, sizeof result->message, "%s", gls_last_error());
+    return status;
+}
+
+/* --- creation -------------------------------------------------------------------------------------------------------------------------- */
+
+static gls_status create(gls_device *device, gls_type type, size_t n, const char *label, bool zeroed, gls_array **out)
+{
+    if (n > SIZE_MAX / 8) return gls_fail(GLS_ERR_UNSUPPORTED, "array '%s' of %zu elements is larger than any device's memory", label ? label : "", n);
+    gls_array *array = calloc(1, sizeof *array);
+    if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
+    *array = (gls_array){.device = device, .type = type, .length = n};
+    /* whole vectors of four, for kernels that load these */
+    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
+    if (status == GLS_OK && zeroed) status = gls_buffer_clear(array->buffer);
+    if (status == GLS_OK) status = gls_handle_add(array, GLS_HANDLE_ARRAY, device, label, free);
+    if (status == GLS_OK) {
+        *out = array;
+    } else {
+        gls_buffer_destroy(array->buffer);
+        free(array);
+    }
+    return status;
+}
+
+gls_status gls_array_create(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(array && n > 0 && gls_type_size(type) > 0);
+    return create(device, type, n, label, false, array);
+}
+
+gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(array && n > 0 && gls_type_size(type) > 0);
+    return create(device, type, n, label, true, array);
+}
+
+void gls_array_destroy(gls_array *array)
+{
+    if (!array || !gls_handle_remove(array, GLS_HANDLE_ARRAY)) return;
+    gls_buffer_destroy(array->buffer);
+    free(array);
+}
+
+/* --- what it is ------------------------------------------------------------------------------------------------------------------------ */
+
+size_t gls_array_length(const gls_array *array)
+{
+    return gls_handle_alive(array, GLS_HANDLE_ARRAY) ? array->length : 0;
+}
+
+gls_type gls_array_type(const gls_array *array)
+{
+    return gls_handle_alive(array, GLS_HANDLE_ARRAY) ? array->type : (gls_type)-1;
+}
+
+gls_buffer *gls_array_buffer(gls_array *array)
+{
+    return gls_handle_alive(array, GLS_HANDLE_ARRAY) ? array->buffer : NULL;
+}
+
+gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device, gls_type stored)
+{
+    if (!gls_handle_alive(array, GLS_HANDLE_ARRAY)) return gls_handle_refuse(function, name, array, GLS_HANDLE_ARRAY);
+    if (array->device != device) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of another device", function, name);
+    if (gls_type_stored(array->type) != stored)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s of %s is stored as %s, not %s", function, name, gls_type_name(array->type),
+                        gls_type_name(gls_type_stored(array->type)), gls_type_name(stored));
+    return GLS_OK;
+}
+
+/* --- copies ---------------------------------------------------------------------------------------------------------------------------- */
+
+gls_status gls_array_clear(gls_array *array)
+{
+    GLS_REQUIRE_HANDLE(array, GLS_HANDLE_ARRAY);
+    return gls_buffer_clear(array->buffer);
+}
+
+static gls_status check_range(const char *function, const gls_array *array, size_t first, size_t n)
+{
+    if (first <= array->length && n <= array->length - first) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: elements %zu to %zu + %zu are not within an array of %zu", function, first, first, n, array->length);
+}
+
+/* Whether the elements are the same bytes on both sides. */
+static bool same_bytes(const gls_array *array, gls_type type)
+{
+    return type == array->type && type == gls_type_stored(type);
+}
+
+gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void *data, gls_type type)
+{
+    GLS_REQUIRE_HANDLE(array, GLS_HANDLE_ARRAY);
+    GLS_REQUIRE((data || n == 0) && gls_type_size(type) > 0);
+    gls_status status = check_range(__func__, array, first, n);
+    if (status != GLS_OK || n == 0) return status;
+    if (same_bytes(array, type)) return gls_buffer_write(array->buffer, 4 * first, 4 * n, data);
+    void *stored = malloc(4 * n);
+    if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
+    status = gls_convert_via(first, n, data, type, array->type, stored, gls_type_stored(array->type));
+    if (status == GLS_OK) status = gls_buffer_write(array->buffer, 4 * first, 4 * n, stored);
+    free(stored);
+    return status;
+}
+
+gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, gls_type type)
+{
+    GLS_REQUIRE_HANDLE(array, GLS_HANDLE_ARRAY);
+    GLS_REQUIRE((data || n == 0) && gls_type_size(type) > 0);
+    gls_status status = check_range(__func__, array, first, n);
+    if (status != GLS_OK || n == 0) return status;
+    if (same_bytes(array, type)) return gls_buffer_read(array->buffer, 4 * first, 4 * n, data);
+    void *stored = malloc(4 * n);
+    if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
+    status = gls_buffer_read(array->buffer, 4 * first, 4 * n, stored);
+    if (status == GLS_OK) status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
+    free(stored);
+    return status;
+}

@@ -1,0 +1,196 @@
+/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays are host memory, and OpenBLAS is several
+ * times as fast as any shader there, since llvmpipe reads storage one invocation at a time and has no fused multiply-add. */
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compute/array.h"
+#include "gpu/handle.h"
+#include "gpu/host.h"
+#include "gpu/internal.h"
+#include "gpu/source.h"
+
+/* Multiplications of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
+#define MAX_WORK (UINT64_C(1) << 36)
+/* Length of the sums of a dispatch: llvmpipe ends a kernel, without a word, after 65536 turns of all its loops. A multiple of 16. */
+#define MAX_DEPTH 16384u
+#define MAX_GROUPS_Y 65535u
+
+typedef struct product {
+    gls_device *device;
+    uint32_t m, n, k;
+    gls_array *a, *b, *c;
+} product;
+
+/* --- shaders --------------------------------------------------------------------------------------------------------------------------- */
+
+/* What a group makes of C, in squares of per x per to an invocation; slices share the depth among them. */
+typedef struct tiling {
+    uint32_t rows, columns, per, slices;
+} tiling;
+
+/* Large tiles read less, small ones and slices keep more of a GPU busy: the largest of which there are enough for any. */
+static tiling choose_tiling(const product *p, gls_matmul_way way)
+{
+    const uint64_t enough = 128;
+    uint32_t most = p->device->info.max_work_group_size;
+    if (way == GLS_MATMUL_REGISTERS) return (tiling){16, 16 * 16, 0, 0};
+    if ((uint64_t)(p->m / 128) * (p->n / 128) >= enough && most >= 256) return (tiling){128, 128, 8, 1};
+    if ((uint64_t)(p->m / 64) * (p->n / 64) >= enough) return (tiling){64, 64, 8, most >= 256 ? 4 : 1};
+    return (tiling){32, 32, 4, most >= 256 ? 4 : 1};
+}
+
+/* The tiles' definitions; texts holds their numbers. */
+static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
+{
+    static const char *const names[] = {"TILE", "SLICES", "PER", "INVOCATIONS"};
+    const uint32_t side = t.rows / t.per, numbers[] = {t.rows, t.slices, t.per, side * side * t.slices};
+    for (int i = 0; i < 4; i++) {
+        snprintf(texts[i], sizeof texts[i], i < 2 ? "%uu" : "%u", numbers[i]);
+        defines[i] = (gls_define){names[i], texts[i], false, NULL};
+    }
+}
+
+static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gls_kernel **kernel)
+{
+    char texts[4][12], *variant = NULL;
+    gls_define defines[6] = {{"variant", NULL, true, NULL}};
+    size_t n = 1;
+    gls_status status = gls_shader_text(way == GLS_MATMUL_TILES ? "compute/matmul_tiles.glsl" : "compute/matmul_registers.glsl", &variant);
+    if (status != GLS_OK) return status;
+    defines[0].value = variant;
+    if (p->n % 4 == 0 && p->k % 4 == 0) defines[n++] = (gls_define){"ALIGNED", "", false, NULL};
+    if (way == GLS_MATMUL_TILES) {
+        define_tiles(t, texts, defines + n);
+        n += 4;
+    }
+    status = gls_kernel_load(p->device, "compute/matmul.comp", defines, n, kernel);
+    free(variant);
+    return status;
+}
+
+/* Rows, columns and depth of the blocks, multiples of the tiles. */
+static void choose_block(const product *p, tiling t, uint64_t block[3])
+{
+    uint64_t most_columns = (uint64_t)p->device->info.max_work_groups * t.columns, most_rows = (uint64_t)MAX_GROUPS_Y * t.rows;
+    block[2] = p->k < MAX_DEPTH ? p->k : MAX_DEPTH;
+    block[1] = p->n < most_columns ? p->n : most_columns;
+    block[0] = MAX_WORK / (block[1] * block[2]) / t.rows * t.rows;
+    if (block[0] < t.rows) {
+        block[0] = t.rows;
+        block[1] = MAX_WORK / (block[0] * block[2]) / t.columns * t.columns;
+    }
+    if (block[0] > most_rows) block[0] = most_rows;
+}
+
+static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3], const uint64_t block[3], double *gpu_seconds)
+{
+    uint64_t last[3] = {first[0] + block[0], first[1] + block[1], first[2] + block[2]};
+    uint32_t size[3] = {p->m, p->n, p->k};
+    for (int a = 0; a < 3; a++)
+        if (last[a] > size[a]) last[a] = size[a];
+    gls_arg args[] = {
+        gls_arg_buffer(0, p->a->buffer),
+        gls_arg_buffer(1, p->b->buffer),
+        gls_arg_buffer(2, p->c->buffer),
+        gls_arg_uint(0, (uint32_t)last[0]),
+        gls_arg_uint(1, p->n),
+        gls_arg_uint(2, p->k),
+        gls_arg_uint(3, (uint32_t)first[0]),
+        gls_arg_uint(4, (uint32_t)first[1]),
+        gls_arg_uint(5, (uint32_t)first[2]),
+        gls_arg_uint(6, (uint32_t)last[2]),
+        gls_arg_uint(7, first[2] > 0),
+    };
+    uint32_t groups[3] = {(uint32_t)((last[1] - first[1] - 1) / t.columns + 1), (uint32_t)((last[0] - first[0] - 1) / t.rows + 1), 1};
+    double seconds = 0;
+    gls_status status = gls_kernel_run(kernel, groups, args, sizeof args / sizeof *args, gpu_seconds ? &seconds : NULL);
+    if (gpu_seconds) *gpu_seconds += seconds;
+    return status;
+}
+
+static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_seconds)
+{
+    tiling t = choose_tiling(p, way);
+    uint64_t block[3], first[3];
+    gls_kernel *kernel = NULL;
+    gls_status status = gls_device_enter(p->device, "matrix product");
+    if (status != GLS_OK) return status;
+    status = make_kernel(p, way, t, &kernel);
+    choose_block(p, t, block);
+    for (first[0] = 0; first[0] < p->m && status == GLS_OK; first[0] += block[0])
+        for (first[1] = 0; first[1] < p->n && status == GLS_OK; first[1] += block[1])
+            for (first[2] = 0; first[2] < p->k && status == GLS_OK; first[2] += block[2]) status = run_block(p, kernel, t, first, block, gpu_seconds);
+    gls_kernel_destroy(kernel);
+    if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(p->device);
+    gls_device_release(p->device);
+    return status;
+}
+
+/* --- host ------------------------------------------------------------------------------------------------------------------------------ */
+
+static gls_status run_host(const product *p, double *gpu_seconds)
+{
+    if (!p->device->info.software) return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
+    gls_status status = gls_device_enter(p->device, "matrix product");
+    if (status != GLS_OK) return status;
+    bool one = p->a == p->b;
+    uint64_t a_bytes = 4 * (uint64_t)p->m * p->k, b_bytes = 4 * (uint64_t)p->k * p->n;
+    gls_host_view view[3] = {{p->c->buffer, 4 * (uint64_t)p->m * p->n, true, NULL},
+                             {p->a->buffer, one && b_bytes > a_bytes ? b_bytes : a_bytes, false, NULL},
+                             {p->b->buffer, b_bytes, false, NULL}};
+    size_t n_views = one ? 2 : 3;
+    bool mapped = gls_host_map(p->device, view, n_views);
+    const float *a = view[1].data, *b = one ? a : view[2].data;
+    double start = gls_wall_seconds();
+    blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
+    if (mapped) cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, view[0].data, n);
+    *gpu_seconds = gls_wall_seconds() - start;
+    status = gls_host_unmap(p->device, view, n_views, "matrix product");
+    gls_device_release(p->device);
+    return status;
+}
+
+/* --- both ------------------------------------------------------------------------------------------------------------------------------ */
+
+static gls_status check(const product *p)
+{
+    const gls_array *arrays[] = {p->a, p->b, p->c};
+    static const char *const names[] = {"a", "b", "c"};
+    uint32_t sizes[3][2] = {{p->m, p->k}, {p->k, p->n}, {p->m, p->n}};
+    for (int i = 0; i < 3; i++) {
+        gls_status status = gls_array_check("matrix product", names[i], arrays[i], arrays[0]->device, GLS_TYPE_FLOAT32);
+        if (status != GLS_OK) return status;
+        if (arrays[i]->length < (uint64_t)sizes[i][0] * sizes[i][1])
+            return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i], sizes[i][0], sizes[i][1],
+                            arrays[i]->length);
+    }
+    if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
+    /* from 1 and within the arrays, so no size is above 2^31 on any device that there is; checked for the shader's and OpenBLAS's integers */
+    if (p->m == 0 || p->n == 0 || p->k == 0) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
+    for (int i = 0; i < 3; i++)
+        if ((uint64_t)sizes[i][0] * sizes[i][1] > INT32_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product: %s has more than 2^31 - 1 elements", names[i]);
+    return GLS_OK;
+}
+
+gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result)
+{
+    double begun = gls_wall_seconds(), gpu_seconds = 0;
+    product p = {NULL, m, n, k, a, b, c};
+    gls_status status = GLS_OK;
+    if (way < GLS_MATMUL_AUTO || way > GLS_MATMUL_HOST) status = gls_fail(GLS_ERR_ARGUMENT, "matrix product: there is no way %d", (int)way);
+    else if (!gls_handle_alive(a, GLS_HANDLE_ARRAY)) status = gls_handle_refuse("matrix product", "a", a, GLS_HANDLE_ARRAY);
+    else status = check(&p);
+    if (status == GLS_OK) {
+        p.device = a->device;
+        if (way == GLS_MATMUL_AUTO) way = p.device->info.software ? GLS_MATMUL_HOST : GLS_MATMUL_TILES;
+        status = way == GLS_MATMUL_HOST ? run_host(&p, &gpu_seconds) : run_shader(&p, way, result ? &gpu_seconds : NULL);
+    }
+    return gls_result_fill(result, status, gpu_seconds, begun);
+}
+
+gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result)
+{
+    return gls_matmul_by(GLS_MATMUL_AUTO, m, n, k, a, b, c, result);
+}

@@ -1,0 +1,105 @@
+/* Arrays on both sides, copied when the other side has changed. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "compute/array.h"
+#include "gpu/handle.h"
+
+struct gls_unified {
+    gls_array *array;
+    void *host;
+    pthread_mutex_t lock;
+    gls_unified_state state;
+};
+
+static void drop(void *object)
+{
+    gls_unified *unified = object;
+    pthread_mutex_destroy(&unified->lock);
+    free(unified->host);
+    free(unified);
+}
+
+gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label, gls_unified **out)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(out && n > 0 && gls_type_size(type) > 0);
+    gls_unified *unified = calloc(1, sizeof *unified);
+    if (!unified) return gls_fail(GLS_ERR_MEMORY, "out of memory for a unified buffer");
+    pthread_mutex_init(&unified->lock, NULL);
+    gls_status status = gls_array_create_zeroed(device, type, n, label, &unified->array);
+    if (status == GLS_OK) {
+        unified->host = calloc(n, gls_type_size(type));
+        if (!unified->host) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a unified buffer of %zu elements", n);
+    }
+    if (status == GLS_OK) status = gls_handle_add(unified, GLS_HANDLE_UNIFIED, device, label, drop);
+    if (status == GLS_OK) {
+        *out = unified;
+    } else {
+        gls_array_destroy(unified->array);
+        drop(unified);
+    }
+    return status;
+}
+
+void gls_unified_destroy(gls_unified *unified)
+{
+    if (!unified || !gls_handle_remove(unified, GLS_HANDLE_UNIFIED)) return;
+    gls_array_destroy(unified->array);
+    drop(unified);
+}
+
+static bool is_access(gls_access access)
+{
+    return access == GLS_ACCESS_READ || access == GLS_ACCESS_WRITE || access == GLS_ACCESS_READ_WRITE;
+}
+
+gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data)
+{
+    GLS_REQUIRE_HANDLE(unified, GLS_HANDLE_UNIFIED);
+    GLS_REQUIRE(data && is_access(access));
+    gls_status status = GLS_OK;
+    pthread_mutex_lock(&unified->lock);
+    gls_unified_state *state = &unified->state;
+    if (state->device_dirty && access != GLS_ACCESS_WRITE) {
+        status = gls_array_read(unified->array, 0, unified->array->length, unified->host, unified->array->type);
+        state->to_host += status == GLS_OK;
+    }
+    if (status == GLS_OK) {
+        state->device_dirty = false;
+        state->host_dirty = state->host_dirty || access != GLS_ACCESS_READ;
+        *data = unified->host;
+    }
+    pthread_mutex_unlock(&unified->lock);
+    return status;
+}
+
+gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array)
+{
+    GLS_REQUIRE_HANDLE(unified, GLS_HANDLE_UNIFIED);
+    GLS_REQUIRE(array && is_access(access));
+    gls_status status = GLS_OK;
+    pthread_mutex_lock(&unified->lock);
+    gls_unified_state *state = &unified->state;
+    if (state->host_dirty && access != GLS_ACCESS_WRITE) {
+        status = gls_array_write(unified->array, 0, unified->array->length, unified->host, unified->array->type);
+        state->to_device += status == GLS_OK;
+    }
+    if (status == GLS_OK) {
+        state->host_dirty = false;
+        state->device_dirty = state->device_dirty || access != GLS_ACCESS_READ;
+        *array = unified->array;
+    }
+    pthread_mutex_unlock(&unified->lock);
+    return status;
+}
+
+gls_unified_state gls_unified_get_state(const gls_unified *unified)
+{
+    gls_unified_state state = {0};
+    if (!gls_handle_alive(unified, GLS_HANDLE_UNIFIED)) return state;
+    pthread_mutex_lock((pthread_mutex_t *)&unified->lock);
+    state = unified->state;
+    pthread_mutex_unlock((pthread_mutex_t *)&unified->lock);
+    return state;
+}

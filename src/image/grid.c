@@ -1,0 +1,173 @@
+#include "image/image.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define GRID_TOLERANCE 1e-3 /* mm */
+
+gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
+{
+    GLS_REQUIRE(grid && dim && affine);
+    double size[3];
+    for (int c = 0; c < 3; c++) {
+        if (dim[c] < 1) return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: every dimension must be at least 1", dim[0], dim[1], dim[2]);
+        size[c] = sqrt(affine[0][c] * affine[0][c] + affine[1][c] * affine[1][c] + affine[2][c] * affine[2][c]);
+    }
+    /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
+    double volume = size[0] * size[1] * size[2];
+    if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume)) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
+    for (int r = 0; r < 3; r++) {
+        if (!isfinite(affine[r][3])) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");
+    }
+    memcpy(grid->dim, dim, sizeof grid->dim);
+    memcpy(grid->affine, affine, sizeof grid->affine);
+    memcpy(grid->voxel_size, size, sizeof grid->voxel_size);
+    return GLS_OK;
+}
+
+size_t gls_grid_voxels(const gls_grid *grid)
+{
+    return (size_t)grid->dim[0] * (size_t)grid->dim[1] * (size_t)grid->dim[2];
+}
+
+double gls_grid_determinant(const gls_grid *grid)
+{
+    return gls_affine_det(grid->affine);
+}
+
+void gls_grid_inverse(const gls_grid *grid, double inverse[3][4])
+{
+    gls_affine_invert(grid->affine, inverse);
+}
+
+/* The rotation (or reflection) nearest to the 3x3 part: Newton's iteration for the polar decomposition. */
+static void nearest_rotation(const gls_grid *grid, double q[3][3])
+{
+    double a[3][4], inverse[3][4];
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) a[r][c] = c < 3 ? grid->affine[r][c] / grid->voxel_size[c] : 0.0;
+    }
+    for (int i = 0; i < 50; i++) {
+        double change = 0.0;
+        gls_affine_invert(a, inverse);
+        for (int r = 0; r < 3; r++) {
+            for (int c = 0; c < 3; c++) {
+                double next = 0.5 * (a[r][c] + inverse[c][r]);
+                change = fmax(change, fabs(next - a[r][c]));
+                q[r][c] = next;
+            }
+        }
+        for (int r = 0; r < 3; r++) memcpy(a[r], q[r], sizeof q[r]);
+        if (change < 1e-14) break;
+    }
+}
+
+void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
+{
+    /* The rule of nibabel's io_orientation(): readers of TRK files compare these letters with those that nibabel derives from the affine. */
+    static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
+    bool taken[3] = {false, false, false};
+    double q[3][3];
+    nearest_rotation(grid, q);
+    for (int c = 0; c < 3; c++) {
+        int best = -1;
+        for (int r = 0; r < 3; r++) {
+            if (!taken[r] && (best < 0 || fabs(q[r][c]) > fabs(q[best][c]))) best = r;
+        }
+        taken[best] = true;
+        codes[c] = names[best][q[best][c] > 0];
+    }
+    codes[3] = '\0';
+}
+
+/* The largest distance in mm between the two positions of a corner of the grid. */
+static double corner_distance(const gls_grid *a, const gls_grid *b)
+{
+    double worst = 0.0;
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3], pa[3], pb[3];
+        for (int i = 0; i < 3; i++) p[i] = corner >> i & 1 ? a->dim[i] - 0.5 : -0.5;
+        gls_affine_apply(a->affine, p, pa);
+        gls_affine_apply(b->affine, p, pb);
+        worst = fmax(worst, sqrt((pa[0] - pb[0]) * (pa[0] - pb[0]) + (pa[1] - pb[1]) * (pa[1] - pb[1]) + (pa[2] - pb[2]) * (pa[2] - pb[2])));
+    }
+    return worst;
+}
+
+static void describe(const gls_grid *g, char *text, size_t n)
+{
+    char codes[4];
+    gls_grid_axis_codes(g, codes);
+    const double(*m)[4] = g->affine;
+    snprintf(text, n, "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g]", g->dim[0],
+             g->dim[1], g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], codes, m[0][0], m[0][1], m[0][2], m[0][3], m[1][0], m[1][1], m[1][2],
+             m[1][3], m[2][0], m[2][1], m[2][2], m[2][3]);
+}
+
+gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b)
+{
+    GLS_REQUIRE(a && name_a && b && name_b);
+    char text_a[320], text_b[320], reason[64];
+    bool same_dim = memcmp(a->dim, b->dim, sizeof a->dim) == 0;
+    double distance = same_dim ? corner_distance(a, b) : 0.0;
+    if (same_dim && distance <= GRID_TOLERANCE) return GLS_OK;
+    describe(a, text_a, sizeof text_a);
+    describe(b, text_b, sizeof text_b);
+    if (same_dim)
+        snprintf(reason, sizeof reason, "corners up to %.3g mm apart", distance);
+    else
+        snprintf(reason, sizeof reason, "dimensions differ");
+    return gls_fail(GLS_ERR_INPUT, "%s and %s are on different grids (%s): %s against %s", name_a, name_b, reason, text_a, text_b);
+}
+
+/* Anything larger cannot be an image; keeps every later product of sizes far from overflow. */
+#define MAX_VALUES ((uint64_t)1 << 45)
+
+gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroed, gls_image **image)
+{
+    uint64_t n;
+    const size_t huge_page = (size_t)2 << 20;
+    if (__builtin_mul_overflow((uint64_t)grid->dim[0] * (uint64_t)grid->dim[1], (uint64_t)grid->dim[2], &n) || __builtin_mul_overflow(n, n_volumes, &n) ||
+        n > MAX_VALUES)
+        return gls_fail(GLS_ERR_MEMORY, "image of %d x %d x %d x %zu values is too large", grid->dim[0], grid->dim[1], grid->dim[2], n_volumes);
+    size_t bytes = (size_t)n * sizeof(float);
+    gls_image *made = calloc(1, sizeof *made);
+    if (!made) return gls_fail(GLS_ERR_MEMORY, "no memory for an image");
+    made->grid = *grid;
+    made->n_volumes = n_volumes;
+    if (bytes >= 2 * huge_page) {
+        /* the first touch of a large image costs as much as converting it, unless pages are large */
+        made->data = aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
+        if (made->data) madvise(made->data, bytes, MADV_HUGEPAGE);
+        if (made->data && zeroed) memset(made->data, 0, bytes);
+    } else {
+        made->data = calloc(1, bytes);
+    }
+    if (!made->data) {
+        free(made);
+        return gls_fail(GLS_ERR_MEMORY, "no memory for an image of %d x %d x %d x %zu values", grid->dim[0], grid->dim[1], grid->dim[2], n_volumes);
+    }
+    *image = made;
+    return GLS_OK;
+}
+
+gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **image)
+{
+    GLS_REQUIRE(grid && image && n_volumes >= 1);
+    gls_grid checked;
+    gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
+    if (status != GLS_OK) return status;
+    return gls_image_allocate(&checked, n_volumes, true, image);
+}
+
+void gls_image_destroy(gls_image *image)
+{
+    if (!image) return;
+    free(image->data);
+    free(image);
+}

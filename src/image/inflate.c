@@ -1,0 +1,164 @@
+#include "image/inflate.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* The libraries count in 32 bits. */
+static uint32_t portion(size_t n)
+{
+    return n < ((size_t)1 << 30) ? (uint32_t)n : (uint32_t)1 << 30;
+}
+
+#ifdef GLS_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+
+struct gls_inflater {
+    struct inflate_state state;
+};
+
+gls_inflater *gls_inflater_create(void)
+{
+    gls_inflater *i = malloc(sizeof *i);
+    if (i) gls_inflater_reset(i);
+    return i;
+}
+
+void gls_inflater_destroy(gls_inflater *i)
+{
+    free(i);
+}
+
+void gls_inflater_reset(gls_inflater *i)
+{
+    isal_inflate_init(&i->state);
+    i->state.crc_flag = ISAL_GZIP;
+}
+
+bool gls_inflater_can_start(void)
+{
+    return true;
+}
+
+void gls_inflater_start(gls_inflater *i, const gls_inflate_place *place, gls_inflate_buffers *b)
+{
+    struct inflate_state *s = &i->state;
+    isal_inflate_init(s);
+    if (place->n_window > 0) isal_inflate_set_dict(s, (uint8_t *)(uintptr_t)place->window, (uint32_t)place->n_window); /* only read */
+    if (place->to_end) {
+        s->crc_flag = ISAL_GZIP_NO_HDR_VER;
+        s->crc = place->crc;
+        s->total_out = (uint32_t)place->n_out;
+    }
+    if (place->bit > 0 && b->n_in > 0) {
+        s->read_in = (uint64_t)(*b->in >> place->bit);
+        s->read_in_length = (int32_t)(8 - place->bit);
+        b->in++;
+        b->n_in--;
+    }
+}
+
+bool gls_inflater_between_blocks(const gls_inflater *i, unsigned n_bits)
+{
+    const struct inflate_state *s = &i->state;
+    bool header = s->block_state == ISAL_BLOCK_NEW_HDR || s->block_state == ISAL_BLOCK_HDR;
+    return header && s->tmp_in_size == 0 && s->read_in_length == (int32_t)n_bits && s->tmp_out_valid == s->tmp_out_processed;
+}
+
+static const char *reason_of(int result)
+{
+    switch (result) {
+    case ISAL_INVALID_BLOCK: return "invalid block";
+    case ISAL_INVALID_SYMBOL: return "invalid symbol";
+    case ISAL_INVALID_LOOKBACK: return "invalid distance";
+    case ISAL_INVALID_WRAPPER: return "invalid header";
+    case ISAL_UNSUPPORTED_METHOD: return "unknown compression method";
+    case ISAL_INCORRECT_CHECKSUM: return "incorrect data check";
+    default: return "invalid stream";
+    }
+}
+
+gls_inflate_result gls_inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
+{
+    struct inflate_state *s = &i->state;
+    uint32_t n_in = portion(b->n_in), n_out = portion(b->n_out);
+    s->next_in = (uint8_t *)(uintptr_t)b->in; /* only read */
+    s->avail_in = n_in;
+    s->next_out = b->out;
+    s->avail_out = n_out;
+    int result = isal_inflate(s);
+    b->in = s->next_in;
+    b->n_in -= n_in - s->avail_in;
+    b->out = s->next_out;
+    b->n_out -= n_out - s->avail_out;
+    if (result < 0 || result == ISAL_NEED_DICT) {
+        *reason = reason_of(result);
+        return GLS_INFLATE_DAMAGED;
+    }
+    return s->block_state == ISAL_BLOCK_FINISH ? GLS_INFLATE_END : GLS_INFLATE_MORE;
+}
+
+#else
+#include <zlib.h>
+
+struct gls_inflater {
+    z_stream z;
+};
+
+gls_inflater *gls_inflater_create(void)
+{
+    gls_inflater *i = calloc(1, sizeof *i);
+    if (i && inflateInit2(&i->z, 15 + 16) != Z_OK) {
+        free(i);
+        i = NULL;
+    }
+    return i;
+}
+
+void gls_inflater_destroy(gls_inflater *i)
+{
+    if (!i) return;
+    inflateEnd(&i->z);
+    free(i);
+}
+
+void gls_inflater_reset(gls_inflater *i)
+{
+    inflateReset(&i->z);
+}
+
+bool gls_inflater_can_start(void)
+{
+    return false;
+}
+
+void gls_inflater_start(gls_inflater *i, const gls_inflate_place *place, gls_inflate_buffers *b)
+{
+    (void)place, (void)b;
+    gls_inflater_reset(i);
+}
+
+bool gls_inflater_between_blocks(const gls_inflater *i, unsigned n_bits)
+{
+    (void)i, (void)n_bits;
+    return false;
+}
+
+gls_inflate_result gls_inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
+{
+    uint32_t n_in = portion(b->n_in), n_out = portion(b->n_out);
+    i->z.next_in = (unsigned char *)(uintptr_t)b->in; /* only read */
+    i->z.avail_in = n_in;
+    i->z.next_out = b->out;
+    i->z.avail_out = n_out;
+    int result = inflate(&i->z, Z_NO_FLUSH);
+    b->in = i->z.next_in;
+    b->n_in -= n_in - i->z.avail_in;
+    b->out = i->z.next_out;
+    b->n_out -= n_out - i->z.avail_out;
+    if (result == Z_STREAM_END) return GLS_INFLATE_END;
+    if (result == Z_MEM_ERROR) return GLS_INFLATE_MEMORY;
+    if (result == Z_OK || result == Z_BUF_ERROR) return GLS_INFLATE_MORE;
+    *reason = i->z.msg ? i->z.msg : "invalid stream";
+    return GLS_INFLATE_DAMAGED;
+}
+#endif

@@ -1,0 +1,21 @@
+/* NIfTI headers. */
+#ifndef GLS_IMAGE_NIFTI_H
+#define GLS_IMAGE_NIFTI_H
+
+#include "image/stream.h"
+#include "image/values.h"
+
+/* What reading the voxels needs to know. */
+typedef struct gls_nifti_header {
+    gls_grid grid;
+    size_t n_volumes;
+    gls_values values;
+    bool single_file; /* voxels follow in the same file */
+    uint64_t offset;  /* of the first voxel */
+    uint64_t bytes;   /* of all voxels */
+} gls_nifti_header;
+
+/* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name path. */
+gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
+
+#endif

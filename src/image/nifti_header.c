@@ -1,0 +1,163 @@
+#include "image/nifti.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <nifti2_io.h>
+#include <string.h>
+
+/* A header of either version, in this machine's byte order. */
+typedef struct raw_header {
+    int version; /* 1 or 2 */
+    bool swapped;
+    union {
+        nifti_1_header v1;
+        nifti_2_header v2;
+        unsigned char bytes[sizeof(nifti_2_header)];
+    } h;
+} raw_header;
+
+static gls_status not_nifti(const char *path)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
+}
+
+static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw, uint64_t *used)
+{
+    int32_t size;
+    size_t got, more;
+    gls_status status = gls_stream_read(stream, raw->h.bytes, sizeof raw->h.v1, &got);
+    if (status != GLS_OK) return status;
+    if (got == 0) return gls_fail(GLS_ERR_INPUT, "%s: is empty", path);
+    if (got < sizeof size) return not_nifti(path);
+    memcpy(&size, raw->h.bytes, sizeof size);
+    raw->swapped = size != (int32_t)sizeof(nifti_1_header) && size != (int32_t)sizeof(nifti_2_header);
+    if (raw->swapped) size = (int32_t)__builtin_bswap32((uint32_t)size);
+    if (size != (int32_t)sizeof(nifti_1_header) && size != (int32_t)sizeof(nifti_2_header)) return not_nifti(path);
+    raw->version = size == (int32_t)sizeof(nifti_1_header) ? 1 : 2;
+    if (raw->version == 2 && got == sizeof raw->h.v1) {
+        status = gls_stream_read(stream, raw->h.bytes + got, sizeof raw->h.v2 - got, &more);
+        if (status != GLS_OK) return status;
+        got += more;
+    }
+    if (got < (size_t)size) return gls_fail(GLS_ERR_INPUT, "%s: truncated: ends inside the header", path);
+    if (raw->swapped) swap_nifti_header(&raw->h, raw->version);
+    *used = got;
+    return GLS_OK;
+}
+
+static gls_status check_magic(const char *path, const raw_header *raw, bool *single_file)
+{
+    const char *magic = raw->version == 1 ? raw->h.v1.magic : raw->h.v2.magic;
+    char digit = raw->version == 1 ? '1' : '2';
+    if (magic[0] != 'n' || (magic[1] != '+' && magic[1] != 'i') || magic[2] != digit || magic[3] != '\0') {
+        if (raw->version == 1)
+            return gls_fail(GLS_ERR_INPUT, "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
+        return not_nifti(path);
+    }
+    *single_file = magic[1] == '+';
+    return GLS_OK;
+}
+
+/* Dimensions as int64 from both versions; every dimension beyond the fourth must be 1. */
+static gls_status check_dimensions(const char *path, const raw_header *raw, int64_t dim[5])
+{
+    int64_t all[8];
+    for (int i = 0; i < 8; i++) all[i] = raw->version == 1 ? raw->h.v1.dim[i] : raw->h.v2.dim[i];
+    if (all[0] < 1 || all[0] > 7) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: %lld dimensions", path, (long long)all[0]);
+    for (int i = 1; i <= all[0]; i++) {
+        if (all[i] < 1) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
+        if (i >= 5 && all[i] > 1)
+            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path, i, i, (long long)all[i]);
+        if (i <= 3 && all[i] > INT32_MAX) return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, too large", path, i, (long long)all[i]);
+    }
+    for (int i = 1; i <= 4; i++) dim[i] = i <= all[0] ? all[i] : 1;
+    return GLS_OK;
+}
+
+static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_header *header)
+{
+    int type = raw->version == 1 ? raw->h.v1.datatype : raw->h.v2.datatype;
+    size_t bytes = gls_values_bytes(type);
+    if (bytes == 0) {
+        const char *name = nifti_datatype_string(type);
+        return gls_fail(GLS_ERR_INPUT, "%s: values of type %s (NIfTI code %d) cannot be used, only real numbers of at most 64 bits", path,
+                        name ? name : "unknown", type);
+    }
+    header->values.datatype = type;
+    header->values.bytes = bytes;
+    header->values.swapped = raw->swapped;
+    return GLS_OK;
+}
+
+static gls_status check_size(const char *path, const raw_header *raw, const int64_t dim[5], gls_nifti_header *header)
+{
+    uint64_t n = header->values.bytes;
+    for (int i = 1; i <= 4; i++) {
+        /* a quarter of the range is left for the conversion to float and for the offset */
+        if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
+            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1], (long long)dim[2], (long long)dim[3],
+                            (long long)dim[4]);
+    }
+    header->bytes = n;
+    header->n_volumes = (size_t)dim[4];
+    double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
+    if (!(offset >= 0.0) || offset > 0x1p40) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
+    /* some writers leave 0 */
+    uint64_t least = header->single_file ? (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
+    header->offset = (uint64_t)offset < least ? least : (uint64_t)offset;
+    return GLS_OK;
+}
+
+/* The affine by the rule of <glslines/image.h>. */
+static gls_status choose_grid(const char *path, const nifti_image *nim, const int64_t dim[5], gls_grid *grid)
+{
+    const int32_t d[3] = {(int32_t)dim[1], (int32_t)dim[2], (int32_t)dim[3]};
+    double affine[3][4], difference = 0.0;
+    bool sform = nim->sform_code > 0, qform = nim->qform_code > 0;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) {
+            affine[r][c] = sform ? nim->sto_xyz.m[r][c] : nim->qto_xyz.m[r][c];
+            difference = fmax(difference, fabs(nim->sto_xyz.m[r][c] - nim->qto_xyz.m[r][c]));
+        }
+    }
+    if (sform && qform && difference > 1e-3) gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
+    if (!sform && !qform) gls_log(GLS_LOG_WARNING, "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
+    if (nim->xyz_units == NIFTI_UNITS_METER || nim->xyz_units == NIFTI_UNITS_MICRON)
+        gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; the numbers are taken as mm", path);
+    gls_status status = gls_grid_init(grid, d, affine);
+    if (status == GLS_OK) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: the affine (%s) is singular or not finite", path, sform ? "sform" : qform ? "qform" : "voxel sizes");
+}
+
+/* Undoes what makes the library complain on stderr; such fields carry no information. */
+static void mend_pixdim(raw_header *raw)
+{
+    for (int i = 1; i < 8; i++) {
+        if (raw->version == 1 && !isfinite(raw->h.v1.pixdim[i])) raw->h.v1.pixdim[i] = 0.0f;
+        if (raw->version == 2 && !isfinite(raw->h.v2.pixdim[i])) raw->h.v2.pixdim[i] = 0.0;
+    }
+}
+
+gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used)
+{
+    raw_header raw;
+    int64_t dim[5];
+    memset(header, 0, sizeof *header);
+    gls_status status = read_raw(stream, path, &raw, used);
+    if (status == GLS_OK) status = check_magic(path, &raw, &header->single_file);
+    if (status == GLS_OK) status = check_dimensions(path, &raw, dim);
+    if (status == GLS_OK) status = check_type(path, &raw, header);
+    if (status == GLS_OK) status = check_size(path, &raw, dim, header);
+    if (status != GLS_OK) return status;
+    mend_pixdim(&raw);
+    nifti_set_debug_level(0);
+    nifti_image *nim = raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);
+    if (!nim) return gls_fail(GLS_ERR_INPUT, "%s: damaged header", path);
+    status = choose_grid(path, nim, dim, &header->grid);
+    bool scaled = isfinite(nim->scl_slope) && nim->scl_slope != 0.0;
+    header->values.slope = scaled ? nim->scl_slope : 1.0;
+    header->values.inter = scaled && isfinite(nim->scl_inter) ? nim->scl_inter : 0.0;
+    nifti_image_free(nim);
+    return status;
+}

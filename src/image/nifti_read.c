@@ -1,0 +1,178 @@
+#include "image/image.h"
+#include "image/nifti.h"
+#include "image/nifti_stream.h"
+#include "util/status.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* A multiple of every value size; small enough that a block is still in the cache when it is converted. */
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+typedef struct reader {
+    const char *path; /* of the file with the voxels */
+    gls_stream *stream;
+    const gls_nifti_header *header;
+    float *out;
+} reader;
+
+static gls_status truncated(const reader *r, uint64_t found)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path, (unsigned long long)found,
+                    (unsigned long long)r->header->bytes);
+}
+
+static size_t block_bytes(const reader *r, uint64_t block)
+{
+    uint64_t left = r->header->bytes - block * BLOCK_BYTES;
+    return left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+}
+
+/* Reads at a position until bytes are there; 0, or errno, or -1 at the end of the file. */
+static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, (char *)data + done, bytes - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        if (n == 0) return -1;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+/* A plain file: every thread reads and converts blocks of its own. */
+static gls_status read_plain_file(const reader *r)
+{
+    const gls_nifti_header *h = r->header;
+    const int64_t n_blocks = (int64_t)((h->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
+    const size_t per_block = BLOCK_BYTES / h->values.bytes;
+    const bool plain = gls_values_plain(&h->values);
+    int failure = 0;
+#pragma omp parallel if (n_blocks > 1)
+    {
+        void *buffer = plain ? NULL : malloc(BLOCK_BYTES);
+#pragma omp for schedule(static)
+        for (int64_t b = 0; b < n_blocks; b++) {
+            size_t bytes = block_bytes(r, (uint64_t)b);
+            float *out = r->out + (size_t)b * per_block;
+            void *to = plain ? out : buffer;
+            int result = to ? read_at(gls_stream_fd(r->stream), to, bytes, h->offset + (uint64_t)b * BLOCK_BYTES) : ENOMEM;
+            if (result == 0 && !plain) gls_values_read(&h->values, buffer, bytes / h->values.bytes, out);
+            if (result != 0) {
+#pragma omp atomic write
+                failure = result;
+            }
+        }
+        free(buffer);
+    }
+    if (failure == -1) return truncated(r, 0);
+    if (failure == ENOMEM) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
+    if (failure) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", r->path, strerror(failure));
+    return GLS_OK;
+}
+
+static gls_status skip(const reader *r, uint64_t bytes)
+{
+    char buffer[4096];
+    while (bytes > 0) {
+        size_t got, n = bytes < sizeof buffer ? (size_t)bytes : sizeof buffer;
+        gls_status status = gls_stream_read(r->stream, buffer, n, &got);
+        if (status != GLS_OK) return status;
+        if (got < n) return truncated(r, 0);
+        bytes -= got;
+    }
+    return GLS_OK;
+}
+
+static gls_status check_kind(const char *path, gls_image_kind kind, const gls_nifti_header *header)
+{
+    const int32_t *d = header->grid.dim;
+    if (kind == GLS_IMAGE_3D && header->n_volumes != 1)
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path, header->n_volumes, d[0], d[1], d[2]);
+    if (kind == GLS_IMAGE_4D && header->n_volumes < 2)
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1], d[2]);
+    return GLS_OK;
+}
+
+/* Reads the voxels of header from r->stream, of which used bytes are gone. */
+static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
+{
+    const gls_nifti_header *h = r->header;
+    uint64_t bound = gls_stream_bound(r->stream);
+    if (bound < h->offset + h->bytes) return truncated(r, bound > h->offset ? bound - h->offset : 0);
+    gls_image *made;
+    gls_status status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
+    if (status != GLS_OK)
+        return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1], h->grid.dim[2], h->n_volumes);
+    r->out = made->data;
+    if (gls_stream_fd(r->stream) >= 0) {
+        status = read_plain_file(r);
+    } else {
+        status = skip(r, h->offset - used);
+        if (status == GLS_OK) status = gls_nifti_read_stream(r->stream, r->path, h, r->out);
+    }
+    if (status == GLS_OK)
+        *image = made;
+    else
+        gls_image_destroy(made);
+    return status;
+}
+
+/* The other file of a .hdr/.img pair: the suffix changed in place, keeping the case, a packed one if only that exists. from, to: "hdr", "img". */
+static char *pair_name(const char *path, const char *from, const char *to)
+{
+    size_t n = strlen(path);
+    size_t stem = n > 7 && !strcasecmp(path + n - 3, ".gz") ? n - 3 : n;
+    if (stem < 4 || path[stem - 4] != '.' || strncasecmp(path + stem - 3, from, 3)) return NULL;
+    char *name = malloc(n + 4);
+    if (!name) return NULL;
+    memcpy(name, path, n + 1);
+    for (int i = 0; i < 3; i++) name[stem - 3 + (size_t)i] = (char)(path[stem - 3 + (size_t)i] < 'a' ? to[i] - 32 : to[i]);
+    if (access(name, F_OK) != 0) {
+        if (stem == n)
+            strcpy(name + n, ".gz");
+        else
+            name[stem] = '\0';
+        if (access(name, F_OK) != 0) memcpy(name + stem, path + stem, n - stem + 1);
+    }
+    return name;
+}
+
+gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
+{
+    GLS_REQUIRE(path && image);
+    gls_nifti_header header;
+    gls_stream *stream = NULL;
+    uint64_t used = 0;
+    char *header_path = pair_name(path, "img", "hdr"), *image_path = NULL;
+    const char *name = header_path ? header_path : path;
+    gls_status status = gls_stream_open(name, &stream);
+    if (status == GLS_OK) status = gls_nifti_read_header(stream, name, &header, &used);
+    if (status == GLS_OK) status = check_kind(name, kind, &header);
+    if (status != GLS_OK) goto done;
+    reader r = {.path = name, .stream = stream, .header = &header};
+    if (!header.single_file) {
+        image_path = pair_name(name, "hdr", "img");
+        if (!image_path) {
+            status = gls_fail(GLS_ERR_INPUT, "%s: is the header of a pair, but its name does not end in .hdr", name);
+            goto done;
+        }
+        gls_stream_close(stream);
+        stream = NULL;
+        used = 0;
+        status = gls_stream_open(image_path, &stream);
+        if (status != GLS_OK) goto done;
+        r.path = image_path;
+        r.stream = stream;
+    }
+    status = read_voxels(&r, used, image);
+done:
+    gls_stream_close(stream);
+    free(header_path);
+    free(image_path);
+    return status;
+}

@@ -1,0 +1,130 @@
+#include "image/nifti.h"
+#include "util/status.h"
+
+#include <nifti2_io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define GZIP_LEVEL 3
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+/* The header as it goes into the file, four bytes of "no extensions" included. */
+typedef struct packed_header {
+    size_t bytes;
+    union {
+        nifti_1_header v1;
+        nifti_2_header v2;
+        unsigned char bytes[sizeof(nifti_2_header) + 4];
+    } h;
+} packed_header;
+
+static nifti_dmat44 to_matrix(const gls_grid *grid)
+{
+    nifti_dmat44 m = {{{0}}};
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) m.m[r][c] = grid->affine[r][c];
+    }
+    m.m[3][3] = 1.0;
+    return m;
+}
+
+/* The library's description of the image; its data stay NULL. */
+static nifti_image *describe(const gls_image *image, gls_image_type type, bool small)
+{
+    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32, [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16, [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
+    const gls_grid *g = &image->grid;
+    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)image->n_volumes, 1, 1, 1};
+    double dx, dy, dz;
+    nifti_image *nim = nifti_make_new_nim(dim, codes[type], 0);
+    if (!nim) return NULL;
+    nim->nifti_type = small ? NIFTI_FTYPE_NIFTI1_1 : NIFTI_FTYPE_NIFTI2_1;
+    nim->iname_offset = (int64_t)(small ? sizeof(nifti_1_header) : sizeof(nifti_2_header)) + 4;
+    nim->sform_code = nim->qform_code = NIFTI_XFORM_SCANNER_ANAT;
+    nim->sto_xyz = to_matrix(g);
+    nifti_dmat44_to_quatern(nim->sto_xyz, &nim->quatern_b, &nim->quatern_c, &nim->quatern_d, &nim->qoffset_x, &nim->qoffset_y, &nim->qoffset_z, &dx, &dy, &dz,
+                            &nim->qfac);
+    nim->dx = nim->pixdim[1] = g->voxel_size[0];
+    nim->dy = nim->pixdim[2] = g->voxel_size[1];
+    nim->dz = nim->pixdim[3] = g->voxel_size[2];
+    nim->xyz_units = NIFTI_UNITS_MM;
+    nim->time_units = NIFTI_UNITS_SEC;
+    nim->scl_slope = 1.0;
+    snprintf(nim->descrip, sizeof nim->descrip, "glslines %s", gls_version());
+    return nim;
+}
+
+static gls_status make_header(const char *path, const gls_image *image, gls_image_type type, packed_header *header)
+{
+    bool small = image->n_volumes <= INT16_MAX;
+    for (int i = 0; i < 3; i++) small &= image->grid.dim[i] <= INT16_MAX;
+    memset(header, 0, sizeof *header);
+    nifti_set_debug_level(0);
+    nifti_image *nim = describe(image, type, small);
+    if (!nim) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    int result = small ? nifti_convert_nim2n1hdr(nim, &header->h.v1) : nifti_convert_nim2n2hdr(nim, &header->h.v2);
+    header->bytes = (size_t)nim->iname_offset;
+    nifti_image_free(nim);
+    return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot make a header", path);
+}
+
+typedef struct source {
+    const packed_header *header;
+    const gls_image *image;
+    gls_image_type type;
+} source;
+
+/* Bytes first .. first + bytes - 1 of the file. The header and all pieces are multiples of the value size. */
+static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
+{
+    const source *s = user;
+    unsigned char *to = buffer;
+    const size_t value = gls_image_type_bytes(s->type);
+    if (first < s->header->bytes) {
+        size_t n = s->header->bytes - (size_t)first < bytes ? s->header->bytes - (size_t)first : bytes;
+        memcpy(to, s->header->h.bytes + first, n);
+        to += n;
+        bytes -= n;
+        first += n;
+    }
+    gls_values_write(s->type, s->image->data + (first - s->header->bytes) / value, bytes / value, to);
+}
+
+static gls_status write_plain(gls_output *output, source *s, uint64_t total)
+{
+    gls_status status = GLS_OK;
+    void *buffer = malloc(BLOCK_BYTES);
+    if (!buffer) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+    for (uint64_t first = 0; first < total && status == GLS_OK; first += BLOCK_BYTES) {
+        size_t bytes = total - first < BLOCK_BYTES ? (size_t)(total - first) : BLOCK_BYTES;
+        fill(s, first, bytes, buffer);
+        status = gls_output_write(output, buffer, bytes);
+    }
+    free(buffer);
+    return status;
+}
+
+gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type)
+{
+    GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
+    GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
+    packed_header header;
+    gls_output output;
+    size_t n = strlen(path);
+    bool packed = n > 7 && !strcasecmp(path + n - 7, ".nii.gz");
+    if (!packed && !(n > 4 && !strcasecmp(path + n - 4, ".nii")))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
+    gls_status status = make_header(path, image, type, &header);
+    if (status == GLS_OK) status = gls_output_create(path, true, &output);
+    if (status != GLS_OK) return status;
+    source s = {.header = &header, .image = image, .type = type};
+    uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
+    if (packed)
+        status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, &s);
+    else
+        status = write_plain(&output, &s, total);
+    if (status == GLS_OK) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
+}

@@ -1,0 +1,293 @@
+#include "image/inflate.h"
+#include "image/stream.h"
+#include "image/unpack.h"
+#include "util/status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define IN_BYTES ((size_t)256 << 10)
+#define STRETCH ((size_t)1 << 20) /* of a thread, when several unpack */
+
+struct gls_stream {
+    char *path;
+    int fd;
+    bool regular;
+    bool at_end;         /* of the gzip data */
+    bool file_ended;     /* nothing is left to be read */
+    uint64_t size;
+    gls_inflater *inflater; /* NULL: the data are not packed */
+    gls_unpacker *unpacker; /* by several threads, as far as that goes, or NULL */
+    const unsigned char *span; /* of its output, not yet taken */
+    size_t span_n;
+    size_t in_pos, in_n; /* unread part of in */
+    unsigned char in[IN_BYTES];
+};
+
+static gls_status refill(gls_stream *s)
+{
+    int64_t n = gls_fd_read(s->fd, s->in, IN_BYTES);
+    if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
+    s->in_pos = 0;
+    s->in_n = (size_t)n;
+    s->file_ended = n == 0;
+    return GLS_OK;
+}
+
+gls_status gls_stream_open(const char *path, gls_stream **stream)
+{
+    gls_status status;
+    struct stat st;
+    gls_stream *s = malloc(sizeof *s);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    memset(s, 0, offsetof(gls_stream, in));
+    s->fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->path = strdup(path);
+    if (s->fd < 0) {
+        status = gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
+        goto fail;
+    }
+    if (!s->path) {
+        status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+        goto fail;
+    }
+    if (fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        s->regular = true;
+        s->size = (uint64_t)st.st_size;
+    }
+    status = refill(s);
+    if (status != GLS_OK) goto fail;
+    if (s->in_n >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
+        s->inflater = gls_inflater_create();
+        if (!s->inflater) {
+            status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+            goto fail;
+        }
+        if (s->regular) s->unpacker = gls_unpacker_create(s->fd, s->size, STRETCH, omp_get_max_threads());
+    }
+    *stream = s;
+    return GLS_OK;
+fail:
+    gls_stream_close(s);
+    return status;
+}
+
+void gls_stream_close(gls_stream *s)
+{
+    if (!s) return;
+    gls_unpacker_destroy(s->unpacker);
+    gls_inflater_destroy(s->inflater);
+    if (s->fd >= 0) close(s->fd);
+    free(s->path);
+    free(s);
+}
+
+int gls_stream_fd(const gls_stream *s)
+{
+    return s->regular && !s->inflater ? s->fd : -1;
+}
+
+uint64_t gls_stream_bound(const gls_stream *s)
+{
+    /* deflate cannot shrink data to less than 1/1032 */
+    if (!s->regular || s->size > UINT64_MAX / 1040) return UINT64_MAX;
+    return s->inflater ? s->size * 1032 + 1032 : s->size;
+}
+
+static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
+{
+    size_t n = s->in_n - s->in_pos < bytes ? s->in_n - s->in_pos : bytes;
+    memcpy(data, s->in + s->in_pos, n);
+    s->in_pos += n;
+    *got = n;
+    if (n == bytes) return GLS_OK;
+    int64_t more = gls_fd_read(s->fd, (char *)data + n, bytes - n);
+    if (more < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
+    *got += (size_t)more;
+    return GLS_OK;
+}
+
+/* After the end of a member: another may follow; anything else behind it is padding. */
+static gls_status next_member(gls_stream *s)
+{
+    if (s->in_pos == s->in_n) {
+        gls_status status = refill(s);
+        if (status != GLS_OK) return status;
+    }
+    if (s->in_n > s->in_pos && s->in[s->in_pos] == 0x1f)
+        gls_inflater_reset(s->inflater);
+    else
+        s->at_end = true;
+    return GLS_OK;
+}
+
+size_t gls_stream_spans(gls_stream *s, uint64_t limit, gls_stream_span spans[GLS_STREAM_SPANS])
+{
+    size_t n = 0;
+    while (s->unpacker && n < GLS_STREAM_SPANS && limit > 0) {
+        bool another = n == 0 || gls_unpacker_ready(s->unpacker) > 0;
+        if (s->span_n == 0 && !(another && gls_unpacker_next(s->unpacker, &s->span, &s->span_n))) break;
+        size_t taken = s->span_n < limit ? s->span_n : (size_t)limit;
+        if (taken > 0) spans[n++] = (gls_stream_span){s->span, taken};
+        s->span += taken;
+        s->span_n -= taken;
+        limit -= taken;
+    }
+    return n;
+}
+
+/* What several threads have unpacked; when there is no more of that, the rest is one thread's. */
+static gls_status read_spans(gls_stream *s, void *data, size_t bytes, size_t *got)
+{
+    while (*got < bytes && (s->span_n > 0 || gls_unpacker_next(s->unpacker, &s->span, &s->span_n))) {
+        size_t n = s->span_n < bytes - *got ? s->span_n : bytes - *got;
+        memcpy((char *)data + *got, s->span, n);
+        *got += n;
+        s->span += n;
+        s->span_n -= n;
+    }
+    if (*got == bytes) return GLS_OK;
+    gls_inflate_place place;
+    gls_status status = GLS_OK;
+    if (lseek(s->fd, (off_t)gls_unpacker_rest(s->unpacker, &place), SEEK_SET) < 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
+    if (status == GLS_OK) status = refill(s);
+    if (status != GLS_OK) return status;
+    gls_inflate_buffers b = {.in = s->in, .n_in = s->in_n};
+    gls_inflater_start(s->inflater, &place, &b);
+    s->in_pos = s->in_n - b.n_in;
+    gls_unpacker_destroy(s->unpacker);
+    s->unpacker = NULL;
+    return GLS_OK;
+}
+
+gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
+{
+    *got = 0;
+    if (!s->inflater) return read_plain(s, data, bytes, got);
+    if (s->unpacker) {
+        gls_status status = read_spans(s, data, bytes, got);
+        if (status != GLS_OK) return status;
+    }
+    while (*got < bytes && !s->at_end) {
+        gls_status status = s->in_pos == s->in_n && !s->file_ended ? refill(s) : GLS_OK;
+        if (status != GLS_OK) return status;
+        const char *reason = "";
+        gls_inflate_buffers b = {s->in + s->in_pos, s->in_n - s->in_pos, (unsigned char *)data + *got, bytes - *got};
+        gls_inflate_result result = gls_inflater_run(s->inflater, &b, &reason);
+        bool stuck = bytes - *got == b.n_out && s->in_n - s->in_pos == b.n_in;
+        s->in_pos = s->in_n - b.n_in;
+        *got = bytes - b.n_out;
+        switch (result) {
+        case GLS_INFLATE_END: status = next_member(s); break;
+        case GLS_INFLATE_MORE:
+            if (stuck && s->file_ended) status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the compressed data end too early", s->path);
+            else if (stuck) status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: invalid stream", s->path);
+            break;
+        case GLS_INFLATE_DAMAGED: status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: %s", s->path, reason); break;
+        case GLS_INFLATE_MEMORY: status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", s->path);
+        }
+        if (status != GLS_OK) return status;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_stream_verify(gls_stream *s, uint64_t limit)
+{
+    char rest[4096];
+    while (s->inflater && !s->at_end && limit > 0) {
+        size_t got, n = limit < sizeof rest ? (size_t)limit : sizeof rest;
+        gls_status status = gls_stream_read(s, rest, n, &got);
+        if (status != GLS_OK) return status;
+        limit -= got;
+    }
+    return GLS_OK;
+}
+
+/* Packing. Each piece is deflated on its own and ends on a byte boundary, so that the pieces joined are one deflate stream. */
+
+#define PIECE_BYTES ((size_t)1 << 20)
+#define PIECES 16 /* packed between two writes */
+
+typedef struct piece {
+    unsigned char *packed;
+    size_t n;
+    uint32_t crc;
+    bool ok;
+} piece;
+
+static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int level, bool last)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
+    z.next_in = (z_const Bytef *)data;
+    z.avail_in = (uInt)bytes;
+    z.next_out = p->packed;
+    z.avail_out = (uInt)capacity;
+    int result = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
+    bool ok = z.avail_in == 0 && (last ? result == Z_STREAM_END : result == Z_OK && z.avail_out > 0);
+    p->n = capacity - z.avail_out;
+    p->crc = (uint32_t)crc32(0, data, (uInt)bytes);
+    deflateEnd(&z);
+    return ok;
+}
+
+static size_t piece_bytes(uint64_t total, uint64_t i)
+{
+    uint64_t left = total - i * PIECE_BYTES;
+    return left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+}
+
+gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user)
+{
+    static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+    const size_t capacity = compressBound(PIECE_BYTES) + 64;
+    const uint64_t n_pieces = total > 0 ? (total + PIECE_BYTES - 1) / PIECE_BYTES : 1;
+    uint32_t crc = 0;
+    gls_status status = GLS_OK;
+    piece pieces[PIECES] = {{0}};
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i].packed = malloc(capacity);
+        if (!pieces[i].packed) {
+            status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+            goto done;
+        }
+    }
+    status = gls_output_write(output, head, sizeof head);
+    for (uint64_t first = 0; first < n_pieces && status == GLS_OK; first += PIECES) {
+        int n = n_pieces - first < PIECES ? (int)(n_pieces - first) : PIECES;
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int i = 0; i < n; i++) {
+            size_t bytes = piece_bytes(total, first + (uint64_t)i);
+            void *data = malloc(PIECE_BYTES);
+            pieces[i].ok = data != NULL;
+            if (data) {
+                fill(user, (first + (uint64_t)i) * PIECE_BYTES, bytes, data);
+                pieces[i].ok = pack(&pieces[i], capacity, data, bytes, level, first + (uint64_t)i + 1 == n_pieces);
+            }
+            free(data);
+        }
+        for (int i = 0; i < n && status == GLS_OK; i++) {
+            if (!pieces[i].ok)
+                status = gls_fail(GLS_ERR_MEMORY, "%s: no memory to compress", output->path);
+            else
+                status = gls_output_write(output, pieces[i].packed, pieces[i].n);
+            crc = (uint32_t)crc32_combine(crc, pieces[i].crc, (z_off_t)piece_bytes(total, first + (uint64_t)i));
+        }
+    }
+    if (status == GLS_OK) {
+        const uint32_t sum[2] = {crc, (uint32_t)total};
+        unsigned char tail[8];
+        for (int i = 0; i < 8; i++) tail[i] = (unsigned char)(sum[i / 4] >> (8 * (i % 4)));
+        status = gls_output_write(output, tail, sizeof tail);
+    }
+done:
+    for (int i = 0; i < PIECES; i++) free(pieces[i].packed);
+    return status;
+}

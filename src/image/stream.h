@@ -1,0 +1,35 @@
+/* Bytes of a file, unpacked on the way if they are gzip, and the way back. */
+#ifndef GLS_IMAGE_STREAM_H
+#define GLS_IMAGE_STREAM_H
+
+#include "util/file.h"
+
+typedef struct gls_stream gls_stream;
+
+/* gzip is recognised by its first bytes, not by the name. GLS_ERR_INPUT names the file. */
+gls_status gls_stream_open(const char *path, gls_stream **stream);
+void gls_stream_close(gls_stream *stream);
+/* Reads the next bytes; *got is smaller only at the end of the data. Damaged or cut gzip data are GLS_ERR_INPUT. */
+gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);
+/* The next bytes in up to GLS_STREAM_SPANS stretches, limit in all at most, where several threads unpack: valid until the next call. 0 if they do not, or not any more:
+ * gls_stream_read() goes on. */
+#define GLS_STREAM_SPANS 16
+typedef struct gls_stream_span {
+    const unsigned char *data;
+    size_t n;
+} gls_stream_span;
+size_t gls_stream_spans(gls_stream *stream, uint64_t limit, gls_stream_span spans[GLS_STREAM_SPANS]);
+/* Reads on to the end of gzip data, at most limit bytes, so that their checksum is verified. */
+gls_status gls_stream_verify(gls_stream *stream, uint64_t limit);
+/* No more bytes than this can come from the start of the file to its end: a bound against headers that promise too much. */
+uint64_t gls_stream_bound(const gls_stream *stream);
+/* The descriptor of a plain regular file, to be used with pread() alone; -1 for gzip data and pipes. */
+int gls_stream_fd(const gls_stream *stream);
+
+/* Fills a buffer with bytes first .. first + bytes - 1 of the data to be packed; called from several threads. */
+typedef void (*gls_pack_fill)(void *user, uint64_t first, size_t bytes, void *buffer);
+
+/* Appends total bytes to output as one gzip member, packed in parallel. */
+gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user);
+
+#endif

@@ -1,0 +1,104 @@
+#include "image/values.h"
+
+#include <math.h>
+#include <nifti1.h>
+#include <string.h>
+
+size_t gls_values_bytes(int datatype)
+{
+    switch (datatype) {
+    case NIFTI_TYPE_UINT8:
+    case NIFTI_TYPE_INT8: return 1;
+    case NIFTI_TYPE_INT16:
+    case NIFTI_TYPE_UINT16: return 2;
+    case NIFTI_TYPE_INT32:
+    case NIFTI_TYPE_UINT32:
+    case NIFTI_TYPE_FLOAT32: return 4;
+    case NIFTI_TYPE_INT64:
+    case NIFTI_TYPE_UINT64:
+    case NIFTI_TYPE_FLOAT64: return 8;
+    default: return 0;
+    }
+}
+
+bool gls_values_plain(const gls_values *v)
+{
+    return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
+}
+
+static void swap_bytes(void *data, size_t n, size_t bytes)
+{
+    if (bytes == 2) {
+        uint16_t *p = data;
+        for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap16(p[i]);
+    } else if (bytes == 4) {
+        uint32_t *p = data;
+        for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap32(p[i]);
+    } else if (bytes == 8) {
+        uint64_t *p = data;
+        for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap64(p[i]);
+    }
+}
+
+#define DEFINE_CONVERT(name, type)                                                               \
+    static void convert_##name(const type *in, size_t n, double slope, double inter, float *out) \
+    {                                                                                            \
+        if (slope == 1.0 && inter == 0.0) {                                                      \
+            for (size_t i = 0; i < n; i++) out[i] = (float)in[i];                                \
+        } else {                                                                                 \
+            for (size_t i = 0; i < n; i++) out[i] = (float)((double)in[i] * slope + inter);      \
+        }                                                                                        \
+    }
+DEFINE_CONVERT(uint8, uint8_t)
+DEFINE_CONVERT(int8, int8_t)
+DEFINE_CONVERT(int16, int16_t)
+DEFINE_CONVERT(uint16, uint16_t)
+DEFINE_CONVERT(int32, int32_t)
+DEFINE_CONVERT(uint32, uint32_t)
+DEFINE_CONVERT(int64, int64_t)
+DEFINE_CONVERT(uint64, uint64_t)
+DEFINE_CONVERT(float32, float)
+DEFINE_CONVERT(float64, double)
+
+void gls_values_read(const gls_values *v, void *in, size_t n, float *out)
+{
+    if (v->swapped) swap_bytes(in, n, v->bytes);
+    switch (v->datatype) {
+    case NIFTI_TYPE_UINT8: convert_uint8(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT8: convert_int8(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT16: convert_int16(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT16: convert_uint16(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT32: convert_int32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT32: convert_uint32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT64: convert_int64(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT64: convert_uint64(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v->slope, v->inter, out); break;
+    }
+}
+
+size_t gls_image_type_bytes(gls_image_type type)
+{
+    return type == GLS_IMAGE_FLOAT32 ? 4 : type == GLS_IMAGE_INT16 ? 2 : 1;
+}
+
+/* NaN fails both comparisons of a clamp, so it is asked for by name. */
+static float to_range(float x, float low, float high)
+{
+    if (isnan(x)) return 0.0f;
+    x = rintf(x);
+    return x < low ? low : x > high ? high : x;
+}
+
+void gls_values_write(gls_image_type type, const float *in, size_t n, void *out)
+{
+    if (type == GLS_IMAGE_FLOAT32) {
+        memcpy(out, in, n * sizeof *in);
+    } else if (type == GLS_IMAGE_INT16) {
+        int16_t *p = out;
+        for (size_t i = 0; i < n; i++) p[i] = (int16_t)to_range(in[i], -32768.0f, 32767.0f);
+    } else {
+        uint8_t *p = out;
+        for (size_t i = 0; i < n; i++) p[i] = (uint8_t)to_range(in[i], 0.0f, 255.0f);
+    }
+}

@@ -1,0 +1,131 @@
+/* Anatomy of the phantom: signed distances to a few solids, symmetric about the midline. */
+#include "phantom/parts.h"
+#include <math.h>
+
+#define CORTEX 7.0   /* thickness of the grey matter, mm */
+#define FISSURE 1.8  /* half width of the fissures, mm */
+#define RIM 4.0      /* thickness of the outer CSF, mm */
+
+typedef struct solid {
+    double centre[3], axis[3];
+} solid;
+
+/* Deep grey matter: thalamus, lateral geniculate nucleus, putamen, caudate nucleus, hippocampus. */
+static const solid nuclei[] = {
+    {{9.5, -14, 3}, {6.5, 12, 7}}, {{19, -23, -2}, {4.5, 5.5, 4.5}}, {{28, 3, 0}, {6, 14, 9}}, {{13, 21, 6}, {4.5, 8, 6}}, {{26, -17, -22}, {5.5, 10, 5.5}},
+};
+
+/* Lateral ventricle. */
+static const double ventricle[][3] = {{8, 23, 5}, {8, 6, 10}, {9, -20, 10}, {17, -37, 6}};
+#define VENTRICLE_RADIUS 4.5
+
+static double ellipsoid(double x, double y, double z, const double axis[3])
+{
+    double a = x / axis[0], b = y / axis[1], c = z / axis[2];
+    double k0 = sqrt(a * a + b * b + c * c);
+    a /= axis[0];
+    b /= axis[1];
+    c /= axis[2];
+    double k1 = sqrt(a * a + b * b + c * c);
+    if (k1 < 1e-9) return -fmin(axis[0], fmin(axis[1], axis[2]));
+    return k0 * (k0 - 1) / k1;
+}
+
+static double capsule(const double p[3], const double a[3], const double b[3], double radius)
+{
+    double along = 0, length2 = 0, d2 = 0;
+    for (int k = 0; k < 3; k++) {
+        along += (p[k] - a[k]) * (b[k] - a[k]);
+        length2 += (b[k] - a[k]) * (b[k] - a[k]);
+    }
+    double f = fmax(0, fmin(1, along / length2));
+    for (int k = 0; k < 3; k++) {
+        double d = p[k] - a[k] - f * (b[k] - a[k]);
+        d2 += d * d;
+    }
+    return sqrt(d2) - radius;
+}
+
+/* Folding of the cortex. */
+static double folds(const double p[3])
+{
+    return 1.7 * cos(0.21 * p[0]) * sin(0.19 * p[1] + 0.6) * sin(0.23 * p[2] + 0.4);
+}
+
+/* Brain stem with the peduncles of the cerebellum. */
+static double stem(const double p[3])
+{
+    static const double top[3] = {0, -14, -18}, bottom[3] = {0, -24, -55}, medial[3] = {6, -21, -42}, lateral[3] = {27, -43, -44};
+    return fmin(capsule(p, top, bottom, 11), capsule(p, medial, lateral, 6.5));
+}
+
+static double nearer(double margin, double distance)
+{
+    return fmin(margin, fabs(distance));
+}
+
+/* Distance to the slit between the hemispheres, which ends above the corpus callosum. */
+static double longitudinal_fissure(const double p[3])
+{
+    double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b), s = k < 1e-3 ? -34 : k * (k - 1) / hypot(a / 57, b / 34);
+    return s >= 0 ? p[0] : hypot(p[0], s);
+}
+
+/* Distance to the slit that parts the temporal lobe from those above. */
+static double lateral_fissure(const double p[3])
+{
+    double medial = fmax(52 - p[0], 0), height = p[2] + 4 + 0.2 * p[1], end = fmax(-15 - p[1], 0) + fmax(p[1] - 34, 0);
+    return sqrt(medial * medial + height * height + end * end);
+}
+
+/* Inside the hemispheres, depth mm below their surface. */
+static phantom_tissue hemisphere(const double p[3], double depth, double fold, double *margin)
+{
+    double m = *margin, medial = longitudinal_fissure(p), lateral = lateral_fissure(p);
+    double slit = fmin(medial, lateral) - FISSURE, cortex = fmin(depth, slit) - CORTEX - 0.4 * fold;
+    m = nearer(m, slit);
+    m = nearer(m, cortex);
+    double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
+    double grey = 4;
+    if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {
+        for (size_t i = 0; i + 1 < sizeof ventricle / sizeof *ventricle; i++) vessel = fmin(vessel, capsule(p, ventricle[i], ventricle[i + 1], VENTRICLE_RADIUS));
+        for (size_t i = 0; i < sizeof nuclei / sizeof *nuclei; i++) {
+            const solid *s = &nuclei[i];
+            grey = fmin(grey, ellipsoid(p[0] - s->centre[0], p[1] - s->centre[1], p[2] - s->centre[2], s->axis));
+        }
+    }
+    m = nearer(m, vessel);
+    *margin = nearer(m, grey);
+    if (slit < 0 || vessel < 0) return PHANTOM_CSF;
+    return cortex < 0 || grey < 0 ? PHANTOM_GREY : PHANTOM_WHITE;
+}
+
+phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
+{
+    static const double upper[3] = {67, 86, 58}, lower[3] = {67, 86, 44}, cerebellar[3] = {46, 30, 20};
+    const double p[3] = {fabs(point[0]), point[1], point[2]};
+    double fold = folds(p), d_stem = stem(p);
+    double cerebrum = ellipsoid(p[0], p[1], p[2] - 4, p[2] > 4 ? upper : lower) + fold;
+    double cerebellum = ellipsoid(p[0], p[1] + 46, p[2] + 42, cerebellar);
+    double head = fmin(d_stem, fmin(cerebrum, cerebellum));
+    double m = fabs(head);
+    phantom_tissue tissue;
+    if (head > 0) {
+        tissue = head < RIM ? PHANTOM_CSF : PHANTOM_OUTSIDE;
+        m = nearer(m, head - RIM);
+    } else if (d_stem < 0) {
+        /* The long tracts end in grey matter at its lower end. */
+        tissue = p[2] < -57 ? PHANTOM_GREY : PHANTOM_WHITE;
+        m = nearer(nearer(m, d_stem), p[2] + 57);
+    } else if (cerebrum > 0) {
+        /* A film of CSF between hemispheres and cerebellum. */
+        double gap = cerebrum - FISSURE, depth = fmin(-cerebellum, gap) - CORTEX;
+        tissue = gap < 0 ? PHANTOM_CSF : depth < 0 ? PHANTOM_GREY : PHANTOM_WHITE;
+        m = nearer(nearer(nearer(nearer(m, d_stem), cerebrum), gap), depth);
+    } else {
+        m = nearer(nearer(m, d_stem), cerebrum);
+        tissue = hemisphere(p, -cerebrum, fold, &m);
+    }
+    if (margin) *margin = m;
+    return tissue;
+}

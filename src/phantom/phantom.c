@@ -1,0 +1,268 @@
+/* The phantom: parameters, grid, and the loop over its voxels. */
+#include "phantom/voxels.h"
+#include "util/affine.h"
+#include "util/status.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RADIANS (3.14159265358979323846 / 180)
+#define FILLED 0.97 /* of the grid's extent by the head */
+
+gls_phantom_params gls_phantom_params_default(void)
+{
+    return (gls_phantom_params){.shape = {40, 52, 38},
+                                .voxel_size = {2, 2, 2},
+                                .orientation = "LAS",
+                                .n_shells = 1,
+                                .bval = {2000},
+                                .n_directions = 64,
+                                .n_b0 = 4,
+                                .snr = 30,
+                                .ground_truth = true};
+}
+
+/* World axis and sign of each voxel axis; false if the codes do not name every axis once. */
+static bool orientation_parse(const char codes[4], int axis[3], double sign[3])
+{
+    static const char letters[] = "RLAPSI";
+    bool seen[3] = {false, false, false};
+    for (int k = 0; k < 3; k++) {
+        const char *found = codes[k] ? strchr(letters, codes[k]) : NULL;
+        if (!found) return false;
+        axis[k] = (int)(found - letters) / 2;
+        sign[k] = (found - letters) % 2 ? -1 : 1;
+        if (seen[axis[k]]) return false;
+        seen[axis[k]] = true;
+    }
+    return codes[3] == '\0';
+}
+
+static gls_status params_check(const gls_phantom_params *p)
+{
+    int axis[3];
+    double sign[3];
+    for (int k = 0; k < 3; k++) {
+        if (p->shape[k] < 16 || p->shape[k] > 512)
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: shape %d x %d x %d: each must be 16 .. 512 voxels", (int)p->shape[0], (int)p->shape[1], (int)p->shape[2]);
+        if (!(p->voxel_size[k] >= 0.1 && p->voxel_size[k] <= 20))
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: voxel size %g x %g x %g mm: each must be 0.1 .. 20", p->voxel_size[0], p->voxel_size[1], p->voxel_size[2]);
+        if (!(fabs(p->oblique[k]) <= 180))
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: rotation by %g, %g, %g degrees: each must be -180 .. 180", p->oblique[0], p->oblique[1], p->oblique[2]);
+    }
+    if (!orientation_parse(p->orientation, axis, sign))
+        return gls_fail(GLS_ERR_ARGUMENT, "phantom: orientation \"%.3s\": must be three axis codes such as LAS, one of R/L, one of A/P and one of S/I", p->orientation);
+    if (p->n_shells < 1 || p->n_shells > GLS_PHANTOM_MAX_SHELLS)
+        return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d shells: must be 1 .. %d", p->n_shells, GLS_PHANTOM_MAX_SHELLS);
+    for (int i = 0; i < p->n_shells; i++) {
+        if (!(p->bval[i] >= 100 && p->bval[i] <= 20000)) return gls_fail(GLS_ERR_ARGUMENT, "phantom: b-value %g s/mm2: must be 100 .. 20000", p->bval[i]);
+    }
+    if (p->n_directions < 6 || p->n_directions > 1024) return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d directions: must be 6 .. 1024", p->n_directions);
+    if (p->n_b0 < 1 || p->n_b0 > 64) return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d b0 volumes: must be 1 .. 64", p->n_b0);
+    if (!(p->snr == 0 || (p->snr >= 1 && p->snr <= 1e6))) return gls_fail(GLS_ERR_ARGUMENT, "phantom: SNR %g: must be 1 .. 1000000, or 0 for no noise", p->snr);
+    return GLS_OK;
+}
+
+/* turn = rotation about z after y after x. */
+static void rotation(const double degrees[3], double turn[3][3])
+{
+    double cx = cos(degrees[0] * RADIANS), sx = sin(degrees[0] * RADIANS), cy = cos(degrees[1] * RADIANS), sy = sin(degrees[1] * RADIANS);
+    double cz = cos(degrees[2] * RADIANS), sz = sin(degrees[2] * RADIANS);
+    const double r[3][3] = {{cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx}, {sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx}, {-sy, cy * sx, cy * cx}};
+    memcpy(turn, r, sizeof r);
+}
+
+/* The grid, centred at the world's origin; axes: world unit vectors of the voxel axes as columns; scale: reference frame to world. */
+static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double axes[3][3], double scale[3])
+{
+    static const double head[3] = {PHANTOM_HEAD_X, PHANTOM_HEAD_Y, PHANTOM_HEAD_Z};
+    int axis[3];
+    double sign[3], turn[3][3], affine[3][4], half[3], shrink = 1;
+    orientation_parse(p->orientation, axis, sign);
+    rotation(p->oblique, turn);
+    for (int k = 0; k < 3; k++) {
+        half[k] = 0.5 * p->shape[k] * p->voxel_size[k];
+        scale[axis[k]] = FILLED * half[k] / head[axis[k]];
+        for (int r = 0; r < 3; r++) axes[r][k] = sign[k] * turn[r][axis[k]];
+    }
+    /* The head keeps its place in the world when the grid is oblique: it may have to be smaller to fit. */
+    for (int k = 0; k < 3; k++) {
+        double reach2 = 0;
+        for (int r = 0; r < 3; r++) reach2 += pow(axes[r][k] * scale[r] * head[r], 2);
+        shrink = fmin(shrink, FILLED * half[k] / sqrt(reach2));
+    }
+    for (int r = 0; r < 3; r++) {
+        scale[r] *= shrink;
+        affine[r][3] = 0;
+        for (int k = 0; k < 3; k++) {
+            affine[r][k] = axes[r][k] * p->voxel_size[k];
+            affine[r][3] -= affine[r][k] * 0.5 * (p->shape[k] - 1);
+        }
+    }
+    return gls_grid_init(grid, p->shape, affine);
+}
+
+/* The table in the voxel frame, and the same vectors in the world, which is where they are chosen: the signal is the same on every grid. */
+static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *grid, const double axes[3][3], gls_gradients **gradients, double (**world)[3])
+{
+    size_t n_b0 = (size_t)p->n_b0, n_dir = (size_t)p->n_directions, n = n_b0 + (size_t)p->n_shells * n_dir;
+    gls_gradients_options options = gls_gradients_options_default();
+    gls_status status = GLS_OK;
+    double *bval = calloc(n, sizeof *bval), (*bvec)[3] = calloc(n, sizeof *bvec), (*direction)[3] = calloc(n, sizeof *direction);
+    options.frame = GLS_BVEC_IMAGE;
+    if (!bval || !bvec || !direction) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu gradient directions", n);
+        goto done;
+    }
+    status = gls_phantom_directions(n_dir, direction + n_b0);
+    if (status) goto done;
+    for (int shell = p->n_shells - 1; shell >= 0; shell--) {
+        double(*of_shell)[3] = direction + n_b0 + (size_t)shell * n_dir;
+        memmove(of_shell, direction + n_b0, n_dir * sizeof *of_shell);
+        gls_phantom_directions_rotate(shell, n_dir, of_shell);
+        for (size_t i = 0; i < n_dir; i++) bval[n_b0 + (size_t)shell * n_dir + i] = p->bval[shell];
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < 3; k++) bvec[i][k] = axes[0][k] * direction[i][0] + axes[1][k] * direction[i][1] + axes[2][k] * direction[i][2];
+    }
+    status = gls_gradients_create(bval, (const double(*)[3])bvec, n, &options, grid, gradients);
+done:
+    free(bval);
+    free(bvec);
+    if (status) {
+        free(direction);
+    } else {
+        *world = direction;
+    }
+    return status;
+}
+
+/* Name and centre line of each bundle, and images to be filled. */
+static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes, const double scale[3])
+{
+    phantom->bundle = calloc(n_tubes, sizeof *phantom->bundle);
+    if (!phantom->bundle) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
+    phantom->n_bundles = n_tubes;
+    for (size_t i = 0; i < n_tubes; i++) {
+        gls_phantom_bundle *bundle = &phantom->bundle[i];
+        /* Two stations into the grey matter at either end. */
+        size_t first = tube[i].grey[0] - (tube[i].grey[0] < 2 ? tube[i].grey[0] : 2), last = tube[i].grey[1] + 2 < tube[i].n ? tube[i].grey[1] + 2 : tube[i].n - 1;
+        memcpy(bundle->name, tube[i].name, sizeof bundle->name);
+        bundle->centre_line = malloc((last - first + 1) * sizeof *bundle->centre_line);
+        if (!bundle->centre_line) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
+        for (size_t j = first; j <= last; j++, bundle->n_points++) {
+            for (int k = 0; k < 3; k++) bundle->centre_line[bundle->n_points][k] = scale[k] * tube[i].station[j].c[k];
+        }
+        gls_status status = gls_image_create(grid, 1, &bundle->mask);
+        for (int e = 0; e < 2 && !status; e++) status = gls_image_create(grid, 1, &bundle->ends[e]);
+        if (status) return status;
+    }
+    return gls_image_create(grid, 12, &phantom->peaks);
+}
+
+static gls_status images_make(gls_phantom *phantom, const gls_grid *grid)
+{
+    gls_status status = gls_image_create(grid, phantom->gradients->n, &phantom->dwi);
+    if (!status) status = gls_image_create(grid, 1, &phantom->mask);
+    if (!status) status = gls_image_create(grid, 1, &phantom->roi);
+    if (!status) status = gls_image_create(grid, 3, &phantom->tissue);
+    return status;
+}
+
+/* Rows are independent, so threads share nothing but what they read. */
+static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *scan)
+{
+    gls_image *dwi = scene->phantom->dwi;
+    const int ny = dwi->grid.dim[1], n_rows = ny * dwi->grid.dim[2];
+    bool failed = false;
+#pragma omp parallel
+    {
+        phantom_bench bench;
+        bool ready = gls_phantom_bench_init(&bench, scene);
+#pragma omp for schedule(dynamic, 8)
+        for (int row = 0; row < n_rows; row++) {
+            if (!ready) {
+#pragma omp atomic write
+                failed = true;
+                continue;
+            }
+            gls_phantom_row_sample(scene, row % ny, row / ny, &bench);
+            gls_phantom_signal(scan, &bench.row, (size_t)row * (size_t)dwi->grid.dim[0], bench.scratch, dwi);
+        }
+        gls_phantom_bench_finish(&bench);
+    }
+    return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
+}
+
+/* On a coarse grid no voxel may hold an eighth of a small grey-matter region: then the one in which the centre line ends stands for it. */
+static void ends_ensure(gls_phantom *phantom)
+{
+    const gls_grid *grid = &phantom->mask->grid;
+    double inverse[3][4], at[3];
+    gls_grid_inverse(grid, inverse);
+    for (size_t i = 0; i < 2 * phantom->n_bundles; i++) {
+        gls_phantom_bundle *bundle = &phantom->bundle[i / 2];
+        float *data = bundle->ends[i % 2]->data;
+        size_t n = gls_grid_voxels(grid), voxel = 0;
+        while (voxel < n && !(data[voxel] > 0)) voxel++;
+        if (voxel < n) continue;
+        gls_affine_apply(inverse, bundle->centre_line[i % 2 ? bundle->n_points - 1 : 0], at);
+        voxel = 0;
+        for (int k = 2; k >= 0; k--) voxel = voxel * (size_t)grid->dim[k] + (size_t)fmax(0, fmin(floor(at[k] + 0.5), grid->dim[k] - 1));
+        data[voxel] = 1;
+    }
+}
+
+gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom)
+{
+    GLS_REQUIRE(params && phantom);
+    gls_status status = params_check(params);
+    if (status) return status;
+    gls_grid grid;
+    double axes[3][3], scale[3], (*world)[3] = NULL;
+    phantom_tube *tube = NULL;
+    size_t n_tubes = 0;
+    phantom_scene scene;
+    gls_phantom *made = calloc(1, sizeof *made);
+    if (!made) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom");
+    made->params = *params;
+    status = grid_make(params, &grid, axes, scale);
+    if (!status) status = gradients_make(params, &grid, (const double(*)[3])axes, &made->gradients, &world);
+    if (!status) status = gls_phantom_tubes_create(&tube, &n_tubes);
+    if (!status) status = images_make(made, &grid);
+    if (!status && params->ground_truth) status = bundles_make(made, &grid, tube, n_tubes, scale);
+    if (status) goto done;
+    gls_phantom_scene_init(&scene, made, tube, n_tubes, scale);
+    const phantom_scan scan = {made->gradients, (const double(*)[3])world, params->snr, params->seed};
+    status = voxels_fill(&scene, &scan);
+    if (!status) ends_ensure(made);
+done:
+    free(world);
+    gls_phantom_tubes_destroy(tube, n_tubes);
+    if (status) {
+        gls_phantom_destroy(made);
+    } else {
+        *phantom = made;
+    }
+    return status;
+}
+
+void gls_phantom_destroy(gls_phantom *phantom)
+{
+    if (!phantom) return;
+    for (size_t i = 0; i < phantom->n_bundles; i++) {
+        gls_phantom_bundle *bundle = &phantom->bundle[i];
+        gls_image_destroy(bundle->mask);
+        gls_image_destroy(bundle->ends[0]);
+        gls_image_destroy(bundle->ends[1]);
+        free(bundle->centre_line);
+    }
+    free(phantom->bundle);
+    gls_image_destroy(phantom->dwi);
+    gls_gradients_destroy(phantom->gradients);
+    gls_image_destroy(phantom->mask);
+    gls_image_destroy(phantom->roi);
+    gls_image_destroy(phantom->tissue);
+    gls_image_destroy(phantom->peaks);
+    free(phantom);
+}

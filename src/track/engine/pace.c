@@ -1,0 +1,50 @@
+#include "track/engine/pace.h"
+
+/* Times of few items say little of many: no more than this at once. */
+#define MOST_GROWTH 8
+
+gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
+
+/* The product within least .. UINT32_MAX. */
+static uint32_t scaled(const gls_pace *pace, double items, double factor)
+{
+    double product = items * factor;
+    uint32_t least = pace->least > 0 ? pace->least : gls_pace_rule.least;
+    if (product < least) return least;
+    return product < UINT32_MAX ? (uint32_t)product : UINT32_MAX;
+}
+
+static uint32_t limit_of(const gls_pace *pace)
+{
+    return pace->limit > 0 ? pace->limit : gls_pace_rule.first;
+}
+
+uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted)
+{
+    uint32_t limit = limit_of(pace);
+    return wanted < limit ? wanted : limit;
+}
+
+void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
+{
+    uint32_t limit = limit_of(pace);
+    if (items == 0) return;
+    if (seconds < 1e-9) seconds = 1e-9;
+    if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item) pace->seconds_per_item = seconds / items;
+    if (seconds > pace->longest) pace->longest = seconds;
+    double change = gls_pace_rule.wanted / seconds;
+    if (seconds > gls_pace_rule.longest) limit = scaled(pace, items, change);
+    else if (items >= limit / 4 * 3 && change > 1.25) limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
+    pace->limit = limit;
+}
+
+void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
+{
+    /* half of what would be wanted: it is a guess */
+    if (pace->limit == 0 && other->seconds_per_item > 0) pace->limit = scaled(pace, 1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
+}
+
+void gls_pace_slow(gls_pace *pace)
+{
+    if (pace->limit > 0) pace->limit = scaled(pace, pace->limit, 0.25);
+}

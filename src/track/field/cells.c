@@ -1,0 +1,221 @@
+#include "track/field/cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/float16.h"
+#include "util/status.h"
+
+/* What is computed and sent at a time, at least one layer of the grid. */
+#define SLAB_BYTES ((uint64_t)64 << 20)
+#define GROUP 256
+
+/* Octets take sixteen times what the half floats do, and are for devices with memory to spare. */
+static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced, gls_volume_plan *plan)
+{
+    uint64_t nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / (4 * layer);
+    if (per_buffer > nz) per_buffer = nz;
+    if (per_buffer == 0 || (!forced && (limits->software || 4 * layer * nz > limits->memory_bytes / 3))) return false;
+    uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
+    if (n_buffers > GLS_CELL_BUFFERS || 4 + n_buffers > limits->max_storage_bindings) return false;
+    *plan = (gls_volume_plan){.n_cell_buffers = (uint32_t)n_buffers, .cell_layers = (uint32_t)per_buffer, .last_cell_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer), .cell_corners = 8, .bytes = 4 * layer * nz};
+    return true;
+}
+
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_volume_plan *plan)
+{
+    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t), nz = (uint64_t)grid->dim[2], bytes = layer * nz;
+    /* for tests: 0 takes textures, 2 and 8 cells of that many corners */
+    const char *text = getenv("GLSLINES_ODF_CELLS");
+    int wanted = text && *text ? atoi(text) : -1;
+    bool planned = !small && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
+    if (!planned && wanted != 0 && limits->max_storage_bindings >= 5 && bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
+        *plan = (gls_volume_plan){.n_cell_buffers = 1, .cell_layers = (uint32_t)nz, .last_cell_layers = (uint32_t)nz, .cell_corners = 2, .bytes = bytes};
+        planned = true;
+    }
+    plan->n_tiles = (uint32_t)n;
+    plan->tile_channels = 1;
+    return planned;
+}
+
+gls_status gls_cells_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
+{
+    uint64_t n_layers = (uint64_t)(plan->n_cell_buffers - 1) * plan->cell_layers + plan->last_cell_layers, layer = plan->bytes / n_layers;
+    for (uint32_t i = 0; i < plan->n_cell_buffers; i++) {
+        uint64_t here = i + 1 < plan->n_cell_buffers ? plan->cell_layers : plan->last_cell_layers;
+        gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, layer * here, label, &volume->cells[i]);
+        if (status != GLS_OK) {
+            gls_volume_finish(volume);
+            return status;
+        }
+    }
+    return GLS_OK;
+}
+
+typedef struct place {
+    uint32_t code, vertex;
+} place;
+
+static int compare(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Bits of two coordinates in turn: places that are near in both are mostly near in the order. */
+static uint32_t interleave(uint32_t x, uint32_t y)
+{
+    uint32_t code = 0;
+    for (int bit = 0; bit < 16; bit++) code |= (x >> bit & 1u) << (2 * bit) | (y >> bit & 1u) << (2 * bit + 1);
+    return code;
+}
+
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *slot)
+{
+    place *order = malloc(sphere->n * sizeof *order);
+    if (!order) return false;
+    for (size_t v = 0; v < sphere->n; v++) {
+        const double *d = sphere->vertex[v];
+        double turn = sphere->antipodal && d[2] < 0 ? -1 : 1, norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
+        double x = turn * d[0] / norm, y = turn * d[1] / norm, z = turn * d[2] / norm;
+        if (z < 0) {
+            double folded = (1 - fabs(y)) * (x >= 0 ? 1 : -1);
+            y = (1 - fabs(x)) * (y >= 0 ? 1 : -1);
+            x = folded;
+        }
+        order[v] = (place){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
+    }
+    qsort(order, sphere->n, sizeof *order, compare);
+    for (size_t i = 0; i < sphere->n; i++) slot[order[i].vertex] = (uint32_t)i;
+    free(order);
+    return true;
+}
+
+typedef struct pair_work {
+    size_t nx, n;
+    const uint32_t *slot;
+    gls_volume_block block;
+    const void *user;
+    size_t n_scratch;
+} pair_work;
+
+/* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their last. rows, half, scratch: work space. */
+static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *half, float *scratch, uint32_t *out)
+{
+    for (size_t x = 0; x < w->nx; x += GLS_VOLUME_BLOCK - 1) {
+        size_t count = w->nx - x < GLS_VOLUME_BLOCK ? w->nx - x : GLS_VOLUME_BLOCK;
+        bool last = x + count == w->nx;
+        w->block(w->user, first + x, count, rows, scratch);
+        for (size_t c = 0; c < w->n; c++) {
+            gls_half_convert(rows + c * GLS_VOLUME_BLOCK, count, half);
+            for (size_t v = 0; v < count - !last; v++) out[(x + v) * w->n + w->slot[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+        }
+        if (last) return;
+    }
+}
+
+static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t *out)
+{
+    size_t n_values = w->n * GLS_VOLUME_BLOCK, n_scratch = (w->n_scratch + 15) / 16 * 16;
+    bool ok = true;
+#pragma omp parallel reduction(&& : ok)
+    {
+        float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
+        uint16_t half[GLS_VOLUME_BLOCK];
+        ok = rows != NULL;
+#pragma omp for schedule(dynamic, 4)
+        for (size_t r = 0; r < n_rows; r++)
+            if (rows) fill_row(w, (first + r) * w->nx, rows, half, rows + n_values, out + r * w->nx * w->n);
+        free(rows);
+    }
+    return ok;
+}
+
+/* A volume on its way: octets are made on the device, from pairs of a few layers. */
+typedef struct target {
+    gls_volume *volume;
+    gls_buffer *pairs;
+    gls_kernel *octets;
+} target;
+
+static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
+{
+    gls_define defines[] = {{"GRID_NX", NULL, false, NULL}, {"GRID_NY", NULL, false, NULL}, {"N_VERTICES", NULL, false, NULL}, {"GROUP_SIZE", "256", false, NULL}};
+    char text[3][24];
+    if (t->volume->plan.cell_corners == 2) return GLS_OK;
+    for (int i = 0; i < 3; i++) {
+        snprintf(text[i], sizeof text[i], "%zu", i < 2 ? (size_t)grid->dim[i] : n);
+        defines[i].value = text[i];
+    }
+    gls_status status = gls_kernel_load(t->volume->device, "kernel/octets.comp", defines, sizeof defines / sizeof *defines, &t->octets);
+    return status == GLS_OK ? gls_buffer_create(t->volume->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs) : status;
+}
+
+static void target_close(target *t)
+{
+    gls_buffer_destroy(t->pairs);
+    gls_kernel_destroy(t->octets);
+}
+
+/* Layers of the grid, and of the pairs in slab one more where there is one. */
+static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes, const uint32_t *slab)
+{
+    const gls_volume_plan *plan = &t->volume->plan;
+    size_t part = first / plan->cell_layers, at = first % plan->cell_layers;
+    if (plan->cell_corners == 2) return gls_buffer_write(t->volume->cells[0], first * layer_bytes, n_layers * layer_bytes, slab);
+    size_t octets = layer_bytes / sizeof *slab, groups = (n_layers * octets + GROUP - 1) / GROUP;
+    gls_status status = gls_buffer_write(t->pairs, 0, n_pair_layers * layer_bytes, slab);
+    gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->volume->cells[part]), gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
+                      gls_arg_uint(2, (uint32_t)n_pair_layers)};
+    return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1}, args, sizeof args / sizeof args[0], NULL) : status;
+}
+
+static size_t smallest(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Slab after slab; the layer after each is the next one's first. */
+static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid, size_t per_slab, uint32_t *slab, size_t *failed)
+{
+    size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->n, n_done = 0;
+    for (size_t z = 0; z < nz;) {
+        size_t here = smallest(per_slab, nz - z), wanted;
+        /* no slab goes over the end of a buffer */
+        for (size_t i = 0; i < n_targets; i++) here = smallest(here, targets[i].volume->plan.cell_layers - z % targets[i].volume->plan.cell_layers);
+        wanted = smallest(here + 1, nz - z);
+        if (!fill_rows(w, (z + n_done) * rows, (wanted - n_done) * rows, slab + n_done * layer)) return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
+        for (size_t i = 0; i < n_targets; i++) {
+            gls_status status = target_write(&targets[i], z, here, wanted, layer * sizeof *slab, slab);
+            if (status == GLS_OK) continue;
+            *failed = i;
+            return status;
+        }
+        n_done = wanted - here;
+        memmove(slab, slab + here * layer, n_done * layer * sizeof *slab);
+        z += here;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_cells_fill(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, size_t n, const uint32_t *slot, gls_volume_block block, const void *user,
+                          size_t n_scratch, size_t *failed)
+{
+    pair_work w = {.nx = (size_t)grid->dim[0], .n = n, .slot = slot, .block = block, .user = user, .n_scratch = n_scratch};
+    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t), per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
+    target *targets = calloc(n_volumes, sizeof *targets);
+    uint32_t *slab = malloc(slab_bytes);
+    gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");
+    for (size_t i = 0; i < n_volumes && status == GLS_OK; i++) {
+        targets[i].volume = volumes[i];
+        status = target_open(&targets[i], grid, n, slab_bytes);
+        if (status != GLS_OK) *failed = i;
+    }
+    if (status == GLS_OK) status = fill_targets(targets, n_volumes, &w, grid, per_slab, slab, failed);
+    for (size_t i = 0; targets && i < n_volumes; i++) target_close(&targets[i]);
+    free(targets);
+    free(slab);
+    return status;
+}

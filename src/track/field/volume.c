@@ -1,0 +1,275 @@
+#include "track/field/volume.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "track/field/cells.h"
+#include "util/float16.h"
+#include "util/status.h"
+
+/* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */
+#define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
+/* Of narrower strips, in texels, the planes that are stored twice would take more than a third of the memory. */
+#define MIN_STRIP 4
+
+static uint64_t power_of_two(uint64_t n)
+{
+    uint64_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
+
+static bool is_half(gls_texture_format format)
+{
+    return format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_RGBA16F;
+}
+
+static uint64_t texel_bytes(gls_texture_format format)
+{
+    return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
+}
+
+/* The smallest texture of n tiles, then the narrowest strips; exact: with powers of two as sides along x and z. Bytes of it, 0 where none is within the limit. */
+static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact, gls_volume_plan *plan)
+{
+    uint64_t x = (uint64_t)grid->dim[0], y = (uint64_t)grid->dim[1], z = (uint64_t)grid->dim[2], smallest = 0;
+    for (uint64_t width = x < MIN_STRIP ? x : MIN_STRIP; width <= x && width * n <= limit; width++) {
+        uint64_t step = width < x ? width - 1 : x, strips = width < x ? (x - 2) / step + 1 : 1;
+        uint64_t size_x = width * n, size_z = strips * z;
+        if (exact) {
+            size_x = power_of_two(size_x);
+            size_z = power_of_two(size_z);
+        }
+        uint64_t bytes = size_x * y * size_z * texel;
+        if (size_x > limit || size_z > limit || (smallest > 0 && bytes >= smallest)) continue;
+        smallest = bytes;
+        plan->n_strips = (uint32_t)strips;
+        plan->strip_width = (uint32_t)width;
+        plan->strip_step = (uint32_t)step;
+        plan->texture_size[0] = (uint32_t)size_x;
+        plan->texture_size[1] = (uint32_t)y;
+        plan->texture_size[2] = (uint32_t)size_z;
+    }
+    return smallest;
+}
+
+/* The fewest textures that hold the volume. */
+static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact, gls_volume_plan *plan)
+{
+    uint64_t n_tiles = plan->n_tiles;
+    for (uint64_t n_textures = 1; n_textures <= units; n_textures++) {
+        uint64_t per_texture = (n_tiles + n_textures - 1) / n_textures;
+        if (per_texture * (n_textures - 1) >= n_tiles) continue;
+        uint64_t bytes = lay_out(grid, per_texture, texel, limit, exact, plan);
+        if (bytes == 0 || (bytes > MAX_TEXTURE_BYTES && (per_texture > 1 || exact))) continue;
+        plan->n_textures = (uint32_t)n_textures;
+        plan->tiles_per_texture = (uint32_t)per_texture;
+        plan->bytes = n_textures * bytes;
+        return true;
+    }
+    return false;
+}
+
+gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_channels, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan)
+{
+    uint64_t limit = limits->max_texture_3d, units = limits->max_texture_units > 0 ? limits->max_texture_units - 1 : 0; /* one unit belongs to the stop map */
+    for (int a = 0; a < 3; a++)
+        if ((uint64_t)grid->dim[a] > limit)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0], grid->dim[1], grid->dim[2],
+                            limits->max_texture_3d);
+    if (units > GLS_VOLUME_MAX_TEXTURES) units = GLS_VOLUME_MAX_TEXTURES;
+    bool single = format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_R32F;
+    uint32_t tile_channels = single ? 1 : 4, n_tiles = (n_channels + tile_channels - 1) / tile_channels;
+    uint64_t texel = texel_bytes(format);
+    gls_volume_plan made = {.n_tiles = n_tiles, .tile_channels = tile_channels, .format = format};
+    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a volume that only fits without them is taken so */
+    if (plan_textures(grid, texel, limit, units, true, &made) || plan_textures(grid, texel, limit, units, false, &made)) {
+        *plan = made;
+        return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side that the device offers", n_channels,
+                    grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units, limits->max_texture_3d);
+}
+
+gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
+{
+    *volume = (gls_volume){.device = device, .plan = *plan};
+    if (plan->cell_corners > 0) return gls_cells_create(device, plan, label, volume);
+    for (uint32_t i = 0; i < plan->n_textures; i++) {
+        gls_status status = gls_texture_create(device, plan->format, plan->texture_size, label, &volume->texture[i]);
+        if (status != GLS_OK) {
+            gls_volume_finish(volume);
+            return status;
+        }
+    }
+    return GLS_OK;
+}
+
+void gls_volume_finish(gls_volume *volume)
+{
+    for (uint32_t i = 0; i < GLS_VOLUME_MAX_TEXTURES; i++) gls_texture_destroy(volume->texture[i]);
+    for (uint32_t i = 0; i < GLS_CELL_BUFFERS; i++) gls_buffer_destroy(volume->cells[i]);
+    *volume = (gls_volume){0};
+}
+
+float gls_volume_scale(float largest, float maximum)
+{
+    return largest > 0 ? exp2f(floorf(log2f(maximum / largest))) : 1;
+}
+
+/* --- filling ------------------------------------------------------------------------------------------------------------------------ */
+
+#define SLAB_VOXELS 65536u
+
+typedef struct slab_work {
+    const gls_volume_plan *plan;
+    size_t nx, slice;  /* voxels of a row and of a slice */
+    size_t texel_size; /* bytes */
+    char *texels;      /* texture by texture, strip by strip, as they are uploaded: rows of the slab's slices, in each all tiles side by side */
+    gls_volume_block block;
+    const void *user;
+    size_t n_scratch;
+} slab_work;
+
+static uint32_t tiles_of(const gls_volume_plan *plan, uint32_t texture)
+{
+    uint32_t left = plan->n_tiles - texture * plan->tiles_per_texture;
+    return left < plan->tiles_per_texture ? left : plan->tiles_per_texture;
+}
+
+/* The texels of a strip in a slab of n_rows rows. */
+static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, size_t strip)
+{
+    const gls_volume_plan *p = w->plan;
+    size_t row = (size_t)texture * p->tiles_per_texture * p->n_strips * n_rows + strip * n_rows * tiles_of(p, texture);
+    return w->texels + row * p->strip_width * w->texel_size;
+}
+
+/* Where a block's voxels go: each to its strip, those of the plane that two strips share to both. */
+typedef struct block_places {
+    size_t n;
+    struct {
+        uint32_t voxel, strip, row, x;
+    } place[2 * GLS_VOLUME_BLOCK];
+} block_places;
+
+static void find_places(const slab_work *w, size_t at, size_t count, block_places *b)
+{
+    const gls_volume_plan *p = w->plan;
+    b->n = 0;
+    for (size_t v = 0; v < count; v++) {
+        uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx), strip = x / p->strip_step;
+        if (strip < p->n_strips) {
+            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip, b->place[b->n].row = row;
+            b->place[b->n++].x = x - strip * p->strip_step;
+        }
+        if (strip > 0 && x == strip * p->strip_step) {
+            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip - 1, b->place[b->n].row = row;
+            b->place[b->n++].x = p->strip_step;
+        }
+    }
+}
+
+/* Texels of a size that the compiler knows. */
+static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel, size_t size)
+{
+    const gls_volume_plan *p = w->plan;
+    uint32_t texture = tile / p->tiles_per_texture, local = tile % p->tiles_per_texture, n_tiles = tiles_of(p, texture);
+    char *strips = strip_texels(w, n_rows, texture, 0);
+    for (size_t i = 0; i < b->n; i++) {
+        size_t row = b->place[i].strip * n_rows + b->place[i].row;
+        memcpy(strips + ((row * n_tiles + local) * p->strip_width + b->place[i].x) * size, texel + b->place[i].voxel * size, size);
+    }
+}
+
+/* One block of voxels: the channels of each tile side by side, in the texture's format. */
+static void put_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
+{
+    float quad[4 * GLS_VOLUME_BLOCK];
+    uint16_t half[4 * GLS_VOLUME_BLOCK];
+    block_places places;
+    size_t channels = w->plan->tile_channels;
+    find_places(w, at, count, &places);
+    for (uint32_t tile = 0; tile < w->plan->n_tiles; tile++) {
+        const float *row = rows + channels * tile * GLS_VOLUME_BLOCK, *values = row;
+        const char *texel = (const char *)values;
+        if (channels > 1) {
+            for (size_t v = 0; v < count; v++)
+                for (size_t c = 0; c < 4; c++) quad[4 * v + c] = row[c * GLS_VOLUME_BLOCK + v];
+            values = quad;
+            texel = (const char *)quad;
+        }
+        if (is_half(w->plan->format)) {
+            gls_half_convert(values, channels * count, half);
+            texel = (const char *)half;
+        }
+        switch (w->texel_size) {
+        case 2: scatter(w, &places, n_rows, tile, texel, 2); break;
+        case 4: scatter(w, &places, n_rows, tile, texel, 4); break;
+        case 8: scatter(w, &places, n_rows, tile, texel, 8); break;
+        default: scatter(w, &places, n_rows, tile, texel, 16);
+        }
+    }
+}
+
+static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
+{
+    size_t n_values = (size_t)w->plan->n_tiles * w->plan->tile_channels * GLS_VOLUME_BLOCK, n_scratch = (w->n_scratch + 15) / 16 * 16;
+    long long n_blocks = (long long)((slab_voxels + GLS_VOLUME_BLOCK - 1) / GLS_VOLUME_BLOCK);
+    bool ok = true;
+#pragma omp parallel reduction(&& : ok)
+    {
+        float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
+        ok = rows != NULL;
+#pragma omp for schedule(dynamic, 8)
+        for (long long b = 0; b < n_blocks; b++) {
+            size_t at = (size_t)b * GLS_VOLUME_BLOCK, count = slab_voxels - at < GLS_VOLUME_BLOCK ? slab_voxels - at : GLS_VOLUME_BLOCK;
+            if (!rows) continue;
+            w->block(w->user, first + at, count, rows, rows + n_values);
+            put_block(w, rows, at, count, slab_voxels / w->nx);
+        }
+        free(rows);
+    }
+    return ok;
+}
+
+static gls_status upload_slab(gls_volume *volume, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
+{
+    const gls_volume_plan *plan = &volume->plan;
+    size_t n_rows = (size_t)grid->dim[1] * n_slices;
+    gls_status status = GLS_OK;
+    gls_device_hold(volume->device);
+    for (uint32_t texture = 0; texture < plan->n_textures; texture++) {
+        uint32_t size[3] = {tiles_of(plan, texture) * plan->strip_width, (uint32_t)grid->dim[1], n_slices};
+        for (uint32_t strip = 0; strip < plan->n_strips && status == GLS_OK; strip++) {
+            uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
+            status = gls_texture_write_texels(volume->texture[texture], origin, size, strip_texels(w, n_rows, texture, strip));
+        }
+    }
+    gls_device_release(volume->device);
+    return status;
+}
+
+gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch, size_t *failed)
+{
+    const gls_volume_plan *plan = &volumes[0]->plan;
+    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    slab_work w = {.plan = plan, .nx = nx, .slice = nx * ny, .texel_size = texel_bytes(plan->format), .block = block, .user = user, .n_scratch = n_scratch};
+    uint32_t depth = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
+    if (slices < 1) slices = 1;
+    if (slices > depth) slices = depth;
+    /* zeros: texels past the grid, in its last strip, are never seen but have to be numbers */
+    w.texels = calloc((size_t)plan->n_tiles * plan->n_strips * plan->strip_width * ny * slices, w.texel_size);
+    gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
+    for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
+        uint32_t here = depth - z < slices ? depth - z : slices;
+        if (!fill_slab(&w, z * w.slice, here * w.slice)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
+        for (size_t i = 0; i < n && status == GLS_OK; i++) {
+            status = upload_slab(volumes[i], grid, z, here, &w);
+            if (status != GLS_OK) *failed = i;
+        }
+    }
+    free(w.texels);
+    return status;
+}

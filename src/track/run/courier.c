@@ -1,0 +1,216 @@
+/* Delivery of finished streamlines to the sink, in the order of seeds, while the next ones are tracked. */
+#include "track/run/courier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "util/status.h"
+
+/* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that they share, and one besides for what is due. */
+#define FEW 2
+#define MANY 16
+#define SHARED_BYTES ((uint64_t)512 << 20)
+
+struct gls_courier {
+    pthread_t thread;
+    gls_queue *queue; /* its lock is ours, too */
+    gls_track_sink sink;
+    void *user;
+    gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
+    size_t n_workers, per_worker;
+    uint64_t due;       /* the seed that comes next */
+    uint64_t bytes;     /* of parcels that wait */
+    bool closing;
+    gls_status status;
+    char message[512];
+};
+
+/* Fresh memory costs more time than what is copied into it: in pages of 2 MiB, where the system has them, an eighth of that. */
+static void *allocate_large(size_t bytes)
+{
+    const size_t page = (size_t)2 << 20;
+    if (bytes < 4 * page) return malloc(bytes);
+    void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
+    if (memory) (void)madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
+{
+    if (n > parcel->capacity || !parcel->offset) {
+        if (n == 0) n = 1; /* the end of no streamlines has a place, too */
+        free(parcel->offset);
+        free(parcel->seed_index);
+        free(parcel->seed);
+        parcel->capacity = 0;
+        parcel->offset = malloc((n + 1) * sizeof *parcel->offset);
+        parcel->seed_index = malloc(n * sizeof *parcel->seed_index);
+        parcel->seed = malloc(n * sizeof *parcel->seed);
+        if (!parcel->offset || !parcel->seed_index || !parcel->seed) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
+        parcel->capacity = n;
+    }
+    if (n_points > parcel->point_capacity) {
+        free(parcel->point);
+        parcel->point_capacity = 0;
+        parcel->point = allocate_large(n_points * sizeof *parcel->point);
+        if (!parcel->point) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points", n_points);
+        parcel->point_capacity = n_points;
+    }
+    return GLS_OK;
+}
+
+void gls_parcel_finish(gls_parcel *parcel)
+{
+    free(parcel->offset);
+    free(parcel->seed_index);
+    free(parcel->seed);
+    free(parcel->point);
+    *parcel = (gls_parcel){0};
+}
+
+static uint64_t parcel_bytes(const gls_parcel *parcel)
+{
+    return parcel->offset[parcel->n] * sizeof *parcel->point + parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+}
+
+static gls_parcel *find_due(gls_courier *c)
+{
+    for (size_t i = 0; i < c->n_workers * c->per_worker; i++)
+        if (c->parcel[i].state == GLS_PARCEL_SENT && c->parcel[i].first == c->due) return &c->parcel[i];
+    return NULL;
+}
+
+/* Called and returns with the lock held. */
+static void hand_over(gls_courier *c, gls_parcel *parcel)
+{
+    if (c->status == GLS_OK && parcel->n > 0) {
+        pthread_mutex_unlock(&c->queue->lock);
+        gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index, (const float(*)[3])parcel->seed};
+        gls_status status = c->sink(c->user, &streamlines);
+        pthread_mutex_lock(&c->queue->lock);
+        if (status != GLS_OK) {
+            c->status = status;
+            snprintf(c->message, sizeof c->message, "%s", gls_last_error());
+            c->queue->stopped = true;
+        }
+    }
+    c->due = parcel->end;
+    c->bytes -= parcel_bytes(parcel);
+    parcel->state = GLS_PARCEL_FREE;
+    pthread_cond_broadcast(&c->queue->changed);
+}
+
+static void *deliver(void *user)
+{
+    gls_courier *c = user;
+    pthread_mutex_lock(&c->queue->lock);
+    for (;;) {
+        gls_parcel *parcel = find_due(c);
+        if (parcel) hand_over(c, parcel);
+        else if (c->closing) break;
+        else pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    }
+    pthread_mutex_unlock(&c->queue->lock);
+    return NULL;
+}
+
+/* The tracker's parcels, as many as this run wants: their memory outlives a run. */
+static gls_parcel *lend_parcels(gls_parcel_store *store, size_t n)
+{
+    if (store->n < n) {
+        gls_parcel *grown = realloc(store->parcel, n * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + store->n, 0, (n - store->n) * sizeof *grown);
+        store->parcel = grown;
+        store->n = n;
+    }
+    for (size_t i = 0; i < n; i++) store->parcel[i].state = GLS_PARCEL_FREE;
+    return store->parcel;
+}
+
+void gls_parcel_store_finish(gls_parcel_store *store)
+{
+    for (size_t i = 0; i < store->n; i++) gls_parcel_finish(&store->parcel[i]);
+    free(store->parcel);
+    *store = (gls_parcel_store){0};
+}
+
+size_t gls_courier_parcels(size_t n_workers)
+{
+    return n_workers > 1 ? MANY + 1 : FEW;
+}
+
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user, gls_courier **out)
+{
+    gls_courier *c = calloc(1, sizeof *c);
+    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
+    *c = (gls_courier){.queue = queue, .sink = sink, .user = user, .n_workers = queue->n_workers, .per_worker = gls_courier_parcels(queue->n_workers), .due = queue->next};
+    c->parcel = lend_parcels(store, c->n_workers * c->per_worker);
+    if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
+        free(c);
+        return gls_fail(GLS_ERR_MEMORY, "the output thread cannot be started");
+    }
+    *out = c;
+    return GLS_OK;
+}
+
+/* A free parcel of the worker, if it may have one more; rather one that has its memory already. */
+static gls_parcel *find_free(gls_courier *c, size_t worker, uint64_t first)
+{
+    gls_parcel *parcel = &c->parcel[worker * c->per_worker], *best = NULL;
+    size_t n_used = 0;
+    for (size_t i = 0; i < c->per_worker; i++) {
+        if (parcel[i].state != GLS_PARCEL_FREE) n_used++;
+        else if (!best || parcel[i].point_capacity > best->point_capacity) best = &parcel[i];
+    }
+    bool allowed = n_used < FEW || first == c->due || (n_used < MANY && c->bytes < SHARED_BYTES);
+    return allowed ? best : NULL;
+}
+
+gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_parcel **out)
+{
+    gls_parcel *parcel = NULL;
+    pthread_mutex_lock(&c->queue->lock);
+    /* what is due comes first: with nobody on it, one that waits to deliver what comes later would wait for ever */
+    while (!c->queue->stopped && !(parcel = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due)) pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    bool stopped = c->queue->stopped;
+    if (parcel && !stopped) {
+        parcel->state = GLS_PARCEL_TAKEN;
+        parcel->first = first;
+        parcel->n = 0;
+    }
+    pthread_mutex_unlock(&c->queue->lock);
+    if (stopped) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
+    *out = parcel;
+    return GLS_OK;
+}
+
+void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
+{
+    parcel->end = end;
+    parcel->state = GLS_PARCEL_SENT;
+    c->bytes += parcel_bytes(parcel);
+    pthread_cond_broadcast(&c->queue->changed);
+}
+
+void gls_courier_drop(gls_courier *c, gls_parcel *parcel)
+{
+    pthread_mutex_lock(&c->queue->lock);
+    parcel->state = GLS_PARCEL_FREE;
+    pthread_mutex_unlock(&c->queue->lock);
+}
+
+gls_status gls_courier_destroy(gls_courier *c)
+{
+    if (!c) return GLS_OK;
+    pthread_mutex_lock(&c->queue->lock);
+    c->closing = true;
+    pthread_cond_broadcast(&c->queue->changed);
+    pthread_mutex_unlock(&c->queue->lock);
+    pthread_join(c->thread, NULL);
+    gls_status status = c->status == GLS_OK ? GLS_OK : gls_fail(c->status, "%s", c->message);
+    free(c);
+    return status;
+}

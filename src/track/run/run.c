@@ -1,0 +1,173 @@
+/* The run: one worker for each device, streamlines in the order of seeds. */
+#include "track/run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+#define SECONDS_BETWEEN_REPORTS 0.2
+
+void gls_run_fail(gls_run *run, gls_status status)
+{
+    pthread_mutex_lock(&run->queue.lock);
+    if (run->status == GLS_OK) {
+        run->status = status;
+        snprintf(run->message, sizeof run->message, "%s", gls_last_error());
+    }
+    run->queue.stopped = true;
+    pthread_cond_broadcast(&run->queue.changed);
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+gls_status gls_run_report(gls_run *run)
+{
+    run->polled = gls_seconds();
+    if (!run->progress) return GLS_OK;
+    pthread_mutex_lock(&run->queue.lock);
+    gls_track_result r = run->stats.result;
+    pthread_mutex_unlock(&run->queue.lock);
+    if (run->progress(run->progress_user, r.seeds, gls_seeds_count(run->seeds), r.streamlines, r.points)) return GLS_OK;
+    return gls_fail(GLS_ERR_CANCELLED, "cancelled");
+}
+
+gls_status gls_batch_poll(gls_batch_context *c)
+{
+    gls_run *run = c->run;
+    if (!run) return GLS_OK;
+    if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
+    return run->n_threads > 0 || gls_seconds() - run->polled < SECONDS_BETWEEN_REPORTS ? GLS_OK : gls_run_report(run);
+}
+
+void gls_batch_commit(gls_batch_context *c, uint64_t end, gls_parcel *parcel)
+{
+    gls_run *run = c->run;
+    pthread_mutex_lock(&run->queue.lock);
+    c->worker->share->seeds += c->stats->result.seeds;
+    c->worker->share->streamlines += c->stats->result.streamlines;
+    gls_track_stats_move(&run->stats, c->stats);
+    if (parcel) gls_courier_send(run->courier, parcel, end);
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+static void *thread_main(void *user)
+{
+    gls_worker *w = user;
+    gls_worker_work(w);
+    pthread_mutex_lock(&w->run->queue.lock);
+    w->run->n_threads--;
+    pthread_cond_broadcast(&w->run->queue.changed);
+    pthread_mutex_unlock(&w->run->queue.lock);
+    return NULL;
+}
+
+/* Reports after batches and now and then until all threads have ended. */
+static void watch(gls_run *run)
+{
+    uint64_t batches = 0;
+    struct timespec until;
+    pthread_mutex_lock(&run->queue.lock);
+    while (run->n_threads > 0) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += (long)(SECONDS_BETWEEN_REPORTS / 2 * 1e9);
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&run->queue.changed, &run->queue.lock, &until);
+        bool due = run->stats.result.batches != batches || gls_seconds() - run->polled >= SECONDS_BETWEEN_REPORTS;
+        if (!due || run->queue.stopped) continue;
+        batches = run->stats.result.batches;
+        pthread_mutex_unlock(&run->queue.lock);
+        gls_status status = gls_run_report(run);
+        if (status != GLS_OK) gls_run_fail(run, status);
+        pthread_mutex_lock(&run->queue.lock);
+    }
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+static void run_threads(gls_run *run, gls_worker *workers)
+{
+    size_t n = run->n_workers, n_started = 0;
+    /* none of them may find itself alone before all are there */
+    run->n_threads = n;
+    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0) n_started++;
+    if (n_started < n) {
+        gls_fail(GLS_ERR_MEMORY, "the thread of a device cannot be started");
+        gls_run_fail(run, GLS_ERR_MEMORY);
+        pthread_mutex_lock(&run->queue.lock);
+        run->n_threads -= n - n_started;
+        pthread_mutex_unlock(&run->queue.lock);
+    }
+    watch(run);
+    for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
+}
+
+/* Everything between the first and the last seed. */
+static gls_status run_workers(gls_run *run, gls_worker *workers, gls_track_sink sink, void *sink_user)
+{
+    gls_status status = sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, sink_user, &run->courier) : GLS_OK;
+    if (status != GLS_OK) return status;
+    if (run->n_workers == 1) gls_worker_work(&workers[0]);
+    else run_threads(run, workers);
+    double start = gls_seconds();
+    status = gls_courier_destroy(run->courier);
+    run->stats.result.seconds_sink += gls_seconds() - start;
+    if (status != GLS_OK) return status;
+    return run->status == GLS_OK ? GLS_OK : gls_fail(run->status, "%s", run->message);
+}
+
+static void complete_result(gls_run *run)
+{
+    gls_track_result *r = &run->stats.result;
+    const gls_tracker *t = run->tracker;
+    gls_track_stats_complete(&run->stats, t->params.step_size);
+    r->float_textures = t->params.float_textures;
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_engine *e = t->engine[i];
+        if (!e) continue;
+        r->n_devices++;
+        r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
+        r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
+        r->seconds_upload += e->seconds_upload;
+        r->seconds_compile += e->seconds_compile;
+    }
+}
+
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
+                           void *progress_user, gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && voxel_to_space && result);
+    gls_run run = {.tracker = tracker, .seeds = seeds, .space = voxel_to_space, .progress = progress, .progress_user = progress_user};
+    gls_worker *workers = calloc(tracker->n, sizeof *workers);
+    if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
+    uint64_t first = gls_seeds_first(seeds);
+    gls_status status = GLS_OK;
+    size_t model = 0; /* any engine: they have the same number of steps */
+    for (size_t i = 0; i < tracker->n && status == GLS_OK; i++) {
+        tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
+        if (!tracker->engine[i]) continue;
+        tracker->share[i].halvings = tracker->engine[i]->halvings;
+        model = i;
+        status = gls_worker_init(&workers[run.n_workers], &run, run.n_workers, i);
+        run.n_workers++;
+    }
+    if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
+    if (status == GLS_OK) status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps);
+    if (status == GLS_OK) {
+        run.n_alive = run.n_workers;
+        gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
+        status = run_workers(&run, workers, sink, sink_user);
+        gls_queue_finish(&run.queue);
+    }
+    if (status == GLS_OK) {
+        complete_result(&run);
+        *result = run.stats.result;
+    }
+    for (size_t i = 0; i < run.n_workers; i++) gls_worker_finish(&workers[i]);
+    free(workers);
+    gls_track_stats_finish(&run.stats);
+    return status;
+}

@@ -1,0 +1,165 @@
+/* One engine at work: ranges of seeds, and what is done when its device runs out of memory or is lost. */
+#include "track/run/run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+/* Items of a dispatch that keep all cores of a CPU busy. */
+#define LEAST_ON_CPU 64
+
+static void free_arrays(gls_batch_context *c)
+{
+    free(c->direction);
+    free(c->line);
+    free(c->state);
+    free(c->seed);
+    free(c->work);
+    free(c->order);
+    c->direction = c->line = c->state = c->work = NULL;
+    c->seed = NULL;
+    c->order = NULL;
+}
+
+/* Arrays of the host as the engine's plan wants them. */
+static gls_status make_arrays(gls_worker *w)
+{
+    gls_batch_context *c = &w->context;
+    free_arrays(c);
+    c->engine = w->run->tracker->engine[w->index];
+    if (gls_device_get_info(c->engine->device)->software) c->initial_pace.least = c->track_pace.least = LEAST_ON_CPU;
+    const gls_track_plan *p = &c->engine->plan;
+    size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
+    c->direction = malloc(4ull * p->batch_seeds * (size_t)(c->engine->params.max_directions_per_seed + 1));
+    c->line = malloc(4 * (line_words > seed_words ? line_words : seed_words));
+    c->state = malloc(8ull * p->batch_lines);
+    c->seed = malloc(sizeof *c->seed * p->batch_seeds);
+    c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
+    c->order = p->ordered ? malloc(2 * sizeof *c->order * p->batch_lines) : NULL;
+    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work) && (!p->ordered || c->order)) return GLS_OK;
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
+}
+
+gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
+{
+    *w = (gls_worker){.run = run, .place = place, .index = index, .share = &run->tracker->share[index]};
+    w->context = (gls_batch_context){.seeds = run->seeds, .space = run->space, .run = run, .worker = w, .stats = &w->round, .points_per_line = 200};
+    gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps);
+    return status == GLS_OK ? make_arrays(w) : status;
+}
+
+void gls_worker_finish(gls_worker *w)
+{
+    free_arrays(&w->context);
+    gls_track_stats_finish(&w->round);
+}
+
+static const char *name_of(const gls_worker *w)
+{
+    return gls_device_get_info(w->run->tracker->device[w->index])->renderer;
+}
+
+static void hold(gls_worker *w)
+{
+    gls_engine *engine = w->run->tracker->engine[w->index];
+    if (engine) gls_device_hold(engine->device);
+}
+
+static void release(gls_worker *w)
+{
+    gls_engine *engine = w->run->tracker->engine[w->index];
+    if (engine) gls_device_release(engine->device);
+}
+
+/* After a failure that is no fault of the input: a new context in place of one that was lost, smaller batches where memory ran out. Without success the failure that cannot be
+ * mended, and there may be no engine any more. */
+static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
+{
+    gls_tracker *t = w->run->tracker;
+    uint32_t batch = w->context.engine->plan.batch_seeds;
+    char reason[512];
+    for (;;) {
+        bool lost = status == GLS_ERR_LOST;
+        if (!lost && (status != GLS_ERR_MEMORY || batch == 1 || !t->engine[w->index])) return status;
+        snprintf(reason, sizeof reason, "%s", gls_last_error());
+        if (lost && w->losses == GLS_MAX_LOSSES) return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
+        uint32_t before = batch;
+        /* a device that was too slow for its driver's patience gets less to do at a time */
+        if (!lost || w->losses > 0) batch = (batch + 1) / 2;
+        w->losses += lost;
+        if (lost) gls_pace_slow(&w->context.initial_pace);
+        if (lost) gls_pace_slow(&w->context.track_pace);
+        w->share->resumes += lost;
+        w->share->halvings += !lost;
+        if (lost) gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason, seed);
+        else gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
+        release(w);
+        status = gls_tracker_renew(t, w->index, lost, batch);
+        hold(w);
+        if (status == GLS_OK) status = make_arrays(w);
+        if (status == GLS_OK) return GLS_OK;
+    }
+}
+
+static gls_status track_range(gls_worker *w, gls_range *range)
+{
+    gls_run *run = w->run;
+    while (range->first < range->end) {
+        uint64_t done = 0, n = range->end - range->first, most = w->context.engine->plan.batch_seeds;
+        if (n > most) n = most;
+        gls_status status = gls_queue_is_stopped(&run->queue) ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped") : gls_batch_run(&w->context, range->first, (uint32_t)n, &done);
+        range->first += done;
+        if (done > 0) w->losses = 0;
+        if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
+        if (status == GLS_OK) {
+            pthread_mutex_lock(&run->queue.lock);
+            run->stats.result.batches++;
+            w->share->batches++;
+            pthread_mutex_unlock(&run->queue.lock);
+            if (run->n_threads == 0) status = gls_run_report(run);
+        }
+        if (status != GLS_OK) {
+            gls_track_stats_drop(&w->round);
+            status = recover(w, status, range->first);
+        }
+        if (status != GLS_OK) return status;
+    }
+    return GLS_OK;
+}
+
+/* A device that cannot go on leaves the work to the others; other failures, and that of the last device, are the run's. */
+static void leave(gls_worker *w, gls_status status)
+{
+    gls_run *run = w->run;
+    bool device_failed = status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    pthread_mutex_lock(&run->queue.lock);
+    bool others = --run->n_alive > 0;
+    pthread_mutex_unlock(&run->queue.lock);
+    w->share->failed = device_failed;
+    if (device_failed && others) gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", name_of(w), gls_last_error());
+    else gls_run_fail(run, status);
+}
+
+void gls_worker_work(gls_worker *w)
+{
+    gls_range range;
+    gls_status status = GLS_OK;
+    double start = gls_seconds();
+    hold(w);
+    while (status == GLS_OK && gls_queue_take(&w->run->queue, w->context.engine->plan.batch_seeds, &range)) {
+        status = track_range(w, &range);
+        gls_queue_put(&w->run->queue, range);
+    }
+    release(w);
+    w->share->seconds += gls_seconds() - start;
+    const gls_batch_context *c = &w->context;
+    double *longest = &w->run->stats.result.seconds_longest;
+    pthread_mutex_lock(&w->run->queue.lock);
+    if (c->initial_pace.longest > *longest) *longest = c->initial_pace.longest;
+    if (c->track_pace.longest > *longest) *longest = c->track_pace.longest;
+    pthread_mutex_unlock(&w->run->queue.lock);
+    if (status != GLS_OK) leave(w, status);
+}

@@ -1,0 +1,224 @@
+/* Joins shards: their heads are compared first, one file open at a time; then their streamlines go through the writer that made them. */
+#include <glslines/merge.h>
+
+#include "tractogram/reader.h"
+#include "tractogram/tractogram.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Streamlines by their number of steps. */
+typedef struct lengths {
+    uint64_t *bin;
+    uint64_t n_bins;
+    uint64_t streamlines, points;
+} lengths;
+
+typedef struct merge {
+    const char *const *paths;
+    size_t n;
+    const char *output;
+    gls_shard_file *file;        /* of each path */
+    size_t *order;               /* paths by part of the run */
+    gls_tractogram_reader first; /* the head of paths[0], which the others are compared with */
+    bool half, half_known;
+    lengths lengths;
+    gls_merge_progress progress;
+    void *user;
+    uint64_t bytes, bytes_done;
+} merge;
+
+static gls_status lengths_add(lengths *l, const gls_streamlines *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t steps = s->offset[i + 1] - s->offset[i] - 1;
+        if (steps >= l->n_bins) {
+            uint64_t n = steps + 1 + l->n_bins / 2 + 256, *bin = realloc(l->bin, n * sizeof *bin);
+            if (!bin) return gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
+            memset(bin + l->n_bins, 0, (n - l->n_bins) * sizeof *bin);
+            l->bin = bin;
+            l->n_bins = n;
+        }
+        l->bin[steps]++;
+    }
+    l->streamlines += s->n;
+    l->points += s->offset[s->n];
+    return GLS_OK;
+}
+
+/* Steps of the streamline of rank i, 0 the shortest. */
+static uint64_t ranked(const lengths *l, uint64_t i)
+{
+    uint64_t bin = 0;
+    for (uint64_t below = l->bin[0]; below <= i; below += l->bin[bin]) bin++;
+    return bin;
+}
+
+static gls_merge_result lengths_result(const lengths *l)
+{
+    const uint64_t n = l->streamlines;
+    gls_merge_result r = {.streamlines = n, .points = l->points};
+    if (n == 0) return r;
+    r.mean_steps = (double)(l->points - n) / (double)n;
+    r.median_steps = 0.5 * (double)(ranked(l, (n - 1) / 2) + ranked(l, n / 2));
+    r.min_steps = ranked(l, 0);
+    r.max_steps = ranked(l, n - 1);
+    return r;
+}
+
+static bool same_lines(char *const *a, char *const *b)
+{
+    for (; a && b && *a && *b; a++, b++) {
+        if (strcmp(*a, *b) != 0) return false;
+    }
+    return (!a || !*a) && (!b || !*b);
+}
+
+/* Whether a shard is of the same run as the first one. */
+static gls_status compare(const merge *m, const char *path, const gls_tractogram_reader *r)
+{
+    const gls_tractogram_reader *a = &m->first;
+    const gls_shard *x = &a->file.shard, *y = &r->file.shard;
+    const char *first = m->paths[0];
+    if (r->file.format != a->file.format) return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s", path, first);
+    if (x->count != y->count)
+        return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count, first, x->index, x->count);
+    if (strcmp(a->file.version, r->file.version) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: written by version %s, not %s", path, first, r->file.version, a->file.version);
+    if (x->total_seeds != y->total_seeds)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first, (unsigned long long)y->total_seeds,
+                        (unsigned long long)x->total_seeds);
+    if (memcmp(a->grid.dim, r->grid.dim, sizeof a->grid.dim) != 0 || memcmp(a->grid.affine, r->grid.affine, sizeof a->grid.affine) != 0 ||
+        memcmp(a->grid.voxel_size, r->grid.voxel_size, sizeof a->grid.voxel_size) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
+    if (x->inputs != y->inputs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
+    if (x->parameters != y->parameters) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
+    if (!same_lines(a->header_lines, r->header_lines))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
+    if (r->file.n_streamlines > 0 && m->half_known && m->half != r->half)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs", path);
+    return GLS_OK;
+}
+
+static gls_status read_head(merge *m, size_t i)
+{
+    gls_tractogram_reader r;
+    gls_status status = gls_tractogram_reader_open(m->paths[i], &r);
+    if (status != GLS_OK) return status;
+    if (i == 0) m->first = r;
+    m->file[i] = r.file;
+    m->bytes += r.file.bytes;
+    if (i > 0) status = compare(m, m->paths[i], &r);
+    if (r.file.n_streamlines > 0) {
+        m->half = r.half;
+        m->half_known = true;
+    }
+    if (i > 0) gls_tractogram_reader_close(&r);
+    return status;
+}
+
+/* "2, 4 and 7", at most five of them. */
+static void list_missing(const merge *m, gls_text *text, uint32_t *n_missing)
+{
+    uint32_t count = m->file[0].shard.count, listed = 0;
+    *n_missing = 0;
+    for (uint32_t k = 0; k < count; k++) *n_missing += m->order[k] == SIZE_MAX;
+    for (uint32_t k = 0; k < count && listed < 5; k++) {
+        if (m->order[k] != SIZE_MAX) continue;
+        listed++;
+        gls_text_printf(text, "%s%u", listed == 1 ? "" : listed == *n_missing ? " and " : ", ", k + 1);
+    }
+    if (*n_missing > listed) gls_text_printf(text, " and %u more", *n_missing - listed);
+}
+
+/* Each part exactly once. */
+static gls_status sort(merge *m)
+{
+    uint32_t count = m->file[0].shard.count, n_missing;
+    m->order = malloc(count * sizeof *m->order);
+    if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", m->output);
+    for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
+    for (size_t i = 0; i < m->n; i++) {
+        size_t *place = &m->order[m->file[i].shard.index - 1];
+        if (*place != SIZE_MAX) return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index, count, m->paths[*place]);
+        *place = i;
+    }
+    if (m->n == count) return GLS_OK;
+    gls_text text = {0};
+    list_missing(m, &text, &n_missing);
+    char *list = gls_text_take(&text);
+    gls_status status =
+        gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count, list ? list : "some", n_missing == 1 ? "is" : "are");
+    free(list);
+    return status;
+}
+
+static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
+{
+    gls_tractogram_reader r;
+    gls_streamlines lines = {.n = 1};
+    gls_status status = gls_tractogram_reader_open(m->paths[i], &r);
+    if (status != GLS_OK) return status;
+    /* the file may have been replaced since its head was read */
+    if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes || r.file.n_streamlines != m->file[i].n_streamlines)
+        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
+    if (status == GLS_OK) status = compare(m, m->paths[i], &r);
+    while (status == GLS_OK && lines.n > 0) {
+        status = gls_tractogram_reader_next(&r, &lines);
+        if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
+        if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
+        double part = r.file.n_streamlines > 0 ? (double)r.lines_read / (double)r.file.n_streamlines : 1;
+        if (status == GLS_OK && m->progress && !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
+            status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    }
+    m->bytes_done += r.file.bytes;
+    gls_tractogram_reader_close(&r);
+    return status;
+}
+
+static gls_status write_output(merge *m, bool overwrite)
+{
+    gls_tractogram_writer *writer = NULL;
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.half_precision = m->half;
+    options.overwrite = overwrite;
+    options.header_lines = (const char *const *)m->first.header_lines;
+    gls_status status = gls_tractogram_writer_create(m->output, m->first.file.format, &m->first.grid, &options, &writer);
+    if (status != GLS_OK) return status;
+    if (m->first.file.format == GLS_FORMAT_TRK) {
+        memcpy(writer->grid.voxel_size, m->first.grid.voxel_size, sizeof writer->grid.voxel_size);
+        writer->seeds_in_world = true;
+    }
+    for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++) status = copy_shard(m, m->order[k], writer);
+    if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
+    gls_tractogram_writer_abort(writer);
+    return status;
+}
+
+gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite, gls_merge_progress progress, void *user,
+                                gls_merge_result *result)
+{
+    GLS_REQUIRE(paths && output);
+    GLS_REQUIRE(n > 0);
+    merge m = {.paths = paths, .n = n, .output = output, .progress = progress, .user = user};
+    gls_tractogram_format format;
+    gls_status status = gls_tractogram_format_parse(output, &format);
+    if (status != GLS_OK) return status;
+    m.file = calloc(n, sizeof *m.file);
+    if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        status = read_head(&m, i);
+        if (status == GLS_OK && i == 0 && m.first.file.format != format)
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: its suffix is of another format than that of %s; merging does not convert", output, paths[0]);
+    }
+    if (status == GLS_OK) status = sort(&m);
+    if (status == GLS_OK) status = write_output(&m, overwrite);
+    if (status == GLS_OK && result) *result = lengths_result(&m.lengths);
+    gls_tractogram_reader_close(&m.first);
+    free(m.lengths.bin);
+    free(m.order);
+    free(m.file);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* MRtrix3 tracks: text header, float triplets in world mm, NaN after each streamline, Inf at the end. */
+#include "tractogram/tractogram.h"
+#include "util/status.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_WIDTH 12
+#define CRC_WIDTH 8
+#define LAST_LINES 1024 /* room for those that are made here */
+
+typedef struct tck {
+    gls_packer packer;
+    char *header;
+    size_t n_header;           /* bytes up to the data */
+    size_t count, total_count; /* where the digits stand in header */
+    size_t crc;                /* the same of the checksum in the note on a shard; 0: none */
+} tck;
+
+static void destroy(void *state)
+{
+    tck *t = state;
+    if (!t) return;
+    gls_packer_finish(&t->packer);
+    free(t->header);
+    free(t);
+}
+
+/* A line must not break the header or contradict what is written here. */
+static bool is_valid_line(const char *line)
+{
+    static const char *const reserved[] = {"datatype", "file", "count", "total_count", GLS_SHARD_KEY};
+    const char *colon = strchr(line, ':');
+    if (!colon || colon == line || strchr(colon + 1, ':')) return false;
+    for (const char *c = line; *c; c++) {
+        if (iscntrl((unsigned char)*c)) return false;
+    }
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line))) return false;
+    }
+    return true;
+}
+
+static gls_status make_header(tck *t, const char *path, const char *const *lines, const gls_shard *shard)
+{
+    static const char first[] = "mrtrix tracks\n";
+    size_t n = sizeof first - 1;
+    t->header = calloc(1, GLS_TCK_MAX_HEADER);
+    if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    memcpy(t->header, first, n);
+    for (; lines && *lines; lines++) {
+        if (!is_valid_line(*lines))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path, *lines);
+        if (n + strlen(*lines) + LAST_LINES > GLS_TCK_MAX_HEADER)
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: the header lines exceed %d bytes", path, GLS_TCK_MAX_HEADER - LAST_LINES);
+        n += (size_t)sprintf(t->header + n, "%s\n", *lines);
+    }
+    if (shard) {
+        char text[GLS_SHARD_TEXT];
+        gls_shard_print(shard, &(uint32_t){0}, text);
+        n += (size_t)sprintf(t->header + n, "%s: %s\n", GLS_SHARD_KEY, text);
+        t->crc = n - 1 - CRC_WIDTH;
+    }
+    n += (size_t)sprintf(t->header + n, "datatype: Float32LE\ncount: ");
+    t->count = n;
+    n += (size_t)sprintf(t->header + n, "%0*d\ntotal_count: ", COUNT_WIDTH, 0);
+    t->total_count = n;
+    n += (size_t)sprintf(t->header + n, "%0*d\n", COUNT_WIDTH, 0);
+    /* "file: . 12345\nEND\n", then NULs up to a multiple of 64 */
+    t->n_header = (n + 18 + 63) / 64 * 64;
+    sprintf(t->header + n, "file: . %zu\nEND\n", t->n_header);
+    return GLS_OK;
+}
+
+static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
+{
+    tck *t = w->state = calloc(1, sizeof *t);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    gls_status status = gls_packer_init(&t->packer, &w->output);
+    if (status == GLS_OK) status = make_header(t, w->output.path, options->header_lines, options->shard);
+    t->packer.checked = w->is_shard;
+    if (status == GLS_OK) status = gls_output_write(&w->output, t->header, t->n_header);
+    return status;
+}
+
+static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
+{
+    static const float separator[3] = {NAN, NAN, NAN};
+    tck *t = w->state;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
+        status = gls_packer_put(&t->packer, s->point[s->offset[i]], (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
+        if (status == GLS_OK) status = gls_packer_put(&t->packer, separator, sizeof separator);
+    }
+    return status;
+}
+
+static gls_status finish(gls_tractogram_writer *w)
+{
+    static const float end[3] = {INFINITY, INFINITY, INFINITY};
+    tck *t = w->state;
+    char digits[32];
+    gls_status status = gls_packer_put(&t->packer, end, sizeof end);
+    if (status == GLS_OK) status = gls_packer_flush(&t->packer);
+    if (snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines) > COUNT_WIDTH)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines", w->output.path, COUNT_WIDTH);
+    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
+    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->total_count, digits, COUNT_WIDTH);
+    if (status == GLS_OK && w->is_shard) {
+        snprintf(digits, sizeof digits, "%08" PRIx32, t->packer.crc);
+        status = gls_output_write_at(&w->output, t->crc, digits, CRC_WIDTH);
+    }
+    return status;
+}
+
+const gls_tractogram_driver gls_tck_driver = {create, append, finish, destroy};

@@ -1,0 +1,51 @@
+/* What the writers of the formats share. */
+#ifndef GLS_TRACTOGRAM_TRACTOGRAM_H
+#define GLS_TRACTOGRAM_TRACTOGRAM_H
+
+#include "tractogram/shard.h"
+#include "util/file.h"
+#include <glslines/tractogram.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie in memory, and all three formats are little-endian");
+
+/* One format. state is what create made; append gets checked streamlines; finish completes the file, which the caller then commits. */
+typedef struct gls_tractogram_driver {
+    gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
+    gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
+    gls_status (*finish)(gls_tractogram_writer *writer);
+    void (*destroy)(void *state); /* accepts NULL */
+} gls_tractogram_driver;
+
+#define GLS_TCK_MAX_HEADER 65536
+
+extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver;
+
+struct gls_tractogram_writer {
+    const gls_tractogram_driver *driver;
+    void *state;
+    gls_output output;
+    gls_grid grid;
+    bool is_shard;
+    gls_shard shard;                  /* if is_shard */
+    bool seeds_in_world;              /* TRK: seeds come in world mm, as its property holds them, and not in the space of the points */
+    uint64_t n_streamlines, n_points; /* before the present append */
+    bool has_seed, has_seed_index;    /* fixed by the first append that is not empty */
+    gls_status failed;                /* of the first append that failed, with its message: every later call repeats it */
+    char message[1024];
+};
+
+/* A growing piece of the file that is written when it is full. */
+typedef struct gls_packer {
+    gls_output *output;
+    unsigned char *data;
+    size_t n, capacity;
+    bool checked; /* crc is wanted: of all that was written */
+    uint32_t crc;
+} gls_packer;
+
+gls_status gls_packer_init(gls_packer *packer, gls_output *output);
+void gls_packer_finish(gls_packer *packer);
+gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes);
+gls_status gls_packer_flush(gls_packer *packer);
+
+#endif

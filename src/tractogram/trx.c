@@ -1,0 +1,283 @@
+/* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which header.json and both local headers are
+ * written at the end; the other arrays, a small part, are spooled and follow. */
+#include "util/crc.h"
+#include "util/float16.h"
+#include "tractogram/spool.h"
+#include "tractogram/tractogram.h"
+#include "tractogram/zip.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where positions begin: a multiple of 64, so that they are aligned when the file is mapped. */
+#define HEAD_BYTES 1024
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+enum { LENGTHS, SEEDS, SEED_INDEX, N_SPOOLS };
+#define MAX_ENTRIES 5
+
+typedef struct trx {
+    bool half;
+    uint32_t crc; /* of the positions so far */
+    gls_spool spool[N_SPOOLS];
+    unsigned char *block;
+    gls_zip_entry entry[MAX_ENTRIES];
+    size_t n_entries;
+    uint64_t position; /* end of the file so far */
+} trx;
+
+static void destroy(void *state)
+{
+    trx *t = state;
+    if (!t) return;
+    for (int i = 0; i < N_SPOOLS; i++) gls_spool_finish(&t->spool[i]);
+    free(t->block);
+    free(t);
+}
+
+static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
+{
+    static const unsigned char zeros[HEAD_BYTES];
+    for (int i = 0; i < 3; i++) {
+        if (w->grid.dim[i] > UINT16_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 65535 voxels along an axis, the image has %d", w->output.path, w->grid.dim[i]);
+    }
+    trx *t = w->state = calloc(1, sizeof *t);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    t->half = options->half_precision;
+    t->block = malloc(BLOCK_BYTES);
+    if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    for (int i = 0; i < N_SPOOLS; i++) {
+        gls_status status = gls_spool_init(&t->spool[i], &w->output);
+        if (status != GLS_OK) return status;
+    }
+    t->position = HEAD_BYTES;
+    return gls_output_write(&w->output, zeros, sizeof zeros);
+}
+
+static gls_status put(gls_tractogram_writer *w, const void *data, size_t bytes, uint32_t *crc)
+{
+    trx *t = w->state;
+    *crc = gls_crc32(*crc, data, bytes);
+    t->position += bytes;
+    return gls_output_write(&w->output, data, bytes);
+}
+
+static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
+{
+    trx *t = w->state;
+    uint16_t *block = (uint16_t *)(void *)t->block;
+    const size_t block_values = BLOCK_BYTES / sizeof *block;
+    for (size_t first = 0; first < n; first += block_values) {
+        size_t m = n - first < block_values ? n - first : block_values;
+        if (!gls_half_convert(x + first, m, block))
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
+        gls_status status = put(w, block, m * sizeof *block, &t->crc);
+        if (status != GLS_OK) return status;
+    }
+    return GLS_OK;
+}
+
+static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
+{
+    trx *t = w->state;
+    const size_t n = (size_t)s->offset[s->n];
+    gls_status status = GLS_OK;
+    if (w->n_streamlines + s->n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
+    if (t->half) {
+        status = put_half(w, s->point[0], 3 * n);
+    } else {
+        /* in blocks, so that the checksum's pass brings them into the cache for the write */
+        const unsigned char *p = (const unsigned char *)s->point;
+        for (size_t left = n * sizeof *s->point; left > 0 && status == GLS_OK;) {
+            size_t bytes = left < 4 * BLOCK_BYTES ? left : 4 * BLOCK_BYTES;
+            status = put(w, p, bytes, &t->crc);
+            p += bytes;
+            left -= bytes;
+        }
+    }
+    uint32_t *length = (uint32_t *)(void *)t->block;
+    const size_t block_values = BLOCK_BYTES / sizeof *length;
+    for (size_t first = 0; first < s->n && status == GLS_OK; first += block_values) {
+        size_t m = s->n - first < block_values ? s->n - first : block_values;
+        for (size_t i = 0; i < m; i++) {
+            uint64_t points = s->offset[first + i + 1] - s->offset[first + i];
+            if (points > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path, (unsigned long long)points);
+            length[i] = (uint32_t)points;
+        }
+        status = gls_spool_append(&t->spool[LENGTHS], length, m * sizeof *length);
+    }
+    if (status == GLS_OK && s->seed) status = gls_spool_append(&t->spool[SEEDS], s->seed, s->n * sizeof *s->seed);
+    if (status == GLS_OK && s->seed_index) status = gls_spool_append(&t->spool[SEED_INDEX], s->seed_index, s->n * sizeof *s->seed_index);
+    return status;
+}
+
+static gls_zip_entry *add_entry(trx *t, const char *name, uint64_t bytes)
+{
+    gls_zip_entry *e = &t->entry[t->n_entries++];
+    snprintf(e->name, sizeof e->name, "%s", name);
+    e->bytes = bytes;
+    return e;
+}
+
+/* Starts an entry at the end of the file; its header is written again when the checksum is known. */
+static gls_status begin_entry(gls_tractogram_writer *w, const char *name, uint64_t bytes, gls_zip_entry **entry)
+{
+    trx *t = w->state;
+    unsigned char header[GLS_ZIP_LOCAL_MAX];
+    gls_zip_entry *e = *entry = add_entry(t, name, bytes);
+    e->offset = t->position;
+    size_t n = gls_zip_local(e, header);
+    t->position += n;
+    return gls_output_write(&w->output, header, n);
+}
+
+static gls_status end_entry(gls_tractogram_writer *w, const gls_zip_entry *e)
+{
+    unsigned char header[GLS_ZIP_LOCAL_MAX];
+    return gls_output_write_at(&w->output, e->offset, header, gls_zip_local(e, header));
+}
+
+static gls_status add_spool(gls_tractogram_writer *w, const char *name, gls_spool *spool)
+{
+    trx *t = w->state;
+    gls_zip_entry *e;
+    gls_status status = begin_entry(w, name, spool->bytes, &e);
+    if (status == GLS_OK) status = gls_spool_rewind(spool);
+    for (uint64_t left = spool->bytes; left > 0 && status == GLS_OK;) {
+        size_t bytes = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+        status = gls_spool_read(spool, t->block, bytes);
+        if (status == GLS_OK) status = put(w, t->block, bytes, &e->crc);
+        left -= bytes;
+    }
+    return status == GLS_OK ? end_entry(w, e) : status;
+}
+
+/* Running sums of the lengths, the number of points last. */
+static gls_status add_offsets(gls_tractogram_writer *w)
+{
+    trx *t = w->state;
+    const bool wide = w->n_points > UINT32_MAX;
+    const size_t width = wide ? 8 : 4, per_block = BLOCK_BYTES / 8;
+    uint32_t *length = (uint32_t *)(void *)t->block, *narrow_sum = length;
+    uint64_t *sum = malloc(per_block * sizeof *sum), total = 0;
+    if (!sum) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    gls_zip_entry *e;
+    gls_status status = begin_entry(w, wide ? "offsets.uint64" : "offsets.uint32", (w->n_streamlines + 1) * width, &e);
+    if (status == GLS_OK) status = gls_spool_rewind(&t->spool[LENGTHS]);
+    for (uint64_t left = w->n_streamlines; left > 0 && status == GLS_OK;) {
+        size_t n = left < per_block ? (size_t)left : per_block;
+        status = gls_spool_read(&t->spool[LENGTHS], length, n * sizeof *length);
+        if (status != GLS_OK) break;
+        for (size_t i = 0; i < n; i++) {
+            sum[i] = total;
+            total += length[i];
+        }
+        if (wide) {
+            status = put(w, sum, n * width, &e->crc);
+        } else {
+            for (size_t i = 0; i < n; i++) narrow_sum[i] = (uint32_t)sum[i];
+            status = put(w, narrow_sum, n * width, &e->crc);
+        }
+        left -= n;
+    }
+    free(sum);
+    if (status == GLS_OK) status = put(w, &total, width, &e->crc); /* little-endian: the low half comes first */
+    return status == GLS_OK ? end_entry(w, e) : status;
+}
+
+/* The shortest decimal that reads back as the same double. */
+static int print_number(char *text, size_t n, double value)
+{
+    int used = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        used = snprintf(text, n, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    return used;
+}
+
+static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size)
+{
+    const gls_grid *g = &w->grid;
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+    size_t n = (size_t)snprintf(text, size, "{\"VOXEL_TO_RASMM\": [");
+    for (int r = 0; r < 3; r++) {
+        for (int k = 0; k < 4; k++) {
+            text[n++] = k == 0 ? '[' : ' ';
+            n += (size_t)print_number(text + n, size - n, g->affine[r][k]);
+            text[n++] = k == 3 ? ']' : ',';
+        }
+        n += (size_t)snprintf(text + n, size - n, ", ");
+    }
+    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu", g->dim[0],
+                          g->dim[1], g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
+    if (w->is_shard) {
+        char note[GLS_SHARD_TEXT];
+        gls_shard_print(&w->shard, NULL, note);
+        n += (size_t)snprintf(text + n, size - n, ", \"" GLS_SHARD_KEY "\": \"%s\"", note);
+    }
+    text[n++] = '}';
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    return n;
+}
+
+/* header.json and the local header of positions (NULL: none), in the space left at the start; blanks after the JSON text fill it. */
+static gls_status write_head(gls_tractogram_writer *w, gls_zip_entry *json, gls_zip_entry *positions)
+{
+    unsigned char head[HEAD_BYTES];
+    char text[HEAD_BYTES];
+    size_t n = print_json(w, text, sizeof text);
+    size_t json_header = gls_zip_local_bytes(json), position_header = positions ? gls_zip_local_bytes(positions) : 0;
+    if (positions) {
+        memset(text + n, ' ', HEAD_BYTES - json_header - position_header - n);
+        n = HEAD_BYTES - json_header - position_header;
+        positions->offset = json_header + n;
+        gls_zip_local(positions, head + positions->offset);
+    }
+    json->bytes = n;
+    json->crc = gls_crc32(0, text, n);
+    memcpy(head + gls_zip_local(json, head), text, n);
+    return gls_output_write_at(&w->output, 0, head, json_header + n + position_header);
+}
+
+/* Readers expect nothing but the header of a file without streamlines. */
+static gls_status finish_empty(gls_tractogram_writer *w)
+{
+    trx *t = w->state;
+    gls_zip_entry *json = add_entry(t, "header.json", 0);
+    gls_status status = write_head(w, json, NULL);
+    if (status != GLS_OK) return status;
+    t->position = gls_zip_local_bytes(json) + json->bytes;
+    return gls_output_truncate(&w->output, t->position);
+}
+
+static gls_status finish(gls_tractogram_writer *w)
+{
+    trx *t = w->state;
+    gls_status status;
+    if (w->n_streamlines == 0) {
+        status = finish_empty(w);
+    } else {
+        gls_zip_entry *json = add_entry(t, "header.json", 0);
+        gls_zip_entry *positions = add_entry(t, t->half ? "positions.3.float16" : "positions.3.float32", t->position - HEAD_BYTES);
+        positions->crc = t->crc;
+        status = write_head(w, json, positions);
+        if (status == GLS_OK) status = add_offsets(w);
+        if (status == GLS_OK && w->has_seed) status = add_spool(w, "dps/seeds.3.float32", &t->spool[SEEDS]);
+        if (status == GLS_OK && w->has_seed_index) status = add_spool(w, "dps/seed_index.uint32", &t->spool[SEED_INDEX]);
+        if (w->n_points > INT32_MAX)
+            gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path, (unsigned long long)w->n_points);
+    }
+    if (status != GLS_OK) return status;
+    return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);
+}
+
+const gls_tractogram_driver gls_trx_driver = {create, append, finish, destroy};

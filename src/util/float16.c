@@ -1,0 +1,82 @@
+#include "util/float16.h"
+
+#include <string.h>
+
+uint16_t gls_half(float value)
+{
+    uint32_t bits, small_bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+    if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
+    if (magnitude >= 0x38800000u) return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13);
+    /* adding 0.5 moves the value so that float's own rounding stops at the last bit of a subnormal float16, 2^-24 */
+    float small;
+    memcpy(&small, &magnitude, sizeof small);
+    small += 0.5f;
+    memcpy(&small_bits, &small, sizeof small_bits);
+    return (uint16_t)(sign | (small_bits - 0x3f000000u));
+}
+
+float gls_half_value(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, magnitude = half & 0x7fffu, bits;
+    float value;
+    if (magnitude < 0x0400u) {
+        value = (float)magnitude * 0x1p-24f;
+        memcpy(&bits, &value, sizeof bits);
+    } else {
+        bits = (magnitude << 13) + (magnitude < 0x7c00u ? 112u << 23 : 224u << 23);
+    }
+    bits |= sign;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+
+/* Asked once: on virtual machines every such question leaves the guest. */
+static bool has_conversion(void)
+{
+    static _Atomic int known; /* 0: not asked yet, 1: no, 2: yes */
+    if (known == 0) {
+        unsigned a, b, c, d;
+        known = __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
+    }
+    return known == 2;
+}
+
+/* Multiples of eight; returns the number of values done. */
+__attribute__((target("avx2,f16c"))) static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
+{
+    if (!has_conversion()) return 0;
+    const __m128i exponent = _mm_set1_epi16(0x7c00);
+    __m128i special = _mm_setzero_si128();
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+        special = _mm_or_si128(special, _mm_cmpeq_epi16(_mm_and_si128(half, exponent), exponent));
+        _mm_storeu_si128((__m128i *)(void *)(out + i), half);
+    }
+    *finite = _mm_movemask_epi8(special) == 0;
+    return i;
+}
+#else
+static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
+{
+    (void)in, (void)n, (void)out, (void)finite;
+    return 0;
+}
+#endif
+
+bool gls_half_convert(const float *in, size_t n, uint16_t *out)
+{
+    bool finite = true;
+    for (size_t i = convert_vector(in, n, out, &finite); i < n; i++) {
+        out[i] = gls_half(in[i]);
+        finite &= (out[i] & 0x7c00) != 0x7c00;
+    }
+    return finite;
+}

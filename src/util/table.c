@@ -1,0 +1,146 @@
+#include "util/table.h"
+#include "util/file.h"
+#include "util/status.h"
+
+#include <ctype.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_BYTES ((size_t)256 << 20)
+
+typedef struct parser {
+    const char *name;
+    const char *p, *end;
+    size_t line;
+    locale_t locale;
+    double *value;
+    size_t n, capacity;
+    size_t rows, cols;
+} parser;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+static gls_status add(parser *s, double value)
+{
+    if (s->n == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 256;
+        double *grown = realloc(s->value, capacity * sizeof *grown);
+        if (!grown) return gls_fail(GLS_ERR_MEMORY, "%s: no memory for %zu numbers", s->name, capacity);
+        s->value = grown;
+        s->capacity = capacity;
+    }
+    s->value[s->n++] = value;
+    return GLS_OK;
+}
+
+static gls_status not_a_number(const parser *s, const char *token, size_t n)
+{
+    char shown[25];
+    size_t m = n < sizeof shown - 1 ? n : sizeof shown - 1;
+    for (size_t i = 0; i < m; i++) shown[i] = isprint((unsigned char)token[i]) && (unsigned char)token[i] < 0x80 ? token[i] : '?';
+    shown[m] = '\0';
+    return gls_fail(GLS_ERR_INPUT, "%s: line %zu: \"%s\"%s is not a number", s->name, s->line, shown, m < n ? "..." : "");
+}
+
+/* A decimal number or one of the words, nothing else that strtod would take (hexadecimal, "nan(...)"). */
+static bool parse_number(const parser *s, const char *token, size_t n, double *value)
+{
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    size_t sign = n > 0 && (token[0] == '+' || token[0] == '-');
+    bool word = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) word |= strlen(words[i]) == n - sign && !strncasecmp(token + sign, words[i], n - sign);
+    if (!word && strspn(token, "0123456789+-.eE") < n) return false;
+    /* the token is followed by a separator or NUL, where strtod must stop */
+    char *stop;
+    *value = strtod_l(token, &stop, s->locale);
+    return stop == token + n;
+}
+
+/* Parses one line up to its end; the row's numbers are appended. */
+static gls_status parse_line(parser *s)
+{
+    size_t before = s->n;
+    bool comma = true; /* a comma here would leave an empty field */
+    while (s->p < s->end && !is_line_end(*s->p)) {
+        if (*s->p == '#') {
+            while (s->p < s->end && !is_line_end(*s->p)) s->p++;
+            break;
+        }
+        if (is_blank(*s->p)) {
+            s->p++;
+            continue;
+        }
+        if (*s->p == ',') {
+            if (comma) return gls_fail(GLS_ERR_INPUT, "%s: line %zu: a number is missing before a comma", s->name, s->line);
+            comma = true;
+            s->p++;
+            continue;
+        }
+        const char *token = s->p;
+        while (s->p < s->end && !is_blank(*s->p) && !is_line_end(*s->p) && *s->p != ',' && *s->p != '#') s->p++;
+        double value;
+        if (!parse_number(s, token, (size_t)(s->p - token), &value)) return not_a_number(s, token, (size_t)(s->p - token));
+        gls_status status = add(s, value);
+        if (status != GLS_OK) return status;
+        comma = false;
+    }
+    size_t cols = s->n - before;
+    if (cols == 0) return GLS_OK;
+    if (s->rows == 0) s->cols = cols;
+    if (cols != s->cols) return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, the lines before have %zu", s->name, s->line, cols, s->cols);
+    s->rows++;
+    return GLS_OK;
+}
+
+gls_status gls_table_parse(const char *name, const char *text, size_t n, double **values, size_t *rows, size_t *cols)
+{
+    parser s = {.name = name, .p = text, .end = text + n, .line = 1};
+    gls_status status = GLS_OK;
+    s.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!s.locale) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", name);
+    if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) s.p += 3; /* byte order mark of some editors */
+    while (s.p < s.end) {
+        status = parse_line(&s);
+        if (status != GLS_OK) goto fail;
+        if (s.p < s.end) {
+            bool pair = s.p[0] == '\r' && s.p + 1 < s.end && s.p[1] == '\n';
+            s.p += pair ? 2 : 1;
+            s.line++;
+        }
+    }
+    if (s.n == 0) {
+        status = gls_fail(GLS_ERR_INPUT, "%s: contains no numbers", name);
+        goto fail;
+    }
+    freelocale(s.locale);
+    *values = s.value;
+    *rows = s.rows;
+    *cols = s.cols;
+    return GLS_OK;
+fail:
+    freelocale(s.locale);
+    free(s.value);
+    return status;
+}
+
+gls_status gls_table_read(const char *path, double **values, size_t *rows, size_t *cols)
+{
+    char *text;
+    size_t n;
+    gls_status status = gls_file_read(path, MAX_BYTES, &text, &n);
+    if (status != GLS_OK) return status;
+    status = gls_table_parse(path, text, n, values, rows, cols);
+    free(text);
+    return status;
+}
