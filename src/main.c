@@ -10,7 +10,8 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 
-static const cmd_command *const commands[] = {&cmd_track, &cmd_merge, &cmd_fit, &cmd_phantom, &cmd_score, &cmd_devices, &cmd_bench};
+static const cmd_command *const commands[] = {&cmd_track, &cmd_merge,   &cmd_fit,  &cmd_phantom,
+                                              &cmd_score, &cmd_devices, &cmd_bench};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const cmd_command *find_command(const char *name)
@@ -76,7 +77,8 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     command->set_defaults(values);
-    if (!cmd_options_parse(command, argc, argv, 2, values, &arguments, error, sizeof error)) return cmd_error(CMD_EXIT_USAGE, "%s", error);
+    if (!cmd_options_parse(command, argc, argv, 2, values, &arguments, error, sizeof error))
+        return cmd_error(CMD_EXIT_USAGE, "%s", error);
     cmd_common common;
     memcpy(&common, values, sizeof common);
     if (common.help) {
@@ -111,6 +113,7 @@ int main(int argc, char **argv)
     cmd_interrupt_init();
     int code = run(argc, argv);
     /* a result that did not reach its reader is not a success */
-    if (code == CMD_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout))) code = cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
+    if (code == CMD_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        code = cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
     return code;
 }

@@ -1,5 +1,6 @@
-/* Takes the place of the functions of kernels, in a tool of its own: what would be compiled is written to the folder named by GLS_TEST_SHADERS, once as OpenGL and once as
- * OpenGL ES (LABEL.gl.comp, LABEL.es.comp). The first run of a kernel ends the tool with the exit code for what is not supported. */
+/* Takes the place of the functions of kernels, in a tool of its own: what would be compiled is written to the folder
+ * named by GLS_TEST_SHADERS, once as OpenGL and once as OpenGL ES (LABEL.gl.comp, LABEL.es.comp). The first run of a
+ * kernel ends the tool with the exit code for what is not supported. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,12 +9,16 @@
 #include "gpu/source.h"
 #include "util/status.h"
 
-gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
-gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
-gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
+gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source,
+                                    const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
+                                  gls_kernel **kernel);
+gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
+                                 double *gpu_seconds);
 void __wrap_gls_kernel_destroy(gls_kernel *kernel);
 
-static gls_status dump(const char *label, const char *source, const gls_define *defines, size_t n_defines, bool gles, bool subgroup)
+static gls_status dump(const char *label, const char *source, const gls_define *defines, size_t n_defines, bool gles,
+                       bool subgroup)
 {
     const gls_prelude prelude = {gles, gles ? 310 : 430, subgroup};
     const char *folder = getenv("GLS_TEST_SHADERS");
@@ -28,7 +33,8 @@ static gls_status dump(const char *label, const char *source, const gls_define *
     return written ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written", path);
 }
 
-gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
+gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source,
+                                    const gls_define *defines, size_t n_defines, gls_kernel **kernel)
 {
     bool subgroup = gls_device_get_info(device)->subgroup_size > 0;
     gls_status status = dump(label, source, defines, n_defines, false, subgroup);
@@ -37,7 +43,8 @@ gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const
     return status;
 }
 
-gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
+gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
+                                  gls_kernel **kernel)
 {
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
@@ -46,7 +53,8 @@ gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gl
     return status;
 }
 
-gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
+gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
+                                 double *gpu_seconds)
 {
     (void)kernel, (void)groups, (void)args, (void)n_args, (void)gpu_seconds;
     return gls_fail(GLS_ERR_UNSUPPORTED, "kernels were written, not compiled");

@@ -28,10 +28,12 @@ typedef enum gls_status {
     GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
     GLS_ERR_EMPTY,       /* a valid run without a result where one was demanded */
     GLS_ERR_CANCELLED,   /* the caller's progress callback asked to stop */
-    GLS_ERR_LOST         /* the device was lost: its driver was reset or it was unplugged; only closing it is left to do, another one may be opened */
+    GLS_ERR_LOST /* the device was lost: its driver was reset or it was unplugged; only closing it is left to do,
+                    another one may be opened */
 } gls_status;
 
-/* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the next failure on this thread. */
+/* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the
+ * next failure on this thread. */
 GLS_API const char *gls_last_error(void);
 
 /* Short name of a status, e.g. "input error"; never NULL. */

@@ -1,10 +1,13 @@
-/* General computing on a device of <glslines/device.h>: typed arrays, programs run with grid and block, element-wise kernels from expressions, ready-made
- * kernels, and arrays that live on both sides. Threads, handles and failures are as in device.h.
+/* General computing on a device of <glslines/device.h>: typed arrays, programs run with grid and block, element-wise
+ * kernels from expressions, ready-made kernels, and arrays that live on both sides. Threads, handles and failures are
+ * as in device.h.
  *
  *     gls_array *x, *y;  gls_elementwise *axpy;
- *     gls_array_create(device, GLS_TYPE_FLOAT32, n, "x", &x);   gls_array_write(x, 0, n, doubles, GLS_TYPE_FLOAT64);   and y
+ *     gls_array_create(device, GLS_TYPE_FLOAT32, n, "x", &x);
+ *     gls_array_write(x, 0, n, doubles, GLS_TYPE_FLOAT64);   and y
  *     gls_elementwise_create(device, "axpy", "float a, in float x[], inout float y[]", "y = a * x + y", &axpy);
- *     gls_elementwise_run(axpy, n, (gls_operand[]){gls_operand_float(2), gls_operand_array(x), gls_operand_array(y)}, 3, NULL);
+ *     gls_operand operands[] = {gls_operand_float(2), gls_operand_array(x), gls_operand_array(y)};
+ *     gls_elementwise_run(axpy, n, operands, 3, NULL);
  *     gls_array_read(y, 0, n, doubles, GLS_TYPE_FLOAT64);
  */
 #ifndef GLSLINES_COMPUTE_H
@@ -16,16 +19,18 @@
 extern "C" {
 #endif
 
-/* --- devices ------------------------------------------------------------------------------------------------------------------------ */
+/* --- devices -------------------------------------------------------------- */
 
-/* Whether there is any device, a software renderer included. Opens and closes each, so it takes a while (some 0.1 s). */
+/* Whether there is any device, a software renderer included. Opens and closes each, so it takes a while (some 0.1 s).
+ */
 GLS_API bool gls_device_available(void);
 /* How many gls_device_list() finds; api as there. */
 GLS_API gls_status gls_device_count(const char *api, size_t *n);
 
-/* --- types -------------------------------------------------------------------------------------------------------------------------- */
+/* --- types ---------------------------------------------------------------- */
 
-/* Types of values on the host. GLSL is sure to have 32-bit types only (OpenGL ES 3.1 has no other), so on the device every element takes 4 bytes:
+/* Types of values on the host. GLSL is sure to have 32-bit types only (OpenGL ES 3.1 has no other), so on the device
+ * every element takes 4 bytes:
  *
  *     host                                  device
  *     float16, float32, float64             float32
@@ -33,11 +38,14 @@ GLS_API gls_status gls_device_count(const char *api, size_t *n);
  *     uint8, uint16, uint32, uint64         uint32
  *     bool (C's, 1 byte)                    uint32, 0 or 1
  *
- * Conversions, on the way to the device, from it, or by gls_convert(), go between any two types and either keep the value or are refused:
- * - to a floating-point type: rounded to the nearest, ties to even. Infinities and NaN stay what they are. Refused: a finite value that would become infinite.
+ * Conversions, on the way to the device, from it, or by gls_convert(), go between any two types and either keep the
+ * value or are refused:
+ * - to a floating-point type: rounded to the nearest, ties to even. Infinities and NaN stay what they are. Refused: a
+ * finite value that would become infinite.
  * - to an integer type: refused unless the value is a whole number within the range of the type.
- * - to bool: 0 becomes false, all else (NaN too) true. From bool: 0 or 1; bytes other than these in the input count as 1.
- * A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing has been written then. */
+ * - to bool: 0 becomes false, all else (NaN too) true. From bool: 0 or 1; bytes other than these in the input count
+ * as 1. A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing has
+ * been written then. */
 typedef enum gls_type {
     GLS_TYPE_FLOAT16, /* uint16_t with the bits of IEEE 754's binary16 */
     GLS_TYPE_FLOAT32,
@@ -62,14 +70,15 @@ GLS_API gls_type gls_type_stored(gls_type type);
 /* n values from one type to another on the host; the two must not overlap. */
 GLS_API gls_status gls_convert(size_t n, const void *from, gls_type from_type, void *to, gls_type to_type);
 
-/* --- arrays ------------------------------------------------------------------------------------------------------------------------- */
+/* --- arrays --------------------------------------------------------------- */
 
 /* A typed array on the device, stored as the table above says. */
 typedef struct gls_array gls_array;
 
 /* n >= 1 elements, contents undefined. label is for debuggers and messages. Failures as for gls_buffer_create(). */
 GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
-GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label, gls_array **array);
+GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label,
+                                           gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
 /* 0, and no type that there is, for a handle that is not alive. */
 GLS_API size_t gls_array_length(const gls_array *array);
@@ -77,8 +86,8 @@ GLS_API gls_type gls_array_type(const gls_array *array);
 /* The storage, for kernels, whole vectors of 16 bytes; belongs to the array. NULL for a handle that is not alive. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 GLS_API gls_status gls_array_clear(gls_array *array);
-/* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300 is refused by an array of uint8.
- * Reading waits for the work that writes the array. */
+/* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300
+ * is refused by an array of uint8. Reading waits for the work that writes the array. */
 GLS_API gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void *data, gls_type type);
 GLS_API gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, gls_type type);
 
@@ -87,7 +96,7 @@ static inline gls_arg gls_arg_array(uint32_t slot, gls_array *array)
     return gls_arg_buffer(slot, gls_array_buffer(array));
 }
 
-/* --- programs: grid and block ------------------------------------------------------------------------------------------------------- */
+/* --- programs: grid and block --------------------------------------------- */
 
 /* What became of a run. Functions that take one accept NULL; then they do not wait for the device. */
 typedef struct gls_run_result {
@@ -97,38 +106,46 @@ typedef struct gls_run_result {
     char message[256];   /* gls_last_error() of a failure, else "" */
 } gls_run_result;
 
-/* A compute shader without a block size: `layout(local_size_x = ...) in;` is put in front of the source at a run, and BLOCK_X, BLOCK_Y and BLOCK_Z are defined.
- * Each block size is compiled once. */
+/* A compute shader without a block size: `layout(local_size_x = ...) in;` is put in front of the source at a run, and
+ * BLOCK_X, BLOCK_Y and BLOCK_Z are defined. Each block size is compiled once. */
 typedef struct gls_program gls_program;
 
-/* source and defines as for gls_kernel_create(); copies are kept. Faulty sources fail here: those that compile for none of the blocks
- * 64, 8 x 8, 4 x 4 x 4 and 1. */
-GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines,
-                                      gls_program **program);
+/* source and defines as for gls_kernel_create(); copies are kept. Faulty sources fail here: those that compile for none
+ * of the blocks 64, 8 x 8, 4 x 4 x 4 and 1. */
+GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source,
+                                      const gls_define *defines, size_t n_defines, gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);
-/* Runs grid[0] x grid[1] x grid[2] blocks of block[0] x block[1] x block[2] invocations. GLS_ERR_ARGUMENT for a block of 0, an argument that is missing or
- * given twice, of another type than the program's, or a buffer too small for what its block declares; GLS_ERR_UNSUPPORTED above the device's limits. An empty
- * grid does nothing. */
-GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args,
-                                   gls_run_result *result);
+/* Runs grid[0] x grid[1] x grid[2] blocks of block[0] x block[1] x block[2] invocations. GLS_ERR_ARGUMENT for a block
+ * of 0, an argument that is missing or given twice, of another type than the program's, or a buffer too small for what
+ * its block declares; GLS_ERR_UNSUPPORTED above the device's limits. An empty grid does nothing. */
+GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3],
+                                   const gls_arg *args, size_t n_args, gls_run_result *result);
 
-/* --- element-wise kernels ----------------------------------------------------------------------------------------------------------- */
+/* --- element-wise kernels ------------------------------------------------- */
 
 /* A kernel that does the same with each element of its arrays. */
 typedef struct gls_elementwise gls_elementwise;
 
-/* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read, written or both; types float, int, uint
- * and bool (a GLSL bool, stored as uint). Up to 32, of which 8 (or as many as the device has storage bindings) are arrays.
- * expression: one or several GLSL statements, the last semicolon may be left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint)
- * is the number of the element, from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect elsewhere.
- * GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the driver's message, whose line 1 is the first line of the
- * expression. */
-GLS_API gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters, const char *expression, gls_elementwise **elementwise);
+/* parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read,
+ * written or both; types float, int, uint and bool (a GLSL bool, stored as uint). Up to 32, of which 8 (or as many as
+ * the device has storage bindings) are arrays. expression: one or several GLSL statements, the last semicolon may be
+ * left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint) is the number of the element,
+ * from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect
+ * elsewhere. GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the
+ * driver's message, whose line 1 is the first line of the expression. */
+GLS_API gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters,
+                                          const char *expression, gls_elementwise **elementwise);
 GLS_API void gls_elementwise_destroy(gls_elementwise *elementwise);
 
-typedef enum gls_operand_kind { GLS_OPERAND_ARRAY, GLS_OPERAND_FLOAT, GLS_OPERAND_INT, GLS_OPERAND_UINT } gls_operand_kind;
+typedef enum gls_operand_kind {
+    GLS_OPERAND_ARRAY,
+    GLS_OPERAND_FLOAT,
+    GLS_OPERAND_INT,
+    GLS_OPERAND_UINT
+} gls_operand_kind;
 
-/* A value for a parameter; the type has to be that of the parameter (bool scalars: uint, not 0 is true; bool arrays: of type bool). */
+/* A value for a parameter; the type has to be that of the parameter (bool scalars: uint, not 0 is true; bool arrays: of
+ * type bool). */
 typedef struct gls_operand {
     gls_operand_kind kind;
     union {
@@ -163,18 +180,30 @@ static inline gls_operand gls_operand_uint(uint32_t u)
     return operand;
 }
 
-/* Runs over elements 0 to n - 1 with one operand for each parameter, in their order. n up to 2^32 - 1; 0 does nothing. Every array has to have n elements at
- * least. One array may stand for several parameters: an element is read under all names before it is written. */
-GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, const gls_operand *operands, size_t n_operands, gls_run_result *result);
+/* Runs over elements 0 to n - 1 with one operand for each parameter, in their order. n up to 2^32 - 1; 0 does nothing.
+ * Every array has to have n elements at least. One array may stand for several parameters: an element is read under all
+ * names before it is written. */
+GLS_API gls_status gls_elementwise_run(gls_elementwise *elementwise, size_t n, const gls_operand *operands,
+                                       size_t n_operands, gls_run_result *result);
 
-/* --- ready-made kernels ------------------------------------------------------------------------------------------------------------- */
+/* --- ready-made kernels --------------------------------------------------- */
 
 typedef enum gls_binary_op { GLS_ADD, GLS_SUB, GLS_MUL, GLS_DIV } gls_binary_op;
-typedef enum gls_unary_op { GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN, GLS_COS, GLS_ABS, GLS_SQUARE, GLS_NEGATIVE } gls_unary_op;
+typedef enum gls_unary_op {
+    GLS_SQRT,
+    GLS_EXP,
+    GLS_LOG,
+    GLS_SIN,
+    GLS_COS,
+    GLS_ABS,
+    GLS_SQUARE,
+    GLS_NEGATIVE
+} gls_unary_op;
 
-/* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be one of the others. All of them work on
- * float32; on int32 all but GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers
- * wrap around. Functions are as exact as the driver's; what OpenGL promises of them is little, so measure where it matters (test/gpu/compute_kernels.c has
+/* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be
+ * one of the others. All of them work on float32; on int32 all but GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and
+ * GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers wrap around. Functions are as exact
+ * as the driver's; what OpenGL promises of them is little, so measure where it matters (test/gpu/compute_kernels.c has
  * figures). Outside of a function's domain the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);
@@ -183,24 +212,27 @@ static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y
     return gls_binary(GLS_ADD, a, b, y, result);
 }
 
-/* C = A B of row-major float32 matrices: A is m x k, B is k x n, C is m x n, each in the first elements of its array. C is neither A nor B. Every element of C
- * is a sum of k products in float32: its error is at most k 2^-23 times the same sum of absolute values. Sizes are at least 1 and limited by the arrays
- * only. */
-GLS_API gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result);
+/* C = A B of row-major float32 matrices: A is m x k, B is k x n, C is m x n, each in the first elements of its array. C
+ * is neither A nor B. Every element of C is a sum of k products in float32: its error is at most k 2^-23 times the same
+ * sum of absolute values. Sizes are at least 1 and limited by the arrays only. */
+GLS_API gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c,
+                              gls_run_result *result);
 
 /* Ways to the same product. */
 typedef enum gls_matmul_way {
     GLS_MATMUL_AUTO,      /* what gls_matmul() takes: the host on software renderers, else tiles */
     GLS_MATMUL_TILES,     /* shader: tiles in shared memory */
     GLS_MATMUL_REGISTERS, /* shader: tiles in registers only */
-    GLS_MATMUL_HOST       /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's */
+    GLS_MATMUL_HOST /* OpenBLAS, with its threads, on the mapped arrays: a software renderer's memory is the host's */
 } gls_matmul_way;
 /* GLS_ERR_UNSUPPORTED for the host's way where the device's memory is not the host's. */
-GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result);
+GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b,
+                                 gls_array *c, gls_run_result *result);
 
-/* --- unified buffers ---------------------------------------------------------------------------------------------------------------- */
+/* --- unified buffers ------------------------------------------------------ */
 
-/* An array with a copy on the host, in the host's type. Either side is asked for before it is used, which copies only if the other side has changed since. */
+/* An array with a copy on the host, in the host's type. Either side is asked for before it is used, which copies only
+ * if the other side has changed since. */
 typedef struct gls_unified gls_unified;
 
 typedef enum gls_access {
@@ -210,10 +242,12 @@ typedef enum gls_access {
 } gls_access;
 
 /* All elements are 0. */
-GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label, gls_unified **unified);
+GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label,
+                                      gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);
-/* The host's copy: n elements of the type, valid until the object is destroyed and to be used until gls_unified_device() is called. A copy that the conversion
- * refuses (see gls_type) leaves both sides and their flags as they were. */
+/* The host's copy: n elements of the type, valid until the object is destroyed and to be used until
+ * gls_unified_device() is called. A copy that the conversion refuses (see gls_type) leaves both sides and their flags
+ * as they were. */
 GLS_API gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data);
 /* The device's copy, to be used until gls_unified_host() is called; belongs to the object. */
 GLS_API gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array);

@@ -1,16 +1,22 @@
-/* A GPU compute device behind OpenGL: discovery, limits, buffers, textures and kernels written in GLSL. Works without a display.
+/* A GPU compute device behind OpenGL: discovery, limits, buffers, textures and kernels written in GLSL. Works without a
+ * display.
  *
- * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a device on the calling thread for
- * a run of calls, which saves the switching. Objects belong to their device and must be destroyed before it; destructors accept NULL.
+ * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a
+ * device on the calling thread for a run of calls, which saves the switching. Objects belong to their device and must
+ * be destroyed before it; destructors accept NULL.
  *
- * Handles: every object is entered in a register when it is made and taken out when it is destroyed. A handle that was destroyed, or is of another kind, is refused with
- * GLS_ERR_ARGUMENT; destructors then log the error (level GLS_LOG_ERROR) and do nothing. What is left when a device is closed is freed with it and reported,
- * object by object: as warnings in debug builds, else at debug level. Not noticed: an address that a newer object of the same kind has got, and an
- * object that one thread destroys while another one uses it. gls_device_hold() and gls_device_release() trust their argument.
+ * Handles: every object is entered in a register when it is made and taken out when it is destroyed. A handle that was
+ * destroyed, or is of another kind, is refused with GLS_ERR_ARGUMENT; destructors then log the error (level
+ * GLS_LOG_ERROR) and do nothing. What is left when a device is closed is freed with it and reported, object by object:
+ * as warnings in debug builds, else at debug level. Not noticed: an address that a newer object of the same kind has
+ * got, and an object that one thread destroys while another one uses it. gls_device_hold() and gls_device_release()
+ * trust their argument.
  *
- * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the
- * device is lost (its driver was reset, or it was unplugged): nothing on it can be used any more, its objects can only be destroyed and the device closed. Another one,
- * on the same hardware too, may be opened. Kernels run behind the host's back: what they ran into may be reported by a later call, at the latest by one that waits for them. */
+ * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE
+ * for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it was unplugged):
+ * nothing on it can be used any more, its objects can only be destroyed and the device closed. Another one, on the same
+ * hardware too, may be opened. Kernels run behind the host's back: what they ran into may be reported by a later call,
+ * at the latest by one that waits for them. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -34,50 +40,57 @@ typedef enum gls_platform {
 
 /* What a device is and can do. Sizes in bytes. */
 typedef struct gls_device_info {
-    int index;              /* place in gls_device_list() */
+    int index; /* place in gls_device_list() */
     gls_platform platform;
-    char node[64];          /* "/dev/dri/renderD128" or "" */
+    char node[64]; /* "/dev/dri/renderD128" or "" */
     char vendor[64];
     char renderer[160];
-    char version[128];      /* GL_VERSION */
-    bool gles;              /* a GLES context rather than core GL */
+    char version[128]; /* GL_VERSION */
+    bool gles;         /* a GLES context rather than core GL */
     int version_major, version_minor;
-    bool software;          /* a CPU renderer */
-    uint32_t subgroup_size; /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot, shuffle) in compute shaders */
-    uint64_t max_storage_bytes;       /* largest shader storage binding */
-    uint32_t max_storage_bindings;    /* shader storage blocks in a compute shader, and their binding points */
-    uint32_t max_uniform_bytes;       /* largest uniform block */
-    uint32_t max_texture_3d;          /* texels along each axis of a 3D texture */
-    uint32_t max_texture_units;       /* textures in a compute shader */
-    uint32_t max_shared_bytes;        /* shared memory of a work group */
-    uint32_t max_work_group_size;     /* invocations of a work group */
-    uint32_t max_work_groups;         /* work groups along x */
-    bool float_linear;                /* textures of single precision are filtered; else they are kept in half precision */
-    uint64_t memory_bytes;            /* video memory where the driver tells, else 0 */
+    bool software;              /* a CPU renderer */
+    uint32_t subgroup_size;     /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot,
+                                   shuffle) in compute shaders */
+    uint64_t max_storage_bytes; /* largest shader storage binding */
+    uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
+    uint32_t max_uniform_bytes;    /* largest uniform block */
+    uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
+    uint32_t max_texture_units;    /* textures in a compute shader */
+    uint32_t max_shared_bytes;     /* shared memory of a work group */
+    uint32_t max_work_group_size;  /* invocations of a work group */
+    uint32_t max_work_groups;      /* work groups along x */
+    bool float_linear;             /* textures of single precision are filtered; else they are kept in half precision */
+    uint64_t memory_bytes;         /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
-/* What is found while looking for devices, for diagnosis: one line per finding, e.g. "/dev/dri/renderD128: permission denied". */
+/* What is found while looking for devices, for diagnosis: one line per finding, e.g. "/dev/dri/renderD128: permission
+ * denied". */
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
-/* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the surfaceless platform; a device reachable in
- * two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is from
- * malloc. An empty list is not an error. finding may be NULL. */
-GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user);
+/* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
+ * surfaceless platform; a device reachable in two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for
+ * those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is from malloc. An empty
+ * list is not an error. finding may be NULL. */
+GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding,
+                                   void *user);
 
-/* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path, "llvmpipe", or a
- * part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(), whose places depend on it. */
+/* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path,
+ * "llvmpipe", or a part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(),
+ * whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
-/* The same n times: the device of that name and others with it, more contexts where it is a software renderer, else the next in gls_device_list() that are hardware, with the same
- * renderer unless name is "auto". All or none: GLS_ERR_DEVICE says how many there are. */
+/* The same n times: the device of that name and others with it, more contexts where it is a software renderer, else the
+ * next in gls_device_list() that are hardware, with the same renderer unless name is "auto". All or none:
+ * GLS_ERR_DEVICE says how many there are. */
 GLS_API gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices);
-/* Another context on the hardware where device is (lost or not), by the same interface and with the same limits; device may be closed before or after it. */
+/* Another context on the hardware where device is (lost or not), by the same interface and with the same limits; device
+ * may be closed before or after it. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
 GLS_API void gls_device_close(gls_device *device);
 /* Valid until close. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
-/* Makes the device current on this thread until the matching release; nests, also with other devices (16 deep). What was current before, an application's own EGL
- * context too, is current again afterwards. */
+/* Makes the device current on this thread until the matching release; nests, also with other devices (16 deep). What
+ * was current before, an application's own EGL context too, is current again afterwards. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 
@@ -88,24 +101,26 @@ typedef struct gls_device_memory {
     uint64_t allocated_bytes; /* buffers and textures now */
     uint64_t peak_bytes;
     size_t n_buffers, n_textures, n_kernels;
-    uint64_t cached_bytes;    /* storage of destroyed buffers, kept for new ones; no part of allocated_bytes */
+    uint64_t cached_bytes; /* storage of destroyed buffers, kept for new ones; no part of allocated_bytes */
     size_t n_cached_buffers;
     size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels of the same source */
 } gls_device_memory;
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
-/* Frees what is cached: at most 64 MiB in 64 buffers, and 64 programs. Happens by itself when the device's memory runs out. */
+/* Frees what is cached: at most 64 MiB in 64 buffers, and 64 programs. Happens by itself when the device's memory runs
+ * out. */
 GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
-/* --- buffers ------------------------------------------------------------------------------------------------------------------------ */
+/* --- buffers -------------------------------------------------------------- */
 
 typedef enum gls_buffer_kind {
     GLS_BUFFER_STORAGE, /* shader storage */
     GLS_BUFFER_UNIFORM  /* uniform block */
 } gls_buffer_kind;
 
-/* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit, GLS_ERR_MEMORY when the driver has none.
- * label is for debuggers and messages. */
-GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **buffer);
+/* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit,
+ * GLS_ERR_MEMORY when the driver has none. label is for debuggers and messages. */
+GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
+                                     gls_buffer **buffer);
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);
 GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
 GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
@@ -113,7 +128,7 @@ GLS_API gls_status gls_buffer_clear(gls_buffer *buffer);
 GLS_API gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, const void *data);
 GLS_API gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data);
 
-/* --- textures ----------------------------------------------------------------------------------------------------------------------- */
+/* --- textures ------------------------------------------------------------- */
 
 typedef enum gls_texture_format {
     GLS_TEXTURE_R32F,
@@ -122,19 +137,24 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_R16F
 } gls_texture_format;
 
-/* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single precision is kept in half precision, and values beyond
- * 65504 become that; a warning says so once. What is never written must be finite: a texel of weight 0 that is not a number spoils a sample. */
-GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **texture);
+/* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single
+ * precision is kept in half precision, and values beyond 65504 become that; a warning says so once. What is never
+ * written must be finite: a texel of weight 0 that is not a number spoils a sample. */
+GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
+                                      const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
-GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const float *data);
+GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
+                                     const float *data);
 /* The same from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F, else float32. */
-GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels);
+GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
+                                            const void *texels);
 
-/* --- kernels ------------------------------------------------------------------------------------------------------------------------ */
+/* --- kernels -------------------------------------------------------------- */
 
-/* A preprocessor definition, or with is_slot a text that replaces each line `#include <name>`. A line `#include "file"` always means a file of the
- * shader library. reason (NULL: none) says in a few words why the value is what it is; it follows the definition in dumped and logged sources. */
+/* A preprocessor definition, or with is_slot a text that replaces each line `#include <name>`. A line `#include "file"`
+ * always means a file of the shader library. reason (NULL: none) says in a few words why the value is what it is; it
+ * follows the definition in dumped and logged sources. */
 typedef struct gls_define {
     const char *name;
     const char *value;
@@ -142,17 +162,28 @@ typedef struct gls_define {
     const char *reason;
 } gls_define;
 
-/* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files of the built-in shader
- * library are put in front of it. A failed compilation logs the numbered source at debug level and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks,
- * texture units or invocations of a work group than the device's info says. */
-GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+/* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
+ * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
+ * and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of
+ * a work group than the device's info says. */
+GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
+                                     const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* The same for a file of the shader library, e.g. "kernel/track.comp". */
-GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
+                                   gls_kernel **kernel);
 GLS_API void gls_kernel_destroy(gls_kernel *kernel);
 
-typedef enum gls_arg_kind { GLS_ARG_BUFFER, GLS_ARG_UNIFORMS, GLS_ARG_TEXTURE, GLS_ARG_INT, GLS_ARG_UINT, GLS_ARG_FLOAT } gls_arg_kind;
+typedef enum gls_arg_kind {
+    GLS_ARG_BUFFER,
+    GLS_ARG_UNIFORMS,
+    GLS_ARG_TEXTURE,
+    GLS_ARG_INT,
+    GLS_ARG_UINT,
+    GLS_ARG_FLOAT
+} gls_arg_kind;
 
-/* One argument of a kernel. slot: the binding of a storage block, uniform block or texture unit, or the location of a scalar uniform. */
+/* One argument of a kernel. slot: the binding of a storage block, uniform block or texture unit, or the location of a
+ * scalar uniform. */
 typedef struct gls_arg {
     gls_arg_kind kind;
     uint32_t slot;
@@ -202,10 +233,13 @@ static inline gls_arg gls_arg_float(uint32_t slot, float f)
     return arg;
 }
 
-/* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels of the same source share them. GLS_ERR_ARGUMENT
- * for an object of another device or a scalar of another type than the kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits
- * and stores the device's time; where the driver cannot tell (a software renderer, OpenGL ES without GL_EXT_disjoint_timer_query), the host's. */
-GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds);
+/* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels
+ * of the same source share them. GLS_ERR_ARGUMENT for an object of another device or a scalar of another type than the
+ * kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the
+ * device's time; where the driver cannot tell (a software renderer, OpenGL ES without GL_EXT_disjoint_timer_query), the
+ * host's. */
+GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
+                                  double *gpu_seconds);
 
 #ifdef __cplusplus
 }

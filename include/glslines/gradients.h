@@ -10,7 +10,8 @@ extern "C" {
 
 /* Frame in which the vectors of a bvecs file are given. */
 typedef enum gls_bvec_frame {
-    GLS_BVEC_FSL,   /* voxel axes, x negated where the affine's determinant is positive (the rule of FSL's tools): the default */
+    GLS_BVEC_FSL,   /* voxel axes, x negated where the affine's determinant is positive (the rule of FSL's tools): the
+                       default */
     GLS_BVEC_IMAGE, /* voxel axes as they are (what DIPY and GPUStreamlines do) */
     GLS_BVEC_WORLD  /* scanner (RAS+) axes, rotated into the voxel frame */
 } gls_bvec_frame;
@@ -18,9 +19,10 @@ typedef enum gls_bvec_frame {
 /* One entry per volume, in the order of the series. */
 typedef struct gls_gradients {
     size_t n;
-    double *bval;      /* s/mm2; >= 0 */
-    double (*bvec)[3]; /* unit vector along the voxel axes; zero where the file has a zero or non-finite vector of a b0 */
-    bool *is_b0;       /* bval <= b0_threshold */
+    double *bval; /* s/mm2; >= 0 */
+    double (
+        *bvec)[3]; /* unit vector along the voxel axes; zero where the file has a zero or non-finite vector of a b0 */
+    bool *is_b0;   /* bval <= b0_threshold */
     size_t n_b0;
     double b0_threshold; /* s/mm2 */
     bool x_flipped;      /* GLS_BVEC_FSL negated x */
@@ -33,31 +35,37 @@ typedef struct gls_gradients_options {
 } gls_gradients_options;
 GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
 
-/* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z in rows; tabs, commas and '#'
- * comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file, and the volume counted from 0, for: a different count;
- * a b-value that is negative or not finite; a table without a b0; a weighted vector that is not finite, zero or off norm 1 by more than 1 %. Vectors
- * within 1 % are normalised; a b0's vector that is beyond becomes zero. grid may be NULL for GLS_BVEC_IMAGE. The rule and the number of b0s are logged. */
-GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
+/* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
+ * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file,
+ * and the volume counted from 0, for: a different count; a b-value that is negative or not finite; a table without a
+ * b0; a weighted vector that is not finite, zero or off norm 1 by more than 1 %. Vectors within 1 % are normalised; a
+ * b0's vector that is beyond becomes zero. grid may be NULL for GLS_BVEC_IMAGE. The rule and the number of b0s are
+ * logged. */
+GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
+                                      const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
 /* The same from arrays; names in messages are "b-values" and "b-vectors". Values are copied. */
-GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
+GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
+                                        const gls_gradients_options *options, const gls_grid *grid,
                                         gls_gradients **gradients);
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
-/* A set of volumes of the same b-value after rounding: m = trunc(log10(max b)) - 1, b to the nearest 10^m, half to even; a weighted volume that would become 0
- * keeps one digit. */
+/* A set of volumes of the same b-value after rounding: m = trunc(log10(max b)) - 1, b to the nearest 10^m, half to
+ * even; a weighted volume that would become 0 keeps one digit. */
 typedef struct gls_shell {
-    double bval;          /* rounded, s/mm2; 0 for the b0 volumes */
+    double bval;               /* rounded, s/mm2; 0 for the b0 volumes */
     double min_bval, max_bval; /* raw */
-    size_t n;             /* volumes */
+    size_t n;                  /* volumes */
 } gls_shell;
 
 /* Shells in ascending order, b0 first. At most capacity are stored; *n_shells is the number there are. */
 GLS_API void gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells);
 
-/* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, owned by the caller, from malloc) gives each one's index
- * in the old series. bval (> 0) is rounded like the table's, so that 995 finds the shell of 1000. GLS_ERR_INPUT if no volume has that b-value. */
-GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected, size_t **volume);
+/* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, owned by the caller,
+ * from malloc) gives each one's index in the old series. bval (> 0) is rounded like the table's, so that 995 finds the
+ * shell of 1000. GLS_ERR_INPUT if no volume has that b-value. */
+GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
+                                              size_t **volume);
 
 #ifdef __cplusplus
 }

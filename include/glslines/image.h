@@ -23,7 +23,8 @@ typedef struct gls_image {
     float *data;      /* grid voxels times n_volumes values, scl_slope and scl_inter applied */
 } gls_image;
 
-/* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1 or a singular affine. */
+/* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1 or a singular affine.
+ */
 GLS_API gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4]);
 /* Number of voxels of one volume. */
 GLS_API size_t gls_grid_voxels(const gls_grid *grid);
@@ -33,8 +34,8 @@ GLS_API double gls_grid_determinant(const gls_grid *grid);
 GLS_API void gls_grid_inverse(const gls_grid *grid, double inverse[3][4]);
 /* Axis codes of the voxel axes, e.g. "LAS", NUL-terminated: the direction towards which each voxel index grows. */
 GLS_API void gls_grid_axis_codes(const gls_grid *grid, char codes[4]);
-/* GLS_OK if both grids have the same dimensions and affines that agree to 1e-3 mm at all corners; else GLS_ERR_INPUT with a message
- * that names both images (name_a, name_b) and shows both grids. */
+/* GLS_OK if both grids have the same dimensions and affines that agree to 1e-3 mm at all corners; else GLS_ERR_INPUT
+ * with a message that names both images (name_a, name_b) and shows both grids. */
 GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b);
 
 /* Allocates an image of zeros. */
@@ -49,15 +50,16 @@ typedef enum gls_image_kind {
     GLS_IMAGE_4D  /* two volumes or more */
 } gls_image_kind;
 
-/* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), any real numeric type, scl_slope applied. The affine is the sform if its code > 0, else the
- * qform if its code > 0, else the voxel sizes alone (with a warning). Not-a-number values are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+/* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), any real numeric type, scl_slope applied. The affine is the sform if
+ * its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Not-a-number values are
+ * kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
 GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image);
 
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
-/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The file appears under its name only when
- * complete. Integer types round half to even and saturate. */
+/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
+ * file appears under its name only when complete. Integer types round half to even and saturate. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

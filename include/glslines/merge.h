@@ -18,7 +18,8 @@ typedef struct gls_shard_file {
     uint64_t bytes; /* of the file */
 } gls_shard_file;
 
-/* Reads the head of a shard; the format is known by the suffix. GLS_ERR_INPUT: missing, truncated, damaged, or not a shard. */
+/* Reads the head of a shard; the format is known by the suffix. GLS_ERR_INPUT: missing, truncated, damaged, or not a
+ * shard. */
 GLS_API gls_status gls_shard_file_read(const char *path, gls_shard_file *file);
 
 /* What was written. A streamline of n points has n - 1 steps; all 0 if there is no streamline. */
@@ -31,13 +32,15 @@ typedef struct gls_merge_result {
 /* Bytes of the shards read so far and in all; return false to cancel. */
 typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
 
-/* Joins the n files at paths, given in any order, into output, byte for byte the file that one run over all seeds writes on the same device. Files of all
- * formats are checked against the checksums in them. GLS_ERR_INPUT with the file's name: missing, truncated or damaged, not a shard, of another run (version,
- * number of shards or seeds, hashes, grid, format, precision, header lines), a shard given twice, or one that is missing. GLS_ERR_ARGUMENT: the suffix of
- * output is of another format. GLS_ERR_OUTPUT: as for gls_tractogram_writer_create(). Nothing is left behind on failure. Memory does not grow with the number
- * of streamlines, only with the longest one. progress and result may be NULL. */
-GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite, gls_merge_progress progress, void *user,
-                                        gls_merge_result *result);
+/* Joins the n files at paths, given in any order, into output, byte for byte the file that one run over all seeds
+ * writes on the same device. Files of all formats are checked against the checksums in them. GLS_ERR_INPUT with the
+ * file's name: missing, truncated or damaged, not a shard, of another run (version, number of shards or seeds, hashes,
+ * grid, format, precision, header lines), a shard given twice, or one that is missing. GLS_ERR_ARGUMENT: the suffix of
+ * output is of another format. GLS_ERR_OUTPUT: as for gls_tractogram_writer_create(). Nothing is left behind on
+ * failure. Memory does not grow with the number of streamlines, only with the longest one. progress and result may be
+ * NULL. */
+GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
+                                        gls_merge_progress progress, void *user, gls_merge_result *result);
 
 #ifdef __cplusplus
 }

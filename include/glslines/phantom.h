@@ -12,17 +12,19 @@ extern "C" {
 #define GLS_PHANTOM_MAX_SHELLS 8
 
 typedef struct gls_phantom_params {
-    int32_t shape[3];                    /* voxels, each 16 .. 512; default 40 52 38 */
-    double voxel_size[3];                /* mm, each 0.1 .. 20; default 2 2 2 */
-    char orientation[4];                 /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner exports) */
-    double oblique[3];                   /* rotation of the grid about world x, then y, then z, degrees, each -180 .. 180; default 0 0 0 */
-    int n_shells;                        /* 1 .. GLS_PHANTOM_MAX_SHELLS; default 1 */
+    int32_t shape[3];     /* voxels, each 16 .. 512; default 40 52 38 */
+    double voxel_size[3]; /* mm, each 0.1 .. 20; default 2 2 2 */
+    char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner exports)
+                           */
+    double
+        oblique[3]; /* rotation of the grid about world x, then y, then z, degrees, each -180 .. 180; default 0 0 0 */
+    int n_shells;   /* 1 .. GLS_PHANTOM_MAX_SHELLS; default 1 */
     double bval[GLS_PHANTOM_MAX_SHELLS]; /* s/mm2, each 100 .. 20000; default one shell of 2000 */
     int n_directions;                    /* per shell, 6 .. 1024; default 64 */
     int n_b0;                            /* 1 .. 64; default 4; they come first, then shell after shell */
     double snr;                          /* of the b0 signal of white matter, 1 .. 1e6, or 0: no noise; default 30 */
     uint64_t seed;                       /* of the noise; default 0 */
-    bool ground_truth;                   /* make the bundles and the peaks; default true. Without them the signal is the same */
+    bool ground_truth; /* make the bundles and the peaks; default true. Without them the signal is the same */
 } gls_phantom_params;
 GLS_API gls_phantom_params gls_phantom_params_default(void);
 
@@ -35,29 +37,33 @@ typedef struct gls_phantom_bundle {
     double (*centre_line)[3]; /* world mm, n_points of them, from grey matter to grey matter */
 } gls_phantom_bundle;
 
-/* The anatomy lives in world space and is centred at the origin, as is the grid. Its extent follows from the grid's extent in world mm, so grids of the same extent,
- * whatever their voxel sizes and axis order, hold the same brain and, without noise, the same signal. */
+/* The anatomy lives in world space and is centred at the origin, as is the grid. Its extent follows from the grid's
+ * extent in world mm, so grids of the same extent, whatever their voxel sizes and axis order, hold the same brain and,
+ * without noise, the same signal. */
 typedef struct gls_phantom {
     gls_phantom_params params;
     gls_image *dwi;           /* Rician magnitude signal; b0 of white matter about 1000; noise alone outside the head */
     gls_gradients *gradients; /* voxel-frame vectors; evenly spread, and so is every prefix of a shell */
     gls_image *mask;          /* 1 in the brain: white and grey matter and CSF fill half of the voxel or more */
-    gls_image *roi;           /* 1 in white matter that holds fibres: half of the voxel or more is white, three tenths or more are fibres */
-    gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */
-    gls_image *peaks;         /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the volume fraction; NULL without ground truth */
-    size_t n_bundles;         /* at least 8, in an order that does not change; 0 without ground truth */
+    gls_image *roi; /* 1 in white matter that holds fibres: half of the voxel or more is white, three tenths or more are
+                       fibres */
+    gls_image *tissue; /* 3 volumes: volume fractions of white matter, grey matter, CSF */
+    gls_image *peaks;  /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the
+                          volume fraction; NULL without ground truth */
+    size_t n_bundles;  /* at least 8, in an order that does not change; 0 without ground truth */
     gls_phantom_bundle *bundle;
 } gls_phantom;
 
-/* GLS_ERR_ARGUMENT for a parameter out of range, GLS_ERR_MEMORY. The values depend on neither the number of threads nor their timing; the same parameters give the same
- * values on every machine up to rounding. */
+/* GLS_ERR_ARGUMENT for a parameter out of range, GLS_ERR_MEMORY. The values depend on neither the number of threads nor
+ * their timing; the same parameters give the same values on every machine up to rounding. */
 GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom);
 /* Accepts NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
-/* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, peaks.nii.gz and bundles/NAME.nii.gz, NAME_end0.nii.gz,
- * NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line) into an existing directory or a new one in an existing one. A file that exists is
- * GLS_ERR_OUTPUT unless overwrite. Nothing appears under its name before everything is written. */
+/* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, peaks.nii.gz
+ * and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line)
+ * into an existing directory or a new one in an existing one. A file that exists is GLS_ERR_OUTPUT unless overwrite.
+ * Nothing appears under its name before everything is written. */
 GLS_API gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite);
 
 #ifdef __cplusplus

@@ -24,13 +24,16 @@ GLS_API size_t gls_sh_count(int order);
 GLS_API int gls_sh_order(size_t n);
 /* Degree l of coefficient j. */
 GLS_API int gls_sh_degree(size_t j);
-/* Basis functions at n directions (any norm > 0; zero counts as +z): matrix[i * count + j], row-major n x gls_sh_count(order). */
+/* Basis functions at n directions (any norm > 0; zero counts as +z): matrix[i * count + j], row-major n x
+ * gls_sh_count(order). */
 GLS_API gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
-/* Full bases, for functions without antipodal symmetry, have the odd degrees too: coefficient (l, m) has index l (l + 1) + m for l = 0 .. order, by the same
- * formulas. Their counts (order + 1)^2 of orders 1 .. GLS_SH_MAX_ORDER are none of the counts above. 0 and -1 as above. */
+/* Full bases, for functions without antipodal symmetry, have the odd degrees too: coefficient (l, m) has index l (l +
+ * 1) + m for l = 0 .. order, by the same formulas. Their counts (order + 1)^2 of orders 1 .. GLS_SH_MAX_ORDER are none
+ * of the counts above. 0 and -1 as above. */
 GLS_API size_t gls_sh_full_count(int order);
 GLS_API int gls_sh_full_order(size_t n);
-GLS_API gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
+GLS_API gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n,
+                                      double *matrix);
 /* Rewrites n_coefficients coefficients from one basis to another in place; exact. */
 GLS_API gls_status gls_sh_convert(gls_sh_basis from, gls_sh_basis to, int order, double *coefficients);
 /* "descoteaux07_legacy" and so on; GLS_ERR_ARGUMENT for another name. */

@@ -45,8 +45,10 @@ typedef enum gls_boot_start {
 /* What is interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
     GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
-    GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's from_shcoeff, MRtrix3 */
-    GLS_ODF_INTERPOLATE_AMPLITUDES    /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf */
+    GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's
+                                         from_shcoeff, MRtrix3 */
+    GLS_ODF_INTERPOLATE_AMPLITUDES /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf
+                                    */
 } gls_odf_interpolation;
 
 typedef struct gls_track_params {
@@ -60,21 +62,27 @@ typedef struct gls_track_params {
     double min_length;              /* mm, shorter streamlines are rejected; default 0 */
     double max_length;              /* mm along the whole streamline; longer ones are cut and counted; default 500 */
     int max_directions_per_seed;    /* 1 .. 32, strongest first; default 10 */
-    double angular_weight;          /* boot, prob, det: W in 0 .. 1; the ODF is multiplied by (1 - W) + W |cos| of the angle to the last step before thresholding; default 0 */
-    double probe_length;            /* PTT: mm of the curve that must be supported by data, > 0; default 2, meant for voxels of 1 mm */
-    int probe_quality;              /* PTT: samples along the probe besides its start, 1 .. 64; default 8 */
-    int probe_count;                /* PTT: threads of the probe, 1 (its axis) or 2 .. 32 on a circle round it; default 1 */
-    double probe_radius;            /* PTT: mm, radius of that circle, >= 0; default 0 */
-    double ptt_substep;             /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for voxels of 1 mm */
-    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: as max_angle gives, which is the largest bend over probe_length / probe_quality; default 0 */
+    double angular_weight; /* boot, prob, det: W in 0 .. 1; the ODF is multiplied by (1 - W) + W |cos| of the angle to
+                              the last step before thresholding; default 0 */
+    double probe_length;   /* PTT: mm of the curve that must be supported by data, > 0; default 2, meant for voxels of 1
+                              mm */
+    int probe_quality;     /* PTT: samples along the probe besides its start, 1 .. 64; default 8 */
+    int probe_count;       /* PTT: threads of the probe, 1 (its axis) or 2 .. 32 on a circle round it; default 1 */
+    double probe_radius;   /* PTT: mm, radius of that circle, >= 0; default 0 */
+    double ptt_substep;    /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for
+                              voxels of 1 mm */
+    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: as max_angle gives, which is the largest bend over probe_length
+                                       / probe_quality; default 0 */
     bool keep_single_points;        /* keep streamlines of one point; default false */
-    gls_odf_interpolation odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
+    gls_odf_interpolation
+        odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
-    uint64_t rng_seed;              /* default 0 */
-    gls_mapping mapping;            /* default GLS_MAPPING_AUTO */
-    bool float_textures;            /* RGBA32F instead of RGBA16F volumes; default false */
-    uint64_t batch_seeds;           /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
+    uint64_t rng_seed;   /* default 0 */
+    gls_mapping mapping; /* default GLS_MAPPING_AUTO */
+    bool float_textures; /* RGBA32F instead of RGBA16F volumes; default false */
+    uint64_t
+        batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
 /* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
@@ -84,14 +92,15 @@ GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *pa
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 
-/* What is tracked; all on one grid. What the pointers lead to is borrowed until gls_tracker_destroy(): a device that is lost is filled again. */
+/* What is tracked; all on one grid. What the pointers lead to is borrowed until gls_tracker_destroy(): a device that is
+ * lost is filled again. */
 typedef struct gls_track_input {
-    const gls_image *dwi;             /* boot: the series */
-    const gls_gradients *gradients;   /* boot: its table */
-    const gls_qball *qball;           /* boot: the model, made from the same table */
-    const gls_odf_source *odf;        /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
-    const gls_image *stop_map;        /* 1 volume, e.g. FA */
-    const gls_sphere *sphere;         /* boot: directions on which its ODFs are sampled; antipodal */
+    const gls_image *dwi;           /* boot: the series */
+    const gls_gradients *gradients; /* boot: its table */
+    const gls_qball *qball;         /* boot: the model, made from the same table */
+    const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
+    const gls_image *stop_map;      /* 1 volume, e.g. FA */
+    const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
 } gls_track_input;
 
 /* Why a half-streamline ended. */
@@ -106,26 +115,27 @@ GLS_API const char *gls_end_name(gls_end end);
 
 /* What a run did. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
-    uint64_t seeds;              /* tried */
+    uint64_t seeds; /* tried */
     uint64_t seeds_without_direction;
-    uint64_t directions;         /* initial directions = streamlines tracked */
-    uint64_t streamlines;        /* kept */
+    uint64_t directions;  /* initial directions = streamlines tracked */
+    uint64_t streamlines; /* kept */
     uint64_t points;
     uint64_t rejected_single_point, rejected_too_short;
-    uint64_t truncated;          /* kept, but cut at max_length */
+    uint64_t truncated;           /* kept, but cut at max_length */
     uint64_t ends[GLS_END_COUNT]; /* half-streamlines by reason; their sum is 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm */
     double mean_points, median_points;
     uint64_t max_points;
     uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
-    uint32_t lanes;              /* invocations per streamline, the most of any device */
-    uint32_t n_devices;          /* that were left at the end */
-    bool float_textures;         /* precision of the volumes: less than asked for where they did not fit */
+    uint32_t lanes;                /* invocations per streamline, the most of any device */
+    uint32_t n_devices;            /* that were left at the end */
+    bool float_textures;           /* precision of the volumes: less than asked for where they did not fit */
     /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
-    double seconds_initial, seconds_scan, seconds_track, seconds_gather, seconds_readback; /* host clock, device work waited for */
-    double seconds_longest;      /* no sum: the longest time that a device was busy with what it was given at once */
-    double seconds_sink;         /* time that the run waited for the sink, or one device for the others */
+    double seconds_initial, seconds_scan, seconds_track, seconds_gather,
+        seconds_readback;   /* host clock, device work waited for */
+    double seconds_longest; /* no sum: the longest time that a device was busy with what it was given at once */
+    double seconds_sink;    /* time that the run waited for the sink, or one device for the others */
 } gls_track_result;
 
 /* What one device of a tracker did in the last run. */
@@ -137,28 +147,35 @@ typedef struct gls_track_share {
     double seconds;    /* at work, waiting included */
 } gls_track_share;
 
-/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call at a time. A failure ends the run with that status. It
- * must not use the run's devices, which wait for it when a few batches are on their way. */
+/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call
+ * at a time. A failure ends the run with that status. It must not use the run's devices, which wait for it when a few
+ * batches are on their way. */
 typedef gls_status (*gls_track_sink)(void *user, const gls_streamlines *streamlines);
 /* Progress, from the thread of the run; return false to cancel. */
-typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points);
+typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
+                                   uint64_t points);
 
 typedef struct gls_tracker gls_tracker;
 
 /* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
- * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and volumes in single precision that do not fit are kept in half
- * precision instead (a warning says so, and the result's float_textures). */
-GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
+ * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
+ * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
+ * float_textures). */
+GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                                      gls_tracker **tracker);
 #define GLS_TRACKER_MAX_DEVICES 64
-/* The same with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs, or several contexts on one (see gls_device_reopen()). On equal devices
- * the streamlines are those of one, byte for byte; others differ where their arithmetic does. The CPU's part of the volumes is computed once for all. Batches that are ahead
- * of the one that is due wait in the host's memory, two of each device and as many more as 512 MiB hold. A device that fails, now or later, is left out with a warning;
- * the tracker fails with the last one. */
-GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker);
+/* The same with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs, or several
+ * contexts on one (see gls_device_reopen()). On equal devices the streamlines are those of one, byte for byte; others
+ * differ where their arithmetic does. The CPU's part of the volumes is computed once for all. Batches that are ahead of
+ * the one that is due wait in the host's memory, two of each device and as many more as 512 MiB hold. A device that
+ * fails, now or later, is left out with a warning; the tracker fails with the last one. */
+GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                            const gls_track_input *input, gls_tracker **tracker);
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
-/* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of two, where they fit so), the stop map, tables of directions,
- * and the buffers of a batch. It does not depend on the number of seeds. */
+/* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of
+ * two, where they fit so), the stop map, tables of directions, and the buffers of a batch. It does not depend on the
+ * number of seeds. */
 typedef struct gls_track_memory {
     uint64_t volume_bytes, stop_map_bytes, table_bytes, buffer_bytes;
     uint64_t device_bytes;    /* their sum, on each device */
@@ -166,14 +183,20 @@ typedef struct gls_track_memory {
     uint32_t volume_channels; /* of a voxel, filling included */
     uint32_t batch_seeds, lanes;
 } gls_track_memory;
-/* The figures by which gls_tracker_create() allocates on such a device, without one; values of images are not read. n_devices: equal ones that share the work. */
-GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params, const gls_track_input *input, gls_track_memory *memory);
+/* The figures by which gls_tracker_create() allocates on such a device, without one; values of images are not read.
+ * n_devices: equal ones that share the work. */
+GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices,
+                                         const gls_track_params *params, const gls_track_input *input,
+                                         gls_track_memory *memory);
 
-/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user pointers may be NULL. *result is complete on success.
- * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
- * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */
-GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user,
-                                   gls_track_progress progress, void *progress_user, gls_track_result *result);
+/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user
+ * pointers may be NULL. *result is complete on success. A device that is lost is replaced by a new context on the same
+ * hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
+ * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved.
+ * Warnings tell of either. One run at a time. */
+GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                                   gls_track_sink sink, void *sink_user, gls_track_progress progress,
+                                   void *progress_user, gls_track_result *result);
 
 /* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);

@@ -6,7 +6,15 @@
 #include "cmd/text.h"
 
 /* Loops stay far below the 65536 turns after which llvmpipe ends a kernel. */
-enum { COPY_TURNS = 4, FMA_TURNS = 512, FMA_PER_TURN = 48, FETCH_TURNS = 256, FETCH_SIZE = 64, BEST_OF = 5, MAX_LAUNCHES = 1024 };
+enum {
+    COPY_TURNS = 4,
+    FMA_TURNS = 512,
+    FMA_PER_TURN = 48,
+    FETCH_TURNS = 256,
+    FETCH_SIZE = 64,
+    BEST_OF = 5,
+    MAX_LAUNCHES = 1024
+};
 #define LONG_ENOUGH 0.02 /* seconds */
 
 typedef struct probe {
@@ -24,19 +32,22 @@ static uint32_t groups_of(const probe *p, uint64_t bytes_each)
 }
 
 /* Host seconds of several launches. */
-static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups, int launches, double *seconds)
+static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
+                                int launches, double *seconds)
 {
     gls_status status = gls_device_synchronize(p->device);
     double start = cmd_clock();
-    for (int i = 0; !status && i < launches; i++) status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, NULL);
+    for (int i = 0; !status && i < launches; i++)
+        status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, NULL);
     if (!status) status = gls_device_synchronize(p->device);
     *seconds = cmd_clock() - start;
     return status;
 }
 
-/* The best rate of several, in invocations per second. The host's clock is used, since software renderers do not tell the time of a kernel; groups, then
- * launches, grow until they take long enough for that. */
-static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups, uint32_t limit, double *rate)
+/* The best rate of several, in invocations per second. The host's clock is used, since software renderers do not tell
+ * the time of a kernel; groups, then launches, grow until they take long enough for that. */
+static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
+                            uint32_t limit, double *rate)
 {
     double seconds;
     int launches = 1;
@@ -62,8 +73,11 @@ static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
     snprintf(fma, sizeof fma, "%d", FMA_TURNS);
     snprintf(fetch, sizeof fetch, "%d", FETCH_TURNS);
     snprintf(size, sizeof size, "%d", FETCH_SIZE);
-    gls_define defines[] = {
-        {"GROUP_SIZE", group, false, NULL}, {"COPY_TURNS", copy, false, NULL}, {"FMA_TURNS", fma, false, NULL}, {"FETCH_TURNS", fetch, false, NULL}, {"FETCH_SIZE", size, false, NULL}};
+    gls_define defines[] = {{"GROUP_SIZE", group, false, NULL},
+                            {"COPY_TURNS", copy, false, NULL},
+                            {"FMA_TURNS", fma, false, NULL},
+                            {"FETCH_TURNS", fetch, false, NULL},
+                            {"FETCH_SIZE", size, false, NULL}};
     return gls_kernel_load(p->device, file, defines, sizeof defines / sizeof *defines, kernel);
 }
 
@@ -117,7 +131,8 @@ static gls_status create(probe *p)
     p->max_groups = info->max_work_groups;
     float *values = malloc(n * sizeof *values);
     for (size_t i = 0; values && i < n; i++) values[i] = (float)(i % 97) / 97;
-    gls_status status = values ? gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "copy source", &p->from) : GLS_ERR_MEMORY;
+    gls_status status =
+        values ? gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "copy source", &p->from) : GLS_ERR_MEMORY;
     if (!status) status = gls_buffer_clear(p->from);
     if (!status) status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "copy destination", &p->to);
     if (!status) status = gls_texture_create(p->device, GLS_TEXTURE_RGBA16F, size, "texture to sample", &p->texture);

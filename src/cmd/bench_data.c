@@ -21,12 +21,14 @@ static int make_phantom(bench_run *run)
     run->seconds_phantom = cmd_clock() - start;
     cmd_message_library(true);
     if (status) return cmd_error_status(status);
-    in->series = (cmd_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
+    in->series =
+        (cmd_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
     in->mask = in->phantom->mask;
     in->roi = in->phantom->roi;
     in->grid = &in->series.dwi->grid;
     in->voxel_mm = fmin(in->grid->voxel_size[0], fmin(in->grid->voxel_size[1], in->grid->voxel_size[2]));
-    cmd_info("phantom: %d x %d x %d voxels, %zu volumes", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2], in->series.dwi->n_volumes);
+    cmd_info("phantom: %d x %d x %d voxels, %zu volumes", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2],
+             in->series.dwi->n_volumes);
     return CMD_EXIT_OK;
 }
 

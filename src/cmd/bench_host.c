@@ -10,7 +10,8 @@ static double seconds_of(int who)
 {
     struct rusage usage;
     if (getrusage(who, &usage) != 0) return 0;
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec + 1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
 }
 
 bench_busy bench_busy_now(void)
@@ -18,7 +19,8 @@ bench_busy bench_busy_now(void)
     bench_busy now = {.clock = cmd_clock(), .own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
     unsigned long long user, nice, system, idle, wait, irq, soft, steal;
     FILE *file = fopen("/proc/stat", "r");
-    now.known = file && fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait, &irq, &soft, &steal) == 8;
+    now.known = file && fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,
+                               &irq, &soft, &steal) == 8;
     if (now.known) now.all = (double)(user + nice + system + irq + soft + steal) / (double)sysconf(_SC_CLK_TCK);
     if (file) fclose(file);
     return now;

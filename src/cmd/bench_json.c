@@ -11,7 +11,8 @@
 #include "cmd/sidecar_json.h"
 #include "cmd/track_run.h"
 
-static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+static const char *const getters[] = {
+    [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
 static const char *const models[] = {[MODEL_OPDT] = "opdt", [MODEL_CSA] = "csa", [MODEL_CSD] = "csd"};
 
 /* "model name" of the first CPU; the machine's name elsewhere. */
@@ -162,7 +163,8 @@ static void add_times(cJSON *column, const bench_column *c)
 
 static void add_columns(cJSON *root, const bench_run *run)
 {
-    static const char *const mappings[] = {[GLS_MAPPING_AUTO] = "auto", [GLS_MAPPING_SINGLE] = "single", [GLS_MAPPING_SUBGROUP] = "subgroup"};
+    static const char *const mappings[] = {
+        [GLS_MAPPING_AUTO] = "auto", [GLS_MAPPING_SINGLE] = "single", [GLS_MAPPING_SUBGROUP] = "subgroup"};
     cJSON *columns = cJSON_AddArrayToObject(root, "columns");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
@@ -185,7 +187,8 @@ static void add_peers(cJSON *root, const bench_run *run)
         cJSON *object = cJSON_CreateObject();
         cJSON_AddItemToArray(peers, object);
         cJSON_AddStringToObject(object, "program", p->program);
-        cJSON_AddStringToObject(object, "version", strcmp(p->program, "DIPY") == 0 ? run->dipy_version : run->mrtrix_version);
+        cJSON_AddStringToObject(object, "version",
+                                strcmp(p->program, "DIPY") == 0 ? run->dipy_version : run->mrtrix_version);
         cJSON_AddStringToObject(object, "tracker", p->tracker);
         cJSON_AddStringToObject(object, "dg", getters[p->dg]);
         json_uint(object, "threads", (uint64_t)p->threads);

@@ -11,7 +11,8 @@
 #include "cmd/progress.h"
 #include "cmd/text.h"
 
-const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2", "gather", "readback", "kernels_and_transfers",
+const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
+                                                   "gather",          "readback",   "kernels_and_transfers",
                                                    "wait_for_writer", "write",      "whole"};
 
 /* Counts, and hands to the writer where there is one; runs on a thread of the tracker. */
@@ -36,7 +37,8 @@ static gls_status take(void *user, const gls_streamlines *streamlines)
 }
 
 /* One run from the first seed to the complete file, which is deleted again. */
-static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c, double seconds[BENCH_TIMES])
+static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
+                    double seconds[BENCH_TIMES])
 {
     sink s = {.writer = NULL};
     char path[4096] = "";
@@ -73,7 +75,8 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     seconds[BENCH_TRACK] = r->seconds_track;
     seconds[BENCH_GATHER] = r->seconds_gather;
     seconds[BENCH_READBACK] = r->seconds_readback;
-    seconds[BENCH_COMPUTE] = r->seconds_initial + r->seconds_scan + r->seconds_track + r->seconds_gather + r->seconds_readback;
+    seconds[BENCH_COMPUTE] =
+        r->seconds_initial + r->seconds_scan + r->seconds_track + r->seconds_gather + r->seconds_readback;
     seconds[BENCH_WAIT] = r->seconds_sink;
     seconds[BENCH_WRITE] = s.writer ? s.seconds + end - tracked : 0;
     seconds[BENCH_WHOLE] = end - start;
@@ -89,9 +92,10 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
         code = run_once(run, tracker, seeds, c, seconds);
         if (code) return code;
         if (c->result.streamlines != streamlines || c->result.points != points || c->commissural != commissural)
-            return cmd_error(CMD_EXIT_INTERNAL, "repetition %d gave %llu points and %llu streamlines, the one before %llu and %llu", i + 1,
-                             (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines, (unsigned long long)points,
-                             (unsigned long long)streamlines);
+            return cmd_error(CMD_EXIT_INTERNAL,
+                             "repetition %d gave %llu points and %llu streamlines, the one before %llu and %llu", i + 1,
+                             (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines,
+                             (unsigned long long)points, (unsigned long long)streamlines);
         for (int t = 0; t < BENCH_TIMES; t++) c->seconds[t][i] = seconds[t];
         c->n = i + 1;
     }

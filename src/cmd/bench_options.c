@@ -19,7 +19,8 @@ const cmd_option bench_option_table[] = {
      .metavar = "AxBxC",
      FIELD(shape),
      .default_text = "81x106x76",
-     .help = "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."},
+     .help =
+         "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."},
     {.group = DATA,
      .name = "nseeds",
      .type = CMD_UINT64,
@@ -48,8 +49,14 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, commas between them. Where a device has no subgroups that column is left out with a warning."},
-    {.group = MEASURED, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES."},
+     .help = "Mappings side by side: auto, single, subgroup, commas between them. Where a device has no subgroups that "
+             "column is left out with a warning."},
+    {.group = MEASURED,
+     .name = "api",
+     .type = CMD_CHOICE,
+     .choices = "auto|gl|gles",
+     FIELD(api),
+     .help = "OpenGL or OpenGL ES."},
     {.group = MEASURED,
      .name = "precision",
      .type = CMD_CHOICE,
@@ -74,7 +81,11 @@ const cmd_option bench_option_table[] = {
      .max = BENCH_MAX_REPEAT,
      FIELD(repeat),
      .help = "Repetitions, after one that is not counted; the table shows the median and in brackets the extremes."},
-    {.group = MEASURED, .name = "no-write", .type = CMD_FLAG, FIELD(no_write), .help = "Write no file: streamlines are read back and dropped."},
+    {.group = MEASURED,
+     .name = "no-write",
+     .type = CMD_FLAG,
+     FIELD(no_write),
+     .help = "Write no file: streamlines are read back and dropped."},
     {.group = MEASURED,
      .name = "no-ceilings",
      .type = CMD_FLAG,
@@ -85,14 +96,16 @@ const cmd_option bench_option_table[] = {
      .name = "with-dipy",
      .type = CMD_FLAG,
      FIELD(with_dipy),
-     .help = "Run DIPY on the same data and seeds: LocalTracking on one core, and its compiled trackers on 1, 2 and all cores. GLSLINES_PYTHON names the "
+     .help = "Run DIPY on the same data and seeds: LocalTracking on one core, and its compiled trackers on 1, 2 and "
+             "all cores. GLSLINES_PYTHON names the "
              "interpreter; "
              "default: python3."},
     {.group = PEERS,
      .name = "with-mrtrix",
      .type = CMD_FLAG,
      FIELD(with_mrtrix),
-     .help = "Run MRtrix3's tckgen, iFOD1, on the same ODFs and as many seeds in the same voxels, with 2 and all threads, beside prob."},
+     .help = "Run MRtrix3's tckgen, iFOD1, on the same ODFs and as many seeds in the same voxels, with 2 and all "
+             "threads, beside prob."},
     {.group = PEERS,
      .name = "peer-seconds",
      .type = CMD_DOUBLE,
@@ -101,7 +114,8 @@ const cmd_option bench_option_table[] = {
      .min = 0.1,
      .max = 3600,
      FIELD(peer_seconds),
-     .help = "Time for each of their trackers: as many seeds from the front of the list as that takes. Points per second are compared."},
+     .help = "Time for each of their trackers: as many seeds from the front of the list as that takes. Points per "
+             "second are compared."},
 
     {.group = OUTPUT,
      .name = "json",
@@ -127,7 +141,8 @@ static int parse_words(const char *name, const char *list, const char *choices, 
     int bad_length;
     *n = bench_parse_list(list, choices, all, place, max, &bad, &bad_length);
     if (*n < 0)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name, bad_length, bad, choices, all ? "|all" : "");
+        return cmd_error(CMD_EXIT_USAGE, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name,
+                         bad_length, bad, choices, all ? "|all" : "");
     return CMD_EXIT_OK;
 }
 
@@ -136,7 +151,8 @@ static int parse_devices(const char *list, bench_lists *lists)
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
         if (length == 0) return cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", list);
-        if (lists->n_devices == BENCH_MAX_DEVICES) return cmd_error(CMD_EXIT_USAGE, "--device: at most %d devices", BENCH_MAX_DEVICES);
+        if (lists->n_devices == BENCH_MAX_DEVICES)
+            return cmd_error(CMD_EXIT_USAGE, "--device: at most %d devices", BENCH_MAX_DEVICES);
         char *name = strndup(word, length);
         if (!name) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
         lists->device[lists->n_devices++] = name;
@@ -151,12 +167,16 @@ int bench_lists_parse(const bench_options *o, bench_lists *lists)
     if (o->shape && !bench_parse_shape(o->shape, lists->shape))
         return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", o->shape);
     int code = parse_words("dg", o->dg, "boot|prob|det|ptt", true, lists->dg, BENCH_GETTERS, &lists->n_dg);
-    if (!code) code = parse_words("mapping", o->mapping, "auto|single|subgroup", false, lists->mapping, BENCH_MAPPINGS, &lists->n_mapping);
+    if (!code)
+        code = parse_words("mapping", o->mapping, "auto|single|subgroup", false, lists->mapping, BENCH_MAPPINGS,
+                           &lists->n_mapping);
     if (!code) code = parse_devices(o->device, lists);
     for (int i = 0; !code && i < lists->n_dg && o->model.model == MODEL_CSD; i++)
-        if (lists->dg[i] == GLS_DG_BOOT) code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt");
+        if (lists->dg[i] == GLS_DG_BOOT)
+            code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt");
     if (!code && lists->n_dg * lists->n_mapping * lists->n_devices > BENCH_MAX_COLUMNS)
-        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d", lists->n_dg * lists->n_mapping * lists->n_devices, BENCH_MAX_COLUMNS);
+        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d",
+                         lists->n_dg * lists->n_mapping * lists->n_devices, BENCH_MAX_COLUMNS);
     if (code) bench_lists_finish(lists);
     return code;
 }

@@ -13,7 +13,8 @@
 #include "cmd/message.h"
 #include "cmd/text.h"
 
-static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+static const char *const getters[] = {
+    [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
 
 static const char *interpreter(void)
 {
@@ -21,7 +22,8 @@ static const char *interpreter(void)
     return named && *named ? named : "python3";
 }
 
-/* The script: $GLSLINES_SHARE_DIR, or share/glslines beside the program (build tree) or beside its folder (installation). */
+/* The script: $GLSLINES_SHARE_DIR, or share/glslines beside the program (build tree) or beside its folder
+ * (installation). */
 static bool find_script(char *path, size_t size)
 {
     static const char *const places[] = {"/share/glslines", "/../share/glslines"};
@@ -55,11 +57,13 @@ static int check_dipy(bench_run *run, const char *directory)
 {
     char script[4200], line[1024];
     if (!find_script(script, sizeof script))
-        return cmd_error(CMD_EXIT_UNSUPPORTED,
-                         "--with-dipy: bench_dipy.py is not in share/glslines beside the program; GLSLINES_SHARE_DIR names another folder");
+        return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-dipy: bench_dipy.py is not in share/glslines beside the "
+                                               "program; GLSLINES_SHARE_DIR names another folder");
     int status = bench_process_run(directory, (const char *const[]){interpreter(), script, "--check", NULL});
     bench_process_last_line(directory, status == 0 ? "stdout.txt" : "stderr.txt", line, sizeof line);
-    if (status == 127) return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-dipy: %s cannot be run; GLSLINES_PYTHON names another interpreter", interpreter());
+    if (status == 127)
+        return cmd_error(CMD_EXIT_UNSUPPORTED,
+                         "--with-dipy: %s cannot be run; GLSLINES_PYTHON names another interpreter", interpreter());
     if (status != 0) return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-dipy: %s", line);
     snprintf(run->dipy_version, sizeof run->dipy_version, "%.60s", line);
     return CMD_EXIT_OK;
@@ -70,7 +74,9 @@ static int check_mrtrix(bench_run *run, const char *directory)
     char path[4200], line[256] = "", version[64] = "";
     int status = bench_process_run(directory, (const char *const[]){"tckgen", "-version", NULL});
     if (status != 0)
-        return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-mrtrix: tckgen of MRtrix3 cannot be run (exit status %d); is it installed and in PATH?", status);
+        return cmd_error(
+            CMD_EXIT_UNSUPPORTED,
+            "--with-mrtrix: tckgen of MRtrix3 cannot be run (exit status %d); is it installed and in PATH?", status);
     snprintf(path, sizeof path, "%s/stdout.txt", directory);
     FILE *file = fopen(path, "r");
     /* == tckgen 3.0.3 == */
@@ -86,7 +92,8 @@ int bench_peers_check(bench_run *run)
     bool prob = false;
     if (!run->options->with_dipy && !run->options->with_mrtrix) return CMD_EXIT_OK;
     for (int i = 0; i < run->lists.n_dg; i++) prob = prob || run->lists.dg[i] == GLS_DG_PROB;
-    if (run->options->with_mrtrix && !prob) return cmd_error(CMD_EXIT_USAGE, "--with-mrtrix: its iFOD1 is compared with --dg prob, which is not asked for");
+    if (run->options->with_mrtrix && !prob)
+        return cmd_error(CMD_EXIT_USAGE, "--with-mrtrix: its iFOD1 is compared with --dg prob, which is not asked for");
     int code = make_directory(directory, sizeof directory);
     if (code) return code;
     if (run->options->with_dipy) code = check_dipy(run, directory);
@@ -113,7 +120,8 @@ static double number_of(const cJSON *object, const char *key)
 
 static bool take_result(bench_run *run, const cJSON *item)
 {
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(item, "name")), *dg = cJSON_GetStringValue(cJSON_GetObjectItem(item, "dg"));
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(item, "name")),
+               *dg = cJSON_GetStringValue(cJSON_GetObjectItem(item, "dg"));
     for (int g = 0; name && dg && g < BENCH_GETTERS; g++) {
         if (strcmp(getters[g], dg) != 0) continue;
         bench_peer *peer = add_peer(run, "DIPY", name, g);
@@ -131,7 +139,8 @@ static bool take_result(bench_run *run, const cJSON *item)
 static int run_dipy(bench_run *run, const char *directory)
 {
     char script[4200], line[16384];
-    if (!find_script(script, sizeof script)) return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-dipy: bench_dipy.py is gone");
+    if (!find_script(script, sizeof script))
+        return cmd_error(CMD_EXIT_UNSUPPORTED, "--with-dipy: bench_dipy.py is gone");
     cmd_info("DIPY %s", run->dipy_version);
     int status = bench_process_run(directory, (const char *const[]){interpreter(), script, directory, NULL});
     if (cmd_interrupted()) return cmd_error(CMD_EXIT_INTERRUPTED, "interrupted");
@@ -153,10 +162,12 @@ static int run_dipy(bench_run *run, const char *directory)
 }
 
 /* One run of tckgen; seconds of the whole process. */
-static int run_tckgen(bench_run *run, const char *directory, int threads, uint64_t seeds, bench_peer *peer, double *seconds)
+static int run_tckgen(bench_run *run, const char *directory, int threads, uint64_t seeds, bench_peer *peer,
+                      double *seconds)
 {
     const gls_track_params *p = &run->params;
-    char fod[4200], out[4200], seed_mask[4200], track_mask[4200], n_seeds[32], n_threads[16], step[32], angle[32], cutoff[32], longest[32], line[512];
+    char fod[4200], out[4200], seed_mask[4200], track_mask[4200], n_seeds[32], n_threads[16], step[32], angle[32],
+        cutoff[32], longest[32], line[512];
     snprintf(fod, sizeof fod, "%s/fod.nii", directory);
     snprintf(out, sizeof out, "%s/out.tck", directory);
     snprintf(seed_mask, sizeof seed_mask, "%s/seed_mask.nii", directory);
@@ -167,9 +178,10 @@ static int run_tckgen(bench_run *run, const char *directory, int threads, uint64
     snprintf(angle, sizeof angle, "%.9g", p->max_angle);
     snprintf(cutoff, sizeof cutoff, "%.9g", run->fod_cutoff);
     snprintf(longest, sizeof longest, "%.9g", p->max_length);
-    const char *argv[] = {"tckgen", fod,          out,     "-algorithm", "iFOD1",   "-seed_image", seed_mask, "-mask",   track_mask, "-select",
-                          "0",      "-seeds",     n_seeds, "-step",      step,      "-angle",      angle,     "-cutoff", cutoff,     "-minlength",
-                          "0",      "-maxlength", longest, "-nthreads",  n_threads, "-quiet",      "-force",  NULL};
+    const char *argv[] = {"tckgen",     fod,        out,         "-algorithm", "iFOD1",  "-seed_image", seed_mask,
+                          "-mask",      track_mask, "-select",   "0",          "-seeds", n_seeds,       "-step",
+                          step,         "-angle",   angle,       "-cutoff",    cutoff,   "-minlength",  "0",
+                          "-maxlength", longest,    "-nthreads", n_threads,    "-quiet", "-force",      NULL};
     double start = cmd_clock();
     int status = bench_process_run(directory, argv);
     *seconds = cmd_clock() - start;
@@ -179,7 +191,8 @@ static int run_tckgen(bench_run *run, const char *directory, int threads, uint64
     return cmd_error(CMD_EXIT_INTERNAL, "tckgen ended with status %d: %s", status, line);
 }
 
-/* The time of a run of one seed, which reads the same files, is taken off. Fast machines get more seeds, so that what is left can be measured. */
+/* The time of a run of one seed, which reads the same files, is taken off. Fast machines get more seeds, so that what
+ * is left can be measured. */
 static int measure_tckgen(bench_run *run, const char *directory, int threads)
 {
     double loading = 0, seconds = 0;

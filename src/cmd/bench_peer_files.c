@@ -73,12 +73,14 @@ static int write_mask(const char *directory, const char *name, const gls_image *
 
 static int write_job(const bench_run *run, const char *directory)
 {
-    static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+    static const char *const getters[] = {
+        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
     static const char *const models[] = {[MODEL_OPDT] = "opdt", [MODEL_CSA] = "csa", [MODEL_CSD] = "csd"};
     gls_track_params p = gls_track_params_default(); /* lengths in voxels */
     char path[4096];
     cJSON *root = cJSON_CreateObject(), *list = root ? cJSON_AddArrayToObject(root, "dg") : NULL;
-    for (int i = 0; list && i < run->lists.n_dg; i++) cJSON_AddItemToArray(list, cJSON_CreateString(getters[run->lists.dg[i]]));
+    for (int i = 0; list && i < run->lists.n_dg; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(getters[run->lists.dg[i]]));
     if (root) {
         cJSON_AddStringToObject(root, "model", models[run->options->model.model]);
         json_uint(root, "sh_order", (uint64_t)run->options->model.sh_order);
@@ -106,7 +108,8 @@ static int write_job(const bench_run *run, const char *directory)
     return ok ? CMD_EXIT_OK : cmd_error(CMD_EXIT_OUTPUT, "%s/job.json: cannot be written", directory);
 }
 
-/* MRtrix3's threshold is an amplitude, not a part of the largest one: the same part of the median over the seed voxels of the largest amplitude. */
+/* MRtrix3's threshold is an amplitude, not a part of the largest one: the same part of the median over the seed voxels
+ * of the largest amplitude. */
 static gls_status find_cutoff(bench_run *run, const gls_odf_source *odf)
 {
     const gls_grid *grid = run->data.grid;
@@ -135,7 +138,9 @@ static int write_odf(bench_run *run, const bench_model *model, const char *direc
     int code = write_image(directory, "sh.nii", model->model.sh);
     if (code || !run->options->with_mrtrix) return code;
     gls_status status = find_cutoff(run, model->odf);
-    if (!status) status = gls_odf_convert_sh(model->model.sh, "fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &fod);
+    if (!status)
+        status = gls_odf_convert_sh(model->model.sh, "fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE,
+                                    GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &fod);
     code = status ? cmd_error_status(status) : write_image(directory, "fod.nii", fod);
     gls_image_destroy(fod);
     return code;
@@ -150,12 +155,14 @@ int bench_peer_files_write(bench_run *run, const bench_model *model, const char 
     if (!code) code = write_seeds(run, directory);
     if (!code) code = write_rows(directory, "sphere.txt", NULL, (const double(*)[3])in->sphere->vertex, in->sphere->n);
     if (!code)
-        code = write_rows(directory, "gradients.txt", in->series.gradients->bval, (const double(*)[3])in->series.gradients->bvec, in->series.gradients->n);
+        code = write_rows(directory, "gradients.txt", in->series.gradients->bval,
+                          (const double(*)[3])in->series.gradients->bvec, in->series.gradients->n);
     if (!code) code = write_image(directory, "stop.nii", in->stop_map);
     if (!code && boot && run->options->with_dipy) code = write_image(directory, "dwi.nii", in->series.dwi);
     if (!code) code = write_odf(run, model, directory);
     if (!code && run->options->with_mrtrix) code = write_mask(directory, "seed_mask.nii", in->roi, 0, in->mask);
-    if (!code && run->options->with_mrtrix) code = write_mask(directory, "track_mask.nii", in->stop_map, gls_track_params_default().stop_threshold, NULL);
+    if (!code && run->options->with_mrtrix)
+        code = write_mask(directory, "track_mask.nii", in->stop_map, gls_track_params_default().stop_threshold, NULL);
     return code;
 }
 

@@ -80,7 +80,8 @@ static uint64_t seeds_of(const bench_column *c)
     return c->nseeds;
 }
 
-static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+static const char *const getters[] = {
+    [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
 
 static void head(const bench_run *run)
 {
@@ -88,8 +89,10 @@ static void head(const bench_run *run)
     label("");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
-        snprintf(text, sizeof text, "%s, %u %s", getters[c->dg], c->result.lanes, c->result.lanes == 1 ? "lane" : "lanes");
-        if (run->lists.n_devices > 1) snprintf(text + strlen(text), sizeof text - strlen(text), ", device %d", c->device);
+        snprintf(text, sizeof text, "%s, %u %s", getters[c->dg], c->result.lanes,
+                 c->result.lanes == 1 ? "lane" : "lanes");
+        if (run->lists.n_devices > 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", device %d", c->device);
         cell(text);
     }
     end_row();
@@ -103,7 +106,10 @@ static void lengths(const bench_run *run)
         label(names[row]);
         for (int i = 0; i < run->n_columns; i++) {
             const gls_track_result *r = &run->column[i].result;
-            snprintf(text, sizeof text, "%.2f", row == 0 ? r->mean_length : row == 1 ? r->median_length : r->max_length);
+            snprintf(text, sizeof text, "%.2f",
+                     row == 0   ? r->mean_length
+                     : row == 1 ? r->median_length
+                                : r->max_length);
             cell(text);
         }
         end_row();
@@ -122,14 +128,16 @@ static void rate_row(const bench_run *run, const char *name, bench_time time)
 }
 
 /* A figure of work beside its share of the ceiling, "123 (45 %)". */
-static void work_row(const bench_run *run, const char *name, double (*per_point)(const bench_work *), double (*ceiling)(const bench_ceilings *))
+static void work_row(const bench_run *run, const char *name, double (*per_point)(const bench_work *),
+                     double (*ceiling)(const bench_ceilings *))
 {
     char rate[32], text[64];
     label(name);
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
         const bench_ceilings *limits = &run->device[c->device].ceilings;
-        double seconds = bench_median(c, BENCH_COMPUTE), v = seconds > 0 ? per_point(&c->work) * (double)c->result.points / seconds : 0;
+        double seconds = bench_median(c, BENCH_COMPUTE),
+               v = seconds > 0 ? per_point(&c->work) * (double)c->result.points / seconds : 0;
         cmd_text_rate(v, rate, sizeof rate);
         if (limits->measured)
             snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / ceiling(limits));
@@ -177,7 +185,8 @@ static void devices(const bench_run *run)
         char a[32], b[32], c[32];
         printf("device %d    %s, %s\n", i, d->info->renderer, d->info->version);
         if (d->ceilings.measured)
-            printf("ceilings    copy %sB/s, multiply-add %sFLOP/s, trilinear samples %s/s\n", cmd_text_rate(d->ceilings.copy_bytes, a, sizeof a),
+            printf("ceilings    copy %sB/s, multiply-add %sFLOP/s, trilinear samples %s/s\n",
+                   cmd_text_rate(d->ceilings.copy_bytes, a, sizeof a),
                    cmd_text_rate(d->ceilings.fma_flops, b, sizeof b), cmd_text_rate(d->ceilings.fetches, c, sizeof c));
     }
 }
@@ -187,27 +196,32 @@ static void peers(const bench_run *run)
 {
     char rate[32], seeds[32], name[80];
     if (run->n_peers == 0) return;
-    printf("\n%-46s %-5s %7s %12s %9s %14s  glslines, kernels and transfers (whole)\n", "", "", "threads", "seeds", "s", "points/s");
+    printf("\n%-46s %-5s %7s %12s %9s %14s  glslines, kernels and transfers (whole)\n", "", "", "threads", "seeds", "s",
+           "points/s");
     for (int i = 0; i < run->n_peers; i++) {
         const bench_peer *p = &run->peer[i];
         double theirs = p->seconds > 0 ? (double)p->points / p->seconds : 0;
         snprintf(name, sizeof name, "%s %s", p->program, p->tracker);
-        printf("%-46s %-5s %7d %12s %9.2f %14s", name, getters[p->dg], p->threads, cmd_text_count(p->seeds, seeds, sizeof seeds), p->seconds,
-               cmd_text_rate(theirs, rate, sizeof rate));
+        printf("%-46s %-5s %7d %12s %9.2f %14s", name, getters[p->dg], p->threads,
+               cmd_text_count(p->seeds, seeds, sizeof seeds), p->seconds, cmd_text_rate(theirs, rate, sizeof rate));
         for (int k = 0; k < run->n_columns && theirs > 0; k++) {
             const bench_column *c = &run->column[k];
-            double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE), points = (double)c->result.points;
-            if (c->dg == p->dg && compute > 0 && whole > 0) printf("  %.3g x (%.3g x)", points / compute / theirs, points / whole / theirs);
+            double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE),
+                   points = (double)c->result.points;
+            if (c->dg == p->dg && compute > 0 && whole > 0)
+                printf("  %.3g x (%.3g x)", points / compute / theirs, points / whole / theirs);
         }
         putchar('\n');
     }
     if (*run->mrtrix_version)
-        printf("MRtrix3 starts from one direction drawn at each seed and stops below an amplitude of %.3g, %g of the median of the largest in the seed voxels, "
+        printf("MRtrix3 starts from one direction drawn at each seed and stops below an amplitude of %.3g, %g of the "
+               "median of the largest in the seed voxels, "
                "or outside FA > %g "
                "voxel by voxel; the time of a run of one seed is taken off.\n",
                run->fod_cutoff, run->params.pmf_threshold, run->params.stop_threshold);
     if (*run->dipy_version)
-        puts("DIPY's 'short steps' of ptt are those of glslines, 20 to a stored point, and its points are counted so; its compiled trackers start from one "
+        puts("DIPY's 'short steps' of ptt are those of glslines, 20 to a stored point, and its points are counted so; "
+             "its compiled trackers start from one "
              "direction a seed.");
 }
 
@@ -215,8 +229,8 @@ void bench_print(const bench_run *run)
 {
     const track_input *in = &run->data;
     char a[32], text[64];
-    printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1], in->grid->dim[2],
-           in->series.dwi->n_volumes, cmd_text_count(in->seed_voxels, a, sizeof a));
+    printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1],
+           in->grid->dim[2], in->series.dwi->n_volumes, cmd_text_count(in->seed_voxels, a, sizeof a));
     devices(run);
     printf("times       ms, median of %d [least..largest]\n\n", run->options->repeat);
     head(run);
@@ -246,7 +260,8 @@ void bench_print(const bench_run *run)
     label("fit, upload and compile, s");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
-        snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload, c->result.seconds_compile);
+        snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload,
+                 c->result.seconds_compile);
         cell(text);
     }
     end_row();

@@ -53,7 +53,8 @@ static int add_once(int *place, int n, int max, int found)
     return n;
 }
 
-int bench_parse_list(const char *list, const char *choices, bool all, int *place, int max, const char **bad, int *bad_length)
+int bench_parse_list(const char *list, const char *choices, bool all, int *place, int max, const char **bad,
+                     int *bad_length)
 {
     int n = 0, n_choices = 1;
     for (const char *c = choices; *c; c++) n_choices += *c == '|';

@@ -43,10 +43,12 @@ uint64_t cmd_cache_hash(const void *data, size_t bytes)
 int cmd_cache_init(const char *directory)
 {
     struct stat info;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) return cmd_error(CMD_EXIT_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(errno));
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return cmd_error(CMD_EXIT_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(errno));
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
         return cmd_error(CMD_EXIT_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(ENOTDIR));
-    if (access(directory, R_OK | W_OK | X_OK) != 0) return cmd_error(CMD_EXIT_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(errno));
+    if (access(directory, R_OK | W_OK | X_OK) != 0)
+        return cmd_error(CMD_EXIT_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(errno));
     return CMD_EXIT_OK;
 }
 
@@ -74,7 +76,8 @@ cJSON *cmd_cache_key(const char *image, const cmd_series *series, const gls_imag
     cJSON_AddStringToObject(key, "image", image);
     cJSON_AddStringToObject(key, "software", "glslines");
     cJSON_AddStringToObject(key, "version", gls_version());
-    snprintf(grid_text, sizeof grid_text, "%d x %d x %d x %zu", grid->dim[0], grid->dim[1], grid->dim[2], series->dwi->n_volumes);
+    snprintf(grid_text, sizeof grid_text, "%d x %d x %d x %zu", grid->dim[0], grid->dim[1], grid->dim[2],
+             series->dwi->n_volumes);
     cJSON_AddStringToObject(key, "dimensions", grid_text);
     cmd_cache_key_data(key, "affine", grid->affine, sizeof grid->affine);
     cmd_cache_key_data(key, "dwi", series->dwi->data, voxels * series->dwi->n_volumes * sizeof *series->dwi->data);
@@ -148,7 +151,8 @@ static bool read_image(const char *path, const cJSON *noted, const gls_grid *gri
     return true;
 }
 
-bool cmd_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid, size_t n_volumes, gls_image **image)
+bool cmd_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid, size_t n_volumes,
+                    gls_image **image)
 {
     char *path, *json_path;
     bool found = false;

@@ -11,14 +11,17 @@
 /* Makes the directory where it does not exist. Returns an exit code, the message printed. */
 int cmd_cache_init(const char *directory);
 
-/* What every fit of a series depends on, as contents and not as names of files: data, table and mask. NULL without memory. */
+/* What every fit of a series depends on, as contents and not as names of files: data, table and mask. NULL without
+ * memory. */
 cJSON *cmd_cache_key(const char *image, const cmd_series *series, const gls_image *mask);
 /* Further entries. Numbers stand as text, so that equal keys are equal byte by byte. */
 void cmd_cache_key_number(cJSON *key, const char *name, double value);
 void cmd_cache_key_data(cJSON *key, const char *name, const void *data, size_t bytes);
 
-/* The image that was kept under this name, if its key is equal and its contents are whole; else false, and the log says why it is fitted anew. */
-bool cmd_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid, size_t n_volumes, gls_image **image);
+/* The image that was kept under this name, if its key is equal and its contents are whole; else false, and the log says
+ * why it is fitted anew. */
+bool cmd_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid, size_t n_volumes,
+                    gls_image **image);
 /* Keeps an image. A failure is a warning: the result does not depend on it. */
 void cmd_cache_write(const char *directory, const char *name, const cJSON *key, const gls_image *image);
 

@@ -52,13 +52,15 @@ static int make_directory(bench_run *run)
     if (mkdtemp(run->directory)) return CMD_EXIT_OK;
     free(run->directory);
     run->directory = NULL;
-    return cmd_error(CMD_EXIT_OUTPUT, "%s: no temporary folder can be made there: %s; TMPDIR names another place, --no-write needs none", place,
-                     strerror(errno));
+    return cmd_error(CMD_EXIT_OUTPUT,
+                     "%s: no temporary folder can be made there: %s; TMPDIR names another place, --no-write needs none",
+                     place, strerror(errno));
 }
 
 static int measure_columns(bench_run *run, int dg, const bench_model *model)
 {
-    static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+    static const char *const getters[] = {
+        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
     int code = CMD_EXIT_OK;
     for (int d = 0; !code && d < run->lists.n_devices; d++)
         for (int m = 0; !code && m < run->lists.n_mapping; m++) {
@@ -97,7 +99,8 @@ static int measure_all(bench_run *run)
 {
     int code = CMD_EXIT_OK;
     for (int i = 0; !code && i < run->lists.n_dg; i++) code = measure_getter(run, run->lists.dg[i]);
-    if (!code && run->n_columns == 0) code = cmd_error(CMD_EXIT_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
+    if (!code && run->n_columns == 0)
+        code = cmd_error(CMD_EXIT_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
     return code;
 }
 
@@ -129,7 +132,8 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     code = bench_lists_parse(o, &run->lists);
     if (!code) code = bench_peers_check(run);
     if (!code) code = open_devices(run);
-    for (int i = 0; !code && !o->no_ceilings && i < run->lists.n_devices; i++) code = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
+    for (int i = 0; !code && !o->no_ceilings && i < run->lists.n_devices; i++)
+        code = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!code) code = bench_data_make(run);
     if (!code) code = measure_all(run);
     if (!code) code = bench_peers_measure(run);
@@ -156,17 +160,24 @@ const cmd_command cmd_bench = {
     .name = "bench",
     .synopsis = "[options]",
     .summary = "Measure how fast the devices here track, phase by phase",
-    .description =
-        "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device and mapping asked for: steps of half a voxel, at "
-        "most 60 degrees, FA above 0.1, 362 pairs of directions. Each is run once without being counted and then --repeat times; times are of the host's "
-        "clock.\n"
-        "'kernels and transfers' is the sum of the five phases above it; 'whole' is from the first seed to the complete TRX file, which is written while "
-        "tracking goes on and deleted afterwards. 'commissural' counts streamlines whose ends lie on different sides of the plane x = 0 of world space, the "
-        "middle of the phantom.\n"
-        "Samples, texels and FLOP are counted from the algorithm, for each point. With n weighted volumes, k coefficients and v directions, boot takes "
-        "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds, prob and det k / 4 + 1 and v k + v, ptt 20 (25 x 9 + 1) and 20 x 25 x 9 x 12. A "
-        "sample is eight texels of four half-precision channels (ptt: one), a multiply-add two FLOP. In brackets is the part of what the device reaches in "
-        "kernels that only sample, copy or multiply. Caches let the texels exceed what it copies, and symmetries of the directions save FLOP.",
+    .description = "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device "
+                   "and mapping asked for: steps of half a voxel, at "
+                   "most 60 degrees, FA above 0.1, 362 pairs of directions. Each is run once without being counted and "
+                   "then --repeat times; times are of the host's "
+                   "clock.\n"
+                   "'kernels and transfers' is the sum of the five phases above it; 'whole' is from the first seed to "
+                   "the complete TRX file, which is written while "
+                   "tracking goes on and deleted afterwards. 'commissural' counts streamlines whose ends lie on "
+                   "different sides of the plane x = 0 of world space, the "
+                   "middle of the phantom.\n"
+                   "Samples, texels and FLOP are counted from the algorithm, for each point. With n weighted volumes, "
+                   "k coefficients and v directions, boot takes "
+                   "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds, prob and det k / 4 + 1 and v k + v, "
+                   "ptt 20 (25 x 9 + 1) and 20 x 25 x 9 x 12. A "
+                   "sample is eight texels of four half-precision channels (ptt: one), a multiply-add two FLOP. In "
+                   "brackets is the part of what the device reaches in "
+                   "kernels that only sample, copy or multiply. Caches let the texels exceed what it copies, and "
+                   "symmetries of the directions save FLOP.",
     .options = bench_option_table,
     .examples = examples,
     .values_size = sizeof(bench_options),

@@ -30,13 +30,19 @@ static const cmd_option table[] = {
      .type = CMD_FLAG,
      .offset = offsetof(devices_options, doctor),
      .help = "Say what was looked for, what is missing and how to mend it."},
-    {.group = "Output", .name = "json", .type = CMD_FLAG, .offset = offsetof(devices_options, json), .help = "Print the list as JSON, sizes in bytes."},
+    {.group = "Output",
+     .name = "json",
+     .type = CMD_FLAG,
+     .offset = offsetof(devices_options, json),
+     .help = "Print the list as JSON, sizes in bytes."},
     {.name = NULL},
 };
 
-static const char *const platforms[] = {
-    [GLS_PLATFORM_GBM] = "GBM render node", [GLS_PLATFORM_EGL_DEVICE] = "EGL device", [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
-static const char *const platform_keys[] = {[GLS_PLATFORM_GBM] = "gbm", [GLS_PLATFORM_EGL_DEVICE] = "egl_device", [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
+static const char *const platforms[] = {[GLS_PLATFORM_GBM] = "GBM render node",
+                                        [GLS_PLATFORM_EGL_DEVICE] = "EGL device",
+                                        [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
+static const char *const platform_keys[] = {
+    [GLS_PLATFORM_GBM] = "gbm", [GLS_PLATFORM_EGL_DEVICE] = "egl_device", [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
 
 static void print_device(const gls_device_info *d)
 {
@@ -45,14 +51,16 @@ static void print_device(const gls_device_info *d)
     const char *mapping = cmd_device_mapping(d, GLS_MAPPING_AUTO, &lanes);
     printf("%d: %s%s\n", d->index, d->renderer, d->software ? " (software, on the CPU)" : "");
     printf("   vendor       %s\n", d->vendor);
-    printf("   version      %s%s\n", d->gles && strncmp(d->version, "OpenGL ES", 9) != 0 ? "OpenGL ES " : "", d->version);
+    printf("   version      %s%s\n", d->gles && strncmp(d->version, "OpenGL ES", 9) != 0 ? "OpenGL ES " : "",
+           d->version);
     printf("   platform     %s%s%s\n", platforms[d->platform], *d->node ? " " : "", d->node);
     if (d->memory_bytes) printf("   memory       %s\n", cmd_text_limit(d->memory_bytes, a, sizeof a));
-    printf("   storage      %u blocks of up to %s; uniform blocks of up to %s\n", d->max_storage_bindings, cmd_text_limit(d->max_storage_bytes, a, sizeof a),
-           cmd_text_limit(d->max_uniform_bytes, b, sizeof b));
-    printf("   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units, d->max_texture_3d, d->float_linear ? "" : "; in half precision only");
-    printf("   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size, cmd_text_limit(d->max_shared_bytes, a, sizeof a),
-           cmd_text_count(d->max_work_groups, c, sizeof c));
+    printf("   storage      %u blocks of up to %s; uniform blocks of up to %s\n", d->max_storage_bindings,
+           cmd_text_limit(d->max_storage_bytes, a, sizeof a), cmd_text_limit(d->max_uniform_bytes, b, sizeof b));
+    printf("   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units, d->max_texture_3d,
+           d->float_linear ? "" : "; in half precision only");
+    printf("   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size,
+           cmd_text_limit(d->max_shared_bytes, a, sizeof a), cmd_text_count(d->max_work_groups, c, sizeof c));
     if (d->subgroup_size)
         printf("   subgroups    of %u\n", d->subgroup_size);
     else
@@ -125,20 +133,27 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     }
     if (o->doctor) cmd_doctor(list, n);
     free(list);
-    if (!code && n == 0) code = cmd_error(CMD_EXIT_DEVICE, "no usable device%s", o->doctor ? "" : "; 'glslines devices --doctor' says what is missing");
+    if (!code && n == 0)
+        code = cmd_error(CMD_EXIT_DEVICE, "no usable device%s",
+                         o->doctor ? "" : "; 'glslines devices --doctor' says what is missing");
     return code;
 }
 
 static const char *const examples[] = {
-    "What there is, best first:", "glslines devices", "Why is my GPU not in the list?", "glslines devices --doctor", NULL,
+    "What there is, best first:",
+    "glslines devices",
+    "Why is my GPU not in the list?",
+    "glslines devices --doctor",
+    NULL,
 };
 
 const cmd_command cmd_devices = {
     .name = "devices",
     .synopsis = "[--doctor | --json] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
-    .description = "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
-                   "The number before a device is what --device takes.",
+    .description =
+        "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
+        "The number before a device is what --device takes.",
     .options = table,
     .examples = examples,
     .values_size = sizeof(devices_options),

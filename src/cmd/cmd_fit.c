@@ -42,7 +42,11 @@ static const cmd_option table[] = {
     MODEL_GRADIENT_ENTRIES("Input", fit_options),
     MODEL_ENTRIES("Model", fit_options),
     MODEL_BASIS_ENTRIES("Output", fit_options, "that are written"),
-    {.group = "Output", .name = "force", .type = CMD_FLAG, .offset = offsetof(fit_options, force), .help = "Overwrite existing files."},
+    {.group = "Output",
+     .name = "force",
+     .type = CMD_FLAG,
+     .offset = offsetof(fit_options, force),
+     .help = "Overwrite existing files."},
     {.name = NULL},
 };
 
@@ -60,7 +64,8 @@ static int set_output(fit_run *run)
             return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
         }
         bool force = run->options->force;
-        int code = i == OUT_JSON ? cmd_sidecar_check(run->output[i], (const char *const *)run->output, OUT_JSON, force) : cmd_output_check(run->output[i], force);
+        int code = i == OUT_JSON ? cmd_sidecar_check(run->output[i], (const char *const *)run->output, OUT_JSON, force)
+                                 : cmd_output_check(run->output[i], force);
         if (code) return code;
     }
     return CMD_EXIT_OK;
@@ -71,11 +76,14 @@ static int read_input(fit_run *run)
     static const char *const roles[N_FILES] = {"dwi", "bval", "bvec", "mask", "response"};
     int code = CMD_EXIT_OK;
     for (int i = 0; i < N_FILES && !code; i++) {
-        run->file[i] = (cmd_file){.role = roles[i], .path = i < FILE_RESPONSE ? run->arguments->positional[i] : run->options->model.response};
+        run->file[i] = (cmd_file){
+            .role = roles[i], .path = i < FILE_RESPONSE ? run->arguments->positional[i] : run->options->model.response};
         code = cmd_file_check(&run->file[i], NULL);
     }
     if (!code) code = cmd_series_read(&run->series, run->file, &run->options->model);
-    if (!code) code = cmd_read_on_grid(&run->series.dwi->grid, run->file[FILE_DWI].path, run->file[FILE_MASK].path, &run->mask);
+    if (!code)
+        code =
+            cmd_read_on_grid(&run->series.dwi->grid, run->file[FILE_DWI].path, run->file[FILE_MASK].path, &run->mask);
     if (!code) code = cmd_count_voxels(run->mask, run->file[FILE_MASK].path, "mask", &run->mask_voxels);
     if (!code) code = cmd_series_check(&run->series, run->mask);
     if (code) return code;
@@ -92,12 +100,13 @@ static int fit(fit_run *run)
     double start = cmd_clock();
     int code = cmd_model_prepare(&run->model, run->mask);
     if (code) return code;
-    gls_status status = gls_tensor_fit(run->series.dwi, run->series.gradients, run->mask, NULL, &run->fa, &run->tensor, NULL);
+    gls_status status =
+        gls_tensor_fit(run->series.dwi, run->series.gradients, run->mask, NULL, &run->fa, &run->tensor, NULL);
     if (status) return cmd_error_status(status);
     code = cmd_model_fit(&run->model, run->mask, NULL);
     if (code) return code;
-    status = gls_odf_convert_sh(run->model.sh, names[o->model], GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, (gls_sh_basis)o->sh_basis,
-                                model_options_frame(o), &run->sh);
+    status = gls_odf_convert_sh(run->model.sh, names[o->model], GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE,
+                                (gls_sh_basis)o->sh_basis, model_options_frame(o), &run->sh);
     if (status) return cmd_error_status(status);
     run->seconds_fit = cmd_clock() - start;
     return CMD_EXIT_OK;
@@ -180,7 +189,8 @@ static int write_output(fit_run *run)
     char text[32];
     for (int i = 0; i < N_OUTPUTS; i++)
         if (run->output[i]) cmd_info("output       %s", run->output[i]);
-    cmd_info("SH           order %d, %s basis, %s axes", run->options->model.sh_order, model_basis_name((gls_sh_basis)run->options->model.sh_basis),
+    cmd_info("SH           order %d, %s basis, %s axes", run->options->model.sh_order,
+             model_basis_name((gls_sh_basis)run->options->model.sh_basis),
              gls_odf_frame_name(model_options_frame(&run->options->model)));
     cmd_info("time         fit %s", cmd_text_duration(run->seconds_fit, text, sizeof text));
     return CMD_EXIT_OK;
@@ -190,7 +200,9 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
 {
     fit_run run = {.command = command, .arguments = arguments, .options = values, .start = cmd_clock()};
     int n = arguments->n_positionals;
-    if (n != 5) return cmd_error(CMD_EXIT_USAGE, "fit: takes DWI BVAL BVEC MASK PREFIX, got %d argument%s", n, n == 1 ? "" : "s");
+    if (n != 5)
+        return cmd_error(CMD_EXIT_USAGE, "fit: takes DWI BVAL BVEC MASK PREFIX, got %d argument%s", n,
+                         n == 1 ? "" : "s");
     int code = model_options_check(command, &run.options->model, arguments);
     if (!code) code = set_output(&run);
     if (!code) code = read_input(&run);
@@ -227,8 +239,10 @@ const cmd_command cmd_fit = {
     .name = "fit",
     .synopsis = "DWI BVAL BVEC MASK PREFIX [options]",
     .summary = "Fit tensor and orientation model, write them as NIfTI for other programs",
-    .description = "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel axes), PREFIX_sh.nii.gz (spherical "
-                   "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. The defaults of basis and axes are those of "
+    .description = "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
+                   "axes), PREFIX_sh.nii.gz (spherical "
+                   "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. The "
+                   "defaults of basis and axes are those of "
                    "MRtrix3.",
     .positionals = positionals,
     .max_positionals = 5,

@@ -30,7 +30,8 @@ static const cmd_option table[] = {
      .metavar = "FILE",
      FIELD(sidecar),
      .default_text = "the output's name with .json",
-     .help = "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and reads none."},
+     .help = "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and reads "
+             "none."},
     {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing output files."},
     {.group = "Output",
      .name = "fail-if-empty",
@@ -62,7 +63,8 @@ static int set_sidecar(merge_run *run)
     if (o->sidecar && strcmp(o->sidecar, "none") == 0) return CMD_EXIT_OK;
     run->sidecar = o->sidecar ? strdup(o->sidecar) : cmd_sidecar_name(o->output);
     if (!run->sidecar) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    if (strcmp(run->sidecar, o->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
+    if (strcmp(run->sidecar, o->output) == 0)
+        return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
     return CMD_EXIT_OK;
 }
 
@@ -109,8 +111,10 @@ static int read_sidecars(merge_run *run)
 
 static int by_part(const void *a, const void *b)
 {
-    const cJSON *x = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(((const merge_shard *)a)->root, "shard"), "index");
-    const cJSON *y = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(((const merge_shard *)b)->root, "shard"), "index");
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(((const merge_shard *)a)->root, "shard"), "index");
+    const cJSON *y = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(((const merge_shard *)b)->root, "shard"), "index");
     double i = cJSON_IsNumber(x) ? x->valuedouble : 0, j = cJSON_IsNumber(y) ? y->valuedouble : 0;
     return (i > j) - (i < j);
 }
@@ -124,10 +128,12 @@ static int write_tractogram(merge_run *run)
     if (!paths) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     for (size_t i = 0; i < run->n; i++) paths[i] = run->shard[i].path;
     cmd_progress_init(&progress);
-    gls_status status = gls_tractogram_merge(paths, run->n, o->output, o->force, cmd_progress_merge_step, &progress, &run->result);
+    gls_status status =
+        gls_tractogram_merge(paths, run->n, o->output, o->force, cmd_progress_merge_step, &progress, &run->result);
     cmd_progress_finish(&progress);
     free(paths);
-    if (status == GLS_ERR_CANCELLED) return cmd_error(CMD_EXIT_INTERRUPTED, "interrupted: %s was not written", o->output);
+    if (status == GLS_ERR_CANCELLED)
+        return cmd_error(CMD_EXIT_INTERRUPTED, "interrupted: %s was not written", o->output);
     if (status) return cmd_error_status(status);
     if (stat(o->output, &info) == 0) run->bytes = (uint64_t)info.st_size;
     return CMD_EXIT_OK;
@@ -168,16 +174,18 @@ static void print_summary(const merge_run *run)
 {
     char a[32], b[32], c[32];
     cmd_info("merged       %zu shards in %s", run->n, cmd_text_duration(cmd_clock() - run->start, a, sizeof a));
-    cmd_info("streamlines  %s, %s points", cmd_text_count(run->result.streamlines, a, sizeof a), cmd_text_count(run->result.points, b, sizeof b));
-    cmd_info("output       %s, %s%s%s", run->options->output, cmd_text_bytes(run->bytes, c, sizeof c), run->sidecar ? "; sidecar " : "",
-             run->sidecar ? run->sidecar : "");
+    cmd_info("streamlines  %s, %s points", cmd_text_count(run->result.streamlines, a, sizeof a),
+             cmd_text_count(run->result.points, b, sizeof b));
+    cmd_info("output       %s, %s%s%s", run->options->output, cmd_text_bytes(run->bytes, c, sizeof c),
+             run->sidecar ? "; sidecar " : "", run->sidecar ? run->sidecar : "");
     if (run->result.streamlines == 0) cmd_warn("no streamline in any shard; the output is valid and empty");
 }
 
 static int run_merge(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     (void)command;
-    merge_run run = {.options = values, .arguments = arguments, .n = (size_t)arguments->n_positionals, .start = cmd_clock()};
+    merge_run run = {
+        .options = values, .arguments = arguments, .n = (size_t)arguments->n_positionals, .start = cmd_clock()};
     run.shard = calloc(run.n + 1, sizeof *run.shard);
     if (!run.shard) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     for (size_t i = 0; i < run.n; i++) run.shard[i].path = arguments->positional[i];
@@ -210,8 +218,10 @@ const cmd_command cmd_merge = {
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the one that a single run writes",
     .description =
-        "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar that differs from that run's in its "
-        "command line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are put in order by the numbers inside them. "
+        "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar "
+        "that differs from that run's in its "
+        "command line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are "
+        "put in order by the numbers inside them. "
         "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,

@@ -83,7 +83,14 @@ static const cmd_option table[] = {
      .max = 1024,
      FIELD(directions),
      .help = "Gradient directions of each shell."},
-    {.group = "Measurement", .name = "b0s", .type = CMD_INT, .metavar = "N", .min = 1, .max = 64, FIELD(b0s), .help = "Volumes without diffusion weighting."},
+    {.group = "Measurement",
+     .name = "b0s",
+     .type = CMD_INT,
+     .metavar = "N",
+     .min = 1,
+     .max = 64,
+     FIELD(b0s),
+     .help = "Volumes without diffusion weighting."},
     {.group = "Measurement",
      .name = "snr",
      .type = CMD_DOUBLE,
@@ -92,7 +99,14 @@ static const cmd_option table[] = {
      .max = 1e6,
      FIELD(snr),
      .help = "Signal of white matter at b = 0 over the standard deviation of the (Rician) noise; 0: no noise."},
-    {.group = "Measurement", .name = "seed", .type = CMD_UINT64, .metavar = "K", .min = 0, .max = INFINITY, FIELD(seed), .help = "Random seed of the noise."},
+    {.group = "Measurement",
+     .name = "seed",
+     .type = CMD_UINT64,
+     .metavar = "K",
+     .min = 0,
+     .max = INFINITY,
+     FIELD(seed),
+     .help = "Random seed of the noise."},
     {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing files."},
     {.name = NULL},
 };
@@ -104,7 +118,8 @@ static void set_defaults(void *values)
     static char orientation[4];
     memcpy(orientation, p.orientation, sizeof orientation);
     phantom_options *o = values;
-    *o = (phantom_options){.orientation = orientation, .directions = p.n_directions, .b0s = p.n_b0, .snr = p.snr, .seed = p.seed};
+    *o = (phantom_options){
+        .orientation = orientation, .directions = p.n_directions, .b0s = p.n_b0, .snr = p.snr, .seed = p.seed};
     o->shape.n = o->voxel_size.n = o->oblique.n = 3;
     for (int a = 0; a < 3; a++) {
         o->shape.value[a] = p.shape[a];
@@ -119,15 +134,20 @@ static int check_orientation(const char *codes)
 {
     static const char *const axes[] = {"LR", "PA", "IS"};
     bool ok = strlen(codes) == 3;
-    for (int a = 0; a < 3 && ok; a++) ok = (strchr(codes, axes[a][0]) != NULL) + (strchr(codes, axes[a][1]) != NULL) == 1;
-    return ok ? CMD_EXIT_OK : cmd_error(CMD_EXIT_USAGE, "--orientation: '%s' must hold one of L or R, one of P or A and one of I or S, e.g. LAS", codes);
+    for (int a = 0; a < 3 && ok; a++)
+        ok = (strchr(codes, axes[a][0]) != NULL) + (strchr(codes, axes[a][1]) != NULL) == 1;
+    return ok ? CMD_EXIT_OK
+              : cmd_error(CMD_EXIT_USAGE,
+                          "--orientation: '%s' must hold one of L or R, one of P or A and one of I or S, e.g. LAS",
+                          codes);
 }
 
 static int make_params(const phantom_options *o, gls_phantom_params *p)
 {
     *p = gls_phantom_params_default();
     if (o->voxel_size.n == 2) return cmd_error(CMD_EXIT_USAGE, "--voxel-size: needs one value or three, got 2");
-    if (o->snr > 0 && o->snr < 1) return cmd_error(CMD_EXIT_USAGE, "--snr: %g is out of range: must be 0 (no noise) or 1 to 1000000", o->snr);
+    if (o->snr > 0 && o->snr < 1)
+        return cmd_error(CMD_EXIT_USAGE, "--snr: %g is out of range: must be 0 (no noise) or 1 to 1000000", o->snr);
     int code = check_orientation(o->orientation);
     if (code) return code;
     for (int a = 0; a < 3; a++) {
@@ -158,19 +178,25 @@ static void print_written(const gls_phantom *phantom, const char *directory)
     const gls_grid *grid = &phantom->dwi->grid;
     char axes[4], text[32];
     gls_grid_axis_codes(grid, axes);
-    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n", directory, grid->dim[0], grid->dim[1],
-           grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
+    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n",
+           directory, grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
+           grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
     printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
-    printf("%s/mask.nii.gz    brain, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->mask), text, sizeof text));
-    printf("%s/roi.nii.gz     white matter, %s voxels\n", directory, cmd_text_count(count_voxels(phantom->roi), text, sizeof text));
+    printf("%s/mask.nii.gz    brain, %s voxels\n", directory,
+           cmd_text_count(count_voxels(phantom->mask), text, sizeof text));
+    printf("%s/roi.nii.gz     white matter, %s voxels\n", directory,
+           cmd_text_count(count_voxels(phantom->roi), text, sizeof text));
     printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
-    printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n", directory);
-    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines NAME.txt (world mm)\n", directory,
-           phantom->n_bundles);
-    for (size_t i = 0; i < phantom->n_bundles; i++)
-        printf("    %-28s %8s voxels\n", phantom->bundle[i].name, cmd_text_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
-    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n", directory, directory, directory, directory,
+    printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
            directory);
+    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines "
+           "NAME.txt (world mm)\n",
+           directory, phantom->n_bundles);
+    for (size_t i = 0; i < phantom->n_bundles; i++)
+        printf("    %-28s %8s voxels\n", phantom->bundle[i].name,
+               cmd_text_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
+    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
+           directory, directory, directory, directory, directory);
 }
 
 static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -179,7 +205,8 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     gls_phantom_params params;
     gls_phantom *phantom = NULL;
     if (arguments->n_positionals != 1)
-        return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name, command->name, command->synopsis);
+        return cmd_error(CMD_EXIT_USAGE, "%s: needs the directory to write to: glslines %s %s", command->name,
+                         command->name, command->synopsis);
     int code = make_params(o, &params);
     if (code) return code;
     cmd_message_library(false);
@@ -216,7 +243,8 @@ const cmd_command cmd_phantom = {
     .name = "phantom",
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
-    .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey matter, CSF and Rician noise, and the "
+    .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey "
+                   "matter, CSF and Rician noise, and the "
                    "ground truth of every bundle.",
     .positionals = positionals,
     .max_positionals = 1,

@@ -1,4 +1,5 @@
-/* glslines score: tracks the built-in phantom with every model and direction getter and scores the results against its bundles. */
+/* glslines score: tracks the built-in phantom with every model and direction getter and scores the results against its
+ * bundles. */
 #include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -16,18 +17,20 @@
 #include "cmd/sidecar_json.h"
 #include "cmd/text.h"
 
-/* Of --model. The usual models: what people run each getter with, and on which parallel transport does not take minutes. */
+/* Of --model. The usual models: what people run each getter with, and on which parallel transport does not take
+ * minutes. */
 enum { USUAL, ALL, FIRST_MODEL };
 
 enum { N_MODELS = 3, N_GETTERS = 4, MAX_ROWS = N_MODELS * N_GETTERS };
 
-/* Voxels. Parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is much longer than their radius, it turns round and has as
- * much support as one that goes on. */
+/* Voxels. Parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is
+ * much longer than their radius, it turns round and has as much support as one that goes on. */
 #define PTT_MIN_RADIUS 0.6
 #define PTT_PROBE_LENGTH 0.8
 
 static const char *const model_names[N_MODELS] = {[MODEL_OPDT] = "opdt", [MODEL_CSA] = "csa", [MODEL_CSD] = "csd"};
-static const char *const getter_names[N_GETTERS] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+static const char *const getter_names[N_GETTERS] = {
+    [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
 
 typedef struct score_options {
     cmd_common common;
@@ -79,7 +82,14 @@ static const cmd_option table[] = {
      .choices = "all|boot|prob|det|ptt",
      FIELD(dg),
      .help = "Direction getters that are scored; the bootstrap is of opdt and csa only."},
-    {.group = "Methods", .name = "sh-order", .type = CMD_INT, .metavar = "L", .min = 2, .max = 8, FIELD(sh_order), .help = "Order of the models, even."},
+    {.group = "Methods",
+     .name = "sh-order",
+     .type = CMD_INT,
+     .metavar = "L",
+     .min = 2,
+     .max = 8,
+     FIELD(sh_order),
+     .help = "Order of the models, even."},
     {.group = "Methods",
      .name = "max-angle",
      .type = CMD_DOUBLE,
@@ -149,7 +159,11 @@ static const cmd_option table[] = {
      .max = 1e6,
      FIELD(snr),
      .help = "Signal of white matter at b = 0 over the standard deviation of the noise."},
-    {.group = "Output", .name = "bundles", .type = CMD_FLAG, FIELD(bundles), .help = "Also a table of the bundles for each method."},
+    {.group = "Output",
+     .name = "bundles",
+     .type = CMD_FLAG,
+     FIELD(bundles),
+     .help = "Also a table of the bundles for each method."},
     {.group = "Output",
      .name = "json",
      .type = CMD_STRING,
@@ -163,7 +177,8 @@ static const cmd_option table[] = {
      .type = CMD_STRING,
      .metavar = "DEVICE",
      FIELD(device),
-     .help = "auto, an index from 'glslines devices', a render node's path, llvmpipe, or a part of the renderer's name."},
+     .help =
+         "auto, an index from 'glslines devices', a render node's path, llvmpipe, or a part of the renderer's name."},
     {.group = "Device",
      .name = "api",
      .type = CMD_CHOICE,
@@ -206,15 +221,19 @@ static int prepare(score_run *run)
     gls_status status = gls_device_open(o->device, apis[o->api], &run->device);
     if (!status) status = gls_phantom_create(&params, &run->phantom);
     if (status) return cmd_error_status(status);
-    run->series = (cmd_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
+    run->series =
+        (cmd_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
     status = gls_tensor_fit(run->phantom->dwi, run->phantom->gradients, run->phantom->mask, NULL, &run->fa, NULL, NULL);
     if (!status) status = gls_image_create(&run->phantom->dwi->grid, 1, &run->mask);
-    if (!status) status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed, &run->seeds);
+    if (!status)
+        status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed, &run->seeds);
     if (!status) status = gls_sphere_create("default", &run->sphere);
     if (status) return cmd_error_status(status);
-    for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++) run->mask->data[v] = run->fa->data[v] >= o->fa_threshold && run->phantom->mask->data[v] > 0;
-    cmd_info("phantom: %d x %d x %d voxels, %zu volumes, %zu bundles; device: %s", run->fa->grid.dim[0], run->fa->grid.dim[1], run->fa->grid.dim[2],
-             run->phantom->dwi->n_volumes, run->phantom->n_bundles, gls_device_get_info(run->device)->renderer);
+    for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
+        run->mask->data[v] = run->fa->data[v] >= o->fa_threshold && run->phantom->mask->data[v] > 0;
+    cmd_info("phantom: %d x %d x %d voxels, %zu volumes, %zu bundles; device: %s", run->fa->grid.dim[0],
+             run->fa->grid.dim[1], run->fa->grid.dim[2], run->phantom->dwi->n_volumes, run->phantom->n_bundles,
+             gls_device_get_info(run->device)->renderer);
     return CMD_EXIT_OK;
 }
 
@@ -226,7 +245,8 @@ static gls_status make_source(const score_run *run, const cmd_model *model, int 
         options.stop_map = run->fa;
         options.stop_threshold = run->options->fa_threshold;
     }
-    return gls_odf_source_create_sh(model->sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, run->sphere, &options, source);
+    return gls_odf_source_create_sh(model->sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, run->sphere,
+                                    &options, source);
 }
 
 static gls_track_params make_params(const score_options *o, int dg, double voxel_mm)
@@ -272,7 +292,8 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     if (!status) {
         gls_tractogram_space(GLS_FORMAT_TRX, &run->fa->grid, space);
         cmd_progress_init(&progress);
-        status = gls_tracker_run(tracker, run->seeds, space, gls_score_add, score, cmd_progress_step, &progress, &result);
+        status =
+            gls_tracker_run(tracker, run->seeds, space, gls_score_add, score, cmd_progress_step, &progress, &result);
         cmd_progress_finish(&progress);
     }
     if (!status) {
@@ -313,27 +334,32 @@ static int score_model(score_run *run, int index)
 
 static void print_bundles(const score_row *row)
 {
-    printf("\n%s %s\n%-30s %8s %7s %7s %7s\n", model_names[row->model], getter_names[row->dg], "bundle", "VS", "OL %", "OR %", "f1 %");
+    printf("\n%s %s\n%-30s %8s %7s %7s %7s\n", model_names[row->model], getter_names[row->dg], "bundle", "VS", "OL %",
+           "OR %", "f1 %");
     for (size_t b = 0; b < row->result.n_bundles; b++) {
         const gls_score_bundle *s = &row->bundle[b];
-        printf("%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap, 100 * s->overreach, 100 * s->f1);
+        printf("%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap, 100 * s->overreach,
+               100 * s->f1);
     }
 }
 
 static void print_rows(const score_run *run)
 {
-    printf("%-5s %-4s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %",
-           "OR %", "f1 %", "time s");
+    printf("%-5s %-4s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %",
+           "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
     for (int i = 0; i < run->n_rows; i++) {
         const score_row *row = &run->row[i];
         const gls_score_result *r = &row->result;
         double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
-        printf("%-5s %-4s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64 " %6.1f %6.1f %6.1f %8.1f\n", model_names[row->model],
-               getter_names[row->dg], r->streamlines, percent * (double)r->valid, percent * (double)r->wrong_path, percent * (double)r->invalid,
-               percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles, 100 * r->mean_overlap, 100 * r->mean_overreach,
+        printf("%-5s %-4s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+               " %6.1f %6.1f %6.1f %8.1f\n",
+               model_names[row->model], getter_names[row->dg], r->streamlines, percent * (double)r->valid,
+               percent * (double)r->wrong_path, percent * (double)r->invalid, percent * (double)r->no_connection,
+               r->valid_bundles, r->n_bundles, r->invalid_bundles, 100 * r->mean_overlap, 100 * r->mean_overreach,
                100 * r->mean_f1, row->seconds);
     }
-    printf("VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid bundles, IB invalid pairs of end regions;\n"
+    printf("VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid bundles, IB "
+           "invalid pairs of end regions;\n"
            "OL overlap, OR overreach and f1: means over all bundles\n");
     for (int i = 0; i < run->n_rows && run->options->bundles; i++) print_bundles(&run->row[i]);
 }
@@ -348,8 +374,8 @@ static void add_row(cJSON *methods, const score_row *row)
     const struct {
         const char *key;
         uint64_t n;
-    } counts[] = {{"streamlines", r->streamlines},     {"valid", r->valid},
-                  {"wrong_path", r->wrong_path},       {"invalid_connections", r->invalid},
+    } counts[] = {{"streamlines", r->streamlines},      {"valid", r->valid},
+                  {"wrong_path", r->wrong_path},        {"invalid_connections", r->invalid},
                   {"no_connections", r->no_connection}, {"valid_bundles", r->valid_bundles},
                   {"bundles_in_phantom", r->n_bundles}, {"invalid_bundles", r->invalid_bundles}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) json_uint(method, counts[i].key, counts[i].n);
@@ -415,7 +441,8 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
 {
     const score_options *o = values;
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
-    if (o->model - FIRST_MODEL == MODEL_CSD && o->dg - 1 == GLS_DG_BOOT) return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
+    if (o->model - FIRST_MODEL == MODEL_CSD && o->dg - 1 == GLS_DG_BOOT)
+        return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
     int code = o->json ? cmd_output_check(o->json, o->force) : CMD_EXIT_OK;
     if (code) return code;
     score_run *run = calloc(1, sizeof *run);
@@ -443,12 +470,15 @@ const cmd_command cmd_score = {
     .name = "score",
     .synopsis = "[options]",
     .summary = "Track the built-in phantom with every method and score the results",
-    .description =
-        "Makes the built-in phantom, tracks it with each direction getter over its usual or over all models, and prints how the streamlines compare with its "
-        "bundles. A streamline is valid (VS) if it joins both end regions of a bundle, to one voxel, and stays within two voxels of bundle and ends; it has a "
-        "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that belong to no one bundle, and no connection (NC) "
-        "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach the share of their voxels outside bundle and "
-        "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
+    .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
+                   "models, and prints how the streamlines compare with its "
+                   "bundles. A streamline is valid (VS) if it joins both end regions of a bundle, to one voxel, and "
+                   "stays within two voxels of bundle and ends; it has a "
+                   "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that "
+                   "belong to no one bundle, and no connection (NC) "
+                   "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach "
+                   "the share of their voxels outside bundle and "
+                   "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
     .max_positionals = 0,
     .options = table,
     .examples = examples,

@@ -64,8 +64,10 @@ static int set_output(track_run *run)
     } else if (strcmp(o->sidecar, "none") != 0) {
         run->sidecar = shard_name(strdup(o->sidecar), &run->shard);
     }
-    if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0)) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    if (run->sidecar && strcmp(run->sidecar, run->output) == 0) return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
+    if (!run->sidecar && (!o->sidecar || strcmp(o->sidecar, "none") != 0))
+        return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    if (run->sidecar && strcmp(run->sidecar, run->output) == 0)
+        return cmd_error(CMD_EXIT_USAGE, "--sidecar: %s is the tractogram itself", run->sidecar);
     int code = cmd_output_check(run->output, o->force);
     return code || !run->sidecar ? code : cmd_output_check(run->sidecar, o->force);
 }
@@ -126,7 +128,8 @@ static gls_track_params make_params(const track_options *o, double voxel_mm)
 
 static gls_status create_writer(const track_run *run, gls_tractogram_writer **writer)
 {
-    static const char *const getters[] = {[GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+    static const char *const getters[] = {
+        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
     const track_options *o = run->options;
     char line[8][96];
     const char *lines[9] = {NULL};
@@ -157,14 +160,16 @@ static int track_into(track_run *run, gls_tracker *tracker, gls_tractogram_write
     struct stat info;
     gls_tractogram_space(run->format, run->input.grid, space);
     cmd_progress_init(&progress);
-    gls_status status = gls_tracker_run(tracker, run->input.seeds, space, append, &s, cmd_progress_step, &progress, &run->result);
+    gls_status status =
+        gls_tracker_run(tracker, run->input.seeds, space, append, &s, cmd_progress_step, &progress, &run->result);
     run->seconds_track = cmd_clock() - start;
     for (size_t i = 0; i < run->devices.n; i++) run->share[i] = gls_tracker_get_share(tracker, i);
     cmd_progress_finish(&progress);
     if (!status && cmd_interrupted()) status = GLS_ERR_CANCELLED;
     if (status) {
         gls_tractogram_writer_abort(writer);
-        if (status == GLS_ERR_CANCELLED) return cmd_error(CMD_EXIT_INTERRUPTED, "interrupted: %s was not written", run->output);
+        if (status == GLS_ERR_CANCELLED)
+            return cmd_error(CMD_EXIT_INTERRUPTED, "interrupted: %s was not written", run->output);
         return *s.error ? cmd_error(cmd_exit_from_status(status), "%s", s.error) : cmd_error_status(status);
     }
     start = cmd_clock();
@@ -242,7 +247,8 @@ done:
 static int run_track(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
-    track_run run = {.command = command, .arguments = arguments, .options = options, .started = time(NULL), .start = cmd_clock()};
+    track_run run = {
+        .command = command, .arguments = arguments, .options = options, .started = time(NULL), .start = cmd_clock()};
     int code = track_options_check(command, options, arguments);
     if (!code) code = track_shard_init(&run);
     if (!code) code = set_output(&run);
@@ -271,9 +277,11 @@ static const char *const examples[] = {
     "Your data, a million seeds, on the best device found:",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
     "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length 20 -o tracks.tck",
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length 20 "
+    "-o tracks.tck",
     "Deconvolution, fits kept for the next run, parallel transport:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --sh-order 8 --dg ptt --max-angle 20 --cache-dir fits -o ptt.trx",
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --sh-order 8 --dg ptt --max-angle "
+    "20 --cache-dir fits -o ptt.trx",
     "Fibre orientation distributions of MRtrix3:",
     "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
     "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
@@ -287,11 +295,12 @@ const cmd_command cmd_track = {
     .name = "track",
     .synopsis = "[DWI BVAL BVEC MASK ROI] [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
-    .description =
-        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. Directions come from the data by the "
-        "bootstrap of a model (--dg boot), or from orientation distribution functions (prob, det, ptt), which are fitted (--model) or given (--sh, --odf). "
-        "Without files the built-in phantom is tracked. "
-        "The same inputs and options give the same file on the same device, whatever the batch size.",
+    .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
+                   "Directions come from the data by the "
+                   "bootstrap of a model (--dg boot), or from orientation distribution functions (prob, det, ptt), "
+                   "which are fitted (--model) or given (--sh, --odf). "
+                   "Without files the built-in phantom is tracked. "
+                   "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,

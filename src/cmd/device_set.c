@@ -58,8 +58,8 @@ static void print_devices(const device_set *set, bool asked_for_any)
     }
 }
 
-/* Drivers keep compiled kernels in the user's cache folder, which saves a second with every run. NVIDIA's does not make that folder, and new users and containers have none. Not in
- * another user's home, as under sudo. */
+/* Drivers keep compiled kernels in the user's cache folder, which saves a second with every run. NVIDIA's does not make
+ * that folder, and new users and containers have none. Not in another user's home, as under sudo. */
 static void make_cache_folder(void)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -74,14 +74,19 @@ int device_set_open(device_set *set, const char *names, size_t n, const char *ap
     make_cache_folder();
     size_t n_names = device_set_count(names);
     *set = (device_set){.n = 0};
-    if (n_names > GLS_TRACKER_MAX_DEVICES) return cmd_error(CMD_EXIT_USAGE, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
+    if (n_names > GLS_TRACKER_MAX_DEVICES)
+        return cmd_error(CMD_EXIT_USAGE, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
     int code = CMD_EXIT_OK;
     for (const char *at = names; !code && set->n < n_names; at += name_length(at) + 1) {
-        if (name_length(at) == 0) code = cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", names);
-        else code = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
+        if (name_length(at) == 0)
+            code = cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", names);
+        else
+            code = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
     }
-    if (code) device_set_close(set);
-    else print_devices(set, strcmp(names, "auto") == 0);
+    if (code)
+        device_set_close(set);
+    else
+        print_devices(set, strcmp(names, "auto") == 0);
     return code;
 }
 

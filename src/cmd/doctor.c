@@ -58,12 +58,16 @@ static void look_at_pci(facts *f)
         if (!read_line(path, line, sizeof line) || strncmp(line, "0x03", 4) != 0) continue;
         snprintf(path, sizeof path, "%s/%s/vendor", root, entry->d_name);
         if (!read_line(path, line, sizeof line)) continue;
-        const char *vendor = strcmp(line, "0x10de") == 0 ? "NVIDIA" : strcmp(line, "0x1002") == 0 ? "AMD" : strcmp(line, "0x8086") == 0 ? "Intel" : line;
+        const char *vendor = strcmp(line, "0x10de") == 0   ? "NVIDIA"
+                             : strcmp(line, "0x1002") == 0 ? "AMD"
+                             : strcmp(line, "0x8086") == 0 ? "Intel"
+                                                           : line;
         snprintf(path, sizeof path, "%s/%s/driver", root, entry->d_name);
         ssize_t length = readlink(path, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
         const char *driver = strrchr(target, '/');
-        printf("  [%s] graphics device %s: %s, kernel driver %s\n", length > 0 ? "ok" : "--", entry->d_name, vendor, driver ? driver + 1 : "none");
+        printf("  [%s] graphics device %s: %s, kernel driver %s\n", length > 0 ? "ok" : "--", entry->d_name, vendor,
+               driver ? driver + 1 : "none");
         f->gpus++;
         f->nvidia_gpus += strcmp(vendor, "NVIDIA") == 0;
     }
@@ -89,11 +93,13 @@ static void look_at_render_nodes(facts *f, int *n)
         const struct group *group = getgrgid(info.st_gid);
         snprintf(problem, sizeof problem, "%s exists, but you have no permission to use it.", path);
         if (group)
-            snprintf(remedy, sizeof remedy, "Join its group and log in again: sudo usermod -aG %s $USER (in a container: --group-add %u).", group->gr_name,
-                     (unsigned)info.st_gid);
+            snprintf(remedy, sizeof remedy,
+                     "Join its group and log in again: sudo usermod -aG %s $USER (in a container: --group-add %u).",
+                     group->gr_name, (unsigned)info.st_gid);
         else
-            snprintf(remedy, sizeof remedy, "It belongs to group %u, which has no name here: start the container with --group-add %u.", (unsigned)info.st_gid,
-                     (unsigned)info.st_gid);
+            snprintf(remedy, sizeof remedy,
+                     "It belongs to group %u, which has no name here: start the container with --group-add %u.",
+                     (unsigned)info.st_gid, (unsigned)info.st_gid);
         advise(n, problem, remedy);
     }
     if (directory) closedir(directory);
@@ -130,7 +136,10 @@ static void look_at_vendors(facts *f)
     char list[4096], *state = NULL;
     bool seen = false;
     if (files) printf("  [ok] __EGL_VENDOR_LIBRARY_FILENAMES is set to %s\n", files);
-    snprintf(list, sizeof list, "%s", files ? files : dirs ? dirs : "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d");
+    snprintf(list, sizeof list, "%s",
+             files  ? files
+             : dirs ? dirs
+                    : "/etc/glvnd/egl_vendor.d:/usr/share/glvnd/egl_vendor.d");
     for (char *item = strtok_r(list, ":", &state); item; item = strtok_r(NULL, ":", &state)) {
         if (files) {
             look_at_vendor(item, f);
@@ -154,8 +163,9 @@ static void look_at_vendors(facts *f)
 
 static bool in_container(void)
 {
-    return exists("/.dockerenv") || exists("/run/.containerenv") || exists("/.singularity.d") || getenv("APPTAINER_NAME") || getenv("SINGULARITY_NAME") ||
-           getenv("container") || getenv("KUBERNETES_SERVICE_HOST");
+    return exists("/.dockerenv") || exists("/run/.containerenv") || exists("/.singularity.d") ||
+           getenv("APPTAINER_NAME") || getenv("SINGULARITY_NAME") || getenv("container") ||
+           getenv("KUBERNETES_SERVICE_HOST");
 }
 
 static void advise_libraries(const facts *f, int *n)
@@ -164,9 +174,11 @@ static void advise_libraries(const facts *f, int *n)
     if (!egl) advise(n, "libEGL.so.1 cannot be loaded.", "Install it: apt-get install libegl1");
     if (f->vendors == 0)
         advise(n, "No EGL vendor library can be loaded, so EGL has nothing to offer.",
-               "For Mesa (AMD, Intel, software): apt-get install libegl-mesa0 libgl1-mesa-dri. For NVIDIA: the driver's libEGL_nvidia.so.0.");
+               "For Mesa (AMD, Intel, software): apt-get install libegl-mesa0 libgl1-mesa-dri. For NVIDIA: the "
+               "driver's libEGL_nvidia.so.0.");
     else if (f->mesa_vendors == 0)
-        advise(n, "Mesa's EGL library is not installed, so there is no software renderer to fall back on.", "apt-get install libegl-mesa0 libgl1-mesa-dri");
+        advise(n, "Mesa's EGL library is not installed, so there is no software renderer to fall back on.",
+               "apt-get install libegl-mesa0 libgl1-mesa-dri");
     if (egl) dlclose(egl);
 }
 
@@ -175,11 +187,14 @@ static void advise_nvidia(const facts *f, int *n)
     if (!(f->nvidia_nodes || f->nvidia_gpus > 0) || f->nvidia_vendors > 0) return;
     if (f->container)
         advise(n, "An NVIDIA GPU is here, but its EGL library is not passed into this container.",
-               "Docker, Podman: --gpus all -e NVIDIA_DRIVER_CAPABILITIES=graphics,compute,utility. Apptainer: --nv. If 10_nvidia.json alone is missing, write "
-               "{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":\"libEGL_nvidia.so.0\"}} to /usr/share/glvnd/egl_vendor.d/10_nvidia.json.");
+               "Docker, Podman: --gpus all -e NVIDIA_DRIVER_CAPABILITIES=graphics,compute,utility. Apptainer: --nv. If "
+               "10_nvidia.json alone is missing, write "
+               "{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":\"libEGL_nvidia.so.0\"}} to "
+               "/usr/share/glvnd/egl_vendor.d/10_nvidia.json.");
     else
         advise(n, "An NVIDIA GPU is here, but its EGL library is not installed.",
-               "Debian: apt-get install nvidia-driver libnvidia-egl-gbm1; Ubuntu: the libnvidia-gl package of your driver's version.");
+               "Debian: apt-get install nvidia-driver libnvidia-egl-gbm1; Ubuntu: the libnvidia-gl package of your "
+               "driver's version.");
 }
 
 void cmd_doctor(const gls_device_info *list, size_t n_devices)
@@ -196,12 +211,15 @@ void cmd_doctor(const gls_device_info *list, size_t n_devices)
     if (f.render_nodes == 0 && f.gpus > f.nvidia_gpus)
         advise(&n, "A GPU is on the bus, but there is no render node /dev/dri/renderD*.",
                f.container ? "Pass it into the container: --device /dev/dri."
-                           : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get install firmware-linux.");
+                           : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get "
+                             "install firmware-linux.");
     advise_nvidia(&f, &n);
     advise_libraries(&f, &n);
     if (n_devices > 0 && !hardware)
-        advise(&n, "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",
-               f.gpus || f.nvidia_nodes ? "The points above may bring the GPU back."
-                                        : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
+        advise(&n,
+               "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",
+               f.gpus || f.nvidia_nodes
+                   ? "The points above may bring the GPU back."
+                   : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
     if (n == 0) puts("\nNothing to mend.");
 }

@@ -36,7 +36,8 @@ static void deliver(void)
 cmd_launcher *cmd_launcher_create(void)
 {
     if (!session_bus_exists()) return NULL;
-    /* a program of the command line has no icon of its own unless its .desktop file is installed; the variable names another, e.g. the terminal's */
+    /* a program of the command line has no icon of its own unless its .desktop file is installed; the variable names
+     * another, e.g. the terminal's */
     const char *id = getenv("GLSLINES_DESKTOP_ID");
     GError *error = NULL;
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -47,7 +48,8 @@ cmd_launcher *cmd_launcher_create(void)
     /* a bus that goes away must not end the program */
     g_dbus_connection_set_exit_on_close(bus, FALSE);
     cmd_launcher *launcher = malloc(sizeof *launcher);
-    UnityLauncherEntry *entry = launcher ? unity_launcher_entry_get_for_desktop_id(id && *id ? id : "glslines.desktop") : NULL;
+    UnityLauncherEntry *entry =
+        launcher ? unity_launcher_entry_get_for_desktop_id(id && *id ? id : "glslines.desktop") : NULL;
     g_object_unref(bus);
     if (!entry) {
         free(launcher);

@@ -1,4 +1,5 @@
-/* Progress on the desktop's launcher icon (Ubuntu dock, Plasma, Plank) through libunity, where it was built in and a session bus exists. */
+/* Progress on the desktop's launcher icon (Ubuntu dock, Plasma, Plank) through libunity, where it was built in and a
+ * session bus exists. */
 #ifndef GLS_CMD_LAUNCHER_H
 #define GLS_CMD_LAUNCHER_H
 

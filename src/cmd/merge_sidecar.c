@@ -31,7 +31,9 @@ static const cJSON *item_at(const cJSON *root, const char *first, const char *se
 static bool get_uint(const cJSON *value, uint64_t *n)
 {
     if (cJSON_IsString(value)) return cmd_parse_uint64(value->valuestring, n);
-    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 || value->valuedouble != floor(value->valuedouble)) return false;
+    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 ||
+        value->valuedouble != floor(value->valuedouble))
+        return false;
     *n = (uint64_t)value->valuedouble;
     return true;
 }
@@ -53,22 +55,29 @@ int merge_sidecar_read(merge_shard *shard)
     size_t n;
     shard->sidecar = cmd_sidecar_find(shard->path);
     if (!shard->sidecar) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    if (stat(shard->path, &info) != 0) return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
+    if (stat(shard->path, &info) != 0)
+        return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
-        return cmd_error(CMD_EXIT_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without", shard->path, shard->sidecar, strerror(errno));
+        return cmd_error(CMD_EXIT_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
+                         shard->path, shard->sidecar, strerror(errno));
     char *text = read_text(shard->sidecar, &n);
     shard->root = text ? cJSON_ParseWithLength(text, n) : NULL;
     free(text);
-    if (!cJSON_IsObject(shard->root)) return cmd_error(CMD_EXIT_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
-    if (!cJSON_IsObject(item(shard->root, "shard"))) return cmd_error(CMD_EXIT_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
-    if (!get_uint(item_at(shard->root, "output", "bytes"), &bytes)) return cmd_error(CMD_EXIT_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
+    if (!cJSON_IsObject(shard->root))
+        return cmd_error(CMD_EXIT_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without",
+                         shard->sidecar);
+    if (!cJSON_IsObject(item(shard->root, "shard")))
+        return cmd_error(CMD_EXIT_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
+    if (!get_uint(item_at(shard->root, "output", "bytes"), &bytes))
+        return cmd_error(CMD_EXIT_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
     if (bytes != (uint64_t)info.st_size)
         return cmd_error(CMD_EXIT_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
                          (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
     if (gls_shard_file_read(shard->path, &file)) return cmd_error_status(GLS_ERR_INPUT);
     if (!get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) || streamlines != file.n_streamlines ||
         !get_uint(item_at(shard->root, "shard", "index"), &index) || index != file.shard.index)
-        return cmd_error(CMD_EXIT_INPUT, "%s: is not the sidecar of %s: its number or count of streamlines differs", shard->sidecar, shard->path);
+        return cmd_error(CMD_EXIT_INPUT, "%s: is not the sidecar of %s: its number or count of streamlines differs",
+                         shard->sidecar, shard->path);
     return CMD_EXIT_OK;
 }
 
@@ -98,11 +107,12 @@ static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a
     return NULL;
 }
 
-static int differ(const merge_shard *a, const merge_shard *b, const char *what, const char *key, const cJSON *in_a, const cJSON *in_b)
+static int differ(const merge_shard *a, const merge_shard *b, const char *what, const char *key, const cJSON *in_a,
+                  const cJSON *in_b)
 {
     char *text_a = in_a ? cJSON_PrintUnformatted(in_a) : NULL, *text_b = in_b ? cJSON_PrintUnformatted(in_b) : NULL;
-    int code = cmd_error(CMD_EXIT_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path, a->path, what, key, text_b ? text_b : "absent",
-                         text_a ? text_a : "absent");
+    int code = cmd_error(CMD_EXIT_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path, a->path,
+                         what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
     cJSON_free(text_b);
     return code;
@@ -119,7 +129,8 @@ static int compare_part(const merge_shard *a, const merge_shard *b, const char *
 
 static int compare_parameters(const merge_shard *a, const merge_shard *b)
 {
-    cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true), *copy_b = cJSON_Duplicate(item(b->root, "parameters"), true);
+    cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),
+          *copy_b = cJSON_Duplicate(item(b->root, "parameters"), true);
     const cJSON *in_a, *in_b;
     cmd_shard_drop_free(copy_a);
     cmd_shard_drop_free(copy_b);
@@ -143,9 +154,10 @@ int merge_sidecar_compare(const merge_shard *a, const merge_shard *b, bool *warn
     for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
         in_a = item_at(a->root, "device", device[i]);
         in_b = item_at(b->root, "device", device[i]);
-        if (!cJSON_IsString(in_a) || !cJSON_IsString(in_b) || strcmp(in_a->valuestring, in_b->valuestring) == 0) continue;
-        cmd_warn("%s and %s were tracked on different devices (%s and %s): no single run gives the same bytes", a->path, b->path, in_a->valuestring,
-                 in_b->valuestring);
+        if (!cJSON_IsString(in_a) || !cJSON_IsString(in_b) || strcmp(in_a->valuestring, in_b->valuestring) == 0)
+            continue;
+        cmd_warn("%s and %s were tracked on different devices (%s and %s): no single run gives the same bytes", a->path,
+                 b->path, in_a->valuestring, in_b->valuestring);
         *warned = true;
     }
     return CMD_EXIT_OK;
@@ -173,7 +185,8 @@ static void replace_double(cJSON *object, const char *key, double value)
     cJSON_Delete(holder);
 }
 
-/* Every number of sum becomes the sum of those in all shards under the same keys; path has depth keys. False: one lacks it. */
+/* Every number of sum becomes the sum of those in all shards under the same keys; path has depth keys. False: one lacks
+ * it. */
 static bool add_up(cJSON *sum, const merge_shard *shards, size_t n, const char **path, int depth, bool whole)
 {
     for (cJSON *entry = sum->child, *next; entry; entry = next) {
@@ -245,16 +258,19 @@ static void join_warnings(cJSON *root, const merge_shard *shards, size_t n)
     size_t n_own = cmd_message_warnings(&own);
     for (size_t i = 0; i < n; i++) {
         const cJSON *warning;
-        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings")) if (cJSON_IsString(warning)) add_warning(joined, warning->valuestring);
+        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings")) if (cJSON_IsString(warning))
+            add_warning(joined, warning->valuestring);
     }
     for (size_t i = 0; i < n_own; i++) add_warning(joined, own[i]);
     replace(root, "warnings", joined);
 }
 
-/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's own. */
+/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's
+ * own. */
 static bool set_run(cJSON *root, const merge_shard *shards, size_t n)
 {
-    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
+    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(),
+          *devices = cJSON_CreateArray();
     const cJSON *device;
     const char *started = NULL;
     uint64_t batches = 0, value;
@@ -288,7 +304,8 @@ static bool set_run(cJSON *root, const merge_shard *shards, size_t n)
 /* What names this output and this command line. */
 static void set_names(cJSON *root, const merge_options *o, const cmd_arguments *arguments, uint64_t output_bytes)
 {
-    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"), *output = cJSON_GetObjectItemCaseSensitive(root, "output");
+    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
+          *output = cJSON_GetObjectItemCaseSensitive(root, "output");
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < arguments->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(arguments->argv[i]));
     replace(root, "command_line", line);
@@ -324,18 +341,19 @@ static void restore_numbers(cJSON *root)
     }
 }
 
-int merge_sidecar_text(merge_shard *shards, size_t n, const merge_options *options, const cmd_arguments *arguments, const gls_merge_result *result,
-                       uint64_t output_bytes, char **text)
+int merge_sidecar_text(merge_shard *shards, size_t n, const merge_options *options, const cmd_arguments *arguments,
+                       const gls_merge_result *result, uint64_t output_bytes, char **text)
 {
     cJSON *root = cJSON_Duplicate(shards[0].root, true);
     uint64_t streamlines, points;
-    bool ok = root && sum_part(root, shards, n, "counts", true) && sum_part(root, shards, n, "seconds", false) && set_run(root, shards, n);
+    bool ok = root && sum_part(root, shards, n, "counts", true) && sum_part(root, shards, n, "seconds", false) &&
+              set_run(root, shards, n);
     *text = NULL;
     if (ok) {
         char *counts = cJSON_PrintUnformatted(item(root, "counts"));
         cJSON *again = counts ? cJSON_Parse(counts) : NULL;
-        ok = get_uint(item(again, "streamlines"), &streamlines) && get_uint(item(again, "points"), &points) && streamlines == result->streamlines &&
-             points == result->points;
+        ok = get_uint(item(again, "streamlines"), &streamlines) && get_uint(item(again, "points"), &points) &&
+             streamlines == result->streamlines && points == result->points;
         cJSON_Delete(again);
         cJSON_free(counts);
     }
@@ -350,7 +368,9 @@ int merge_sidecar_text(merge_shard *shards, size_t n, const merge_options *optio
     }
     cJSON_Delete(root);
     if (!ok)
-        return cmd_error(CMD_EXIT_INPUT, "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
-                         shards[0].sidecar);
+        return cmd_error(
+            CMD_EXIT_INPUT,
+            "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
+            shards[0].sidecar);
     return *text ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INTERNAL, "out of memory");
 }

@@ -1,4 +1,5 @@
-/* Everything the tool says on standard error: messages of the tool and of the library, and the progress of a run. Safe from several threads. */
+/* Everything the tool says on standard error: messages of the tool and of the library, and the progress of a run. Safe
+ * from several threads. */
 #ifndef GLS_CMD_MESSAGE_H
 #define GLS_CMD_MESSAGE_H
 

@@ -39,7 +39,8 @@ static int choose_shell(cmd_model *m)
         status = gls_gradients_select_shell(gradients, shells->value[i], &m->selected, &m->volume);
         if (status) return cmd_error_status(status);
     }
-    if (shells->n > 1) return cmd_error(CMD_EXIT_USAGE, "--shells: got %d b-values; the models are of one shell", shells->n);
+    if (shells->n > 1)
+        return cmd_error(CMD_EXIT_USAGE, "--shells: got %d b-values; the models are of one shell", shells->n);
     if (!csd && shells->n == 0) return CMD_EXIT_OK;
     if (csd) {
         status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, &m->bval);
@@ -61,7 +62,8 @@ static gls_status make_subset(cmd_model *m)
     size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
     gls_status status = gls_image_create(&m->series->dwi->grid, m->selected->n, &m->subset);
     for (size_t t = 0; !status && t < m->selected->n; t++)
-        memcpy(m->subset->data + t * voxels, m->series->dwi->data + m->volume[t] * voxels, voxels * sizeof *m->subset->data);
+        memcpy(m->subset->data + t * voxels, m->series->dwi->data + m->volume[t] * voxels,
+               voxels * sizeof *m->subset->data);
     return status;
 }
 
@@ -70,7 +72,8 @@ int cmd_model_init(cmd_model *m, const model_options *options, const cmd_series 
     *m = (cmd_model){.options = options, .series = series};
     int code = choose_shell(m);
     if (code || options->model != MODEL_CSD || !options->response) return code;
-    gls_status status = gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
+    gls_status status =
+        gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
     m->has_response = !status;
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
@@ -104,10 +107,14 @@ int cmd_model_prepare(cmd_model *m, const gls_image *mask)
     if (o->model == MODEL_CSD) {
         gls_response_options options = gls_response_options_default();
         options.mask = mask;
-        if (!m->has_response) status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
+        if (!m->has_response)
+            status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
         m->has_response = !status;
     } else {
-        gls_qball_options options = {.model = (gls_qball_model)o->model, .sh_order = o->sh_order, .smooth = o->sm_lambda, .min_signal = o->min_signal};
+        gls_qball_options options = {.model = (gls_qball_model)o->model,
+                                     .sh_order = o->sh_order,
+                                     .smooth = o->sm_lambda,
+                                     .min_signal = o->min_signal};
         status = make_subset(m);
         if (!status) status = gls_qball_create(cmd_model_gradients(m), &options, false, &m->qball);
     }
@@ -121,12 +128,14 @@ static bool step(void *user, size_t done, size_t total)
 
 static gls_status fit(cmd_model *m, const gls_image *mask)
 {
-    if (m->options->model != MODEL_CSD) return gls_qball_fit_image(m->qball, cmd_model_dwi(m), cmd_model_gradients(m), mask, &m->sh);
+    if (m->options->model != MODEL_CSD)
+        return gls_qball_fit_image(m->qball, cmd_model_dwi(m), cmd_model_gradients(m), mask, &m->sh);
     gls_csd_options options = gls_csd_options_default();
     cmd_progress progress;
     options.sh_order = m->options->sh_order;
     cmd_progress_init(&progress);
-    gls_status status = gls_csd_fit(m->series->dwi, m->selected, m->volume, mask, &m->response, &options, step, &progress, &m->sh);
+    gls_status status =
+        gls_csd_fit(m->series->dwi, m->selected, m->volume, mask, &m->response, &options, step, &progress, &m->sh);
     cmd_progress_finish(&progress);
     return status;
 }
@@ -159,7 +168,8 @@ int cmd_model_fit(cmd_model *m, const gls_image *mask, const char *cache)
     const char *name = names[m->options->model];
     cJSON *key = cache ? sh_key(m, mask) : NULL;
     int code = CMD_EXIT_OK;
-    m->sh_kept = key && cmd_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->options->sh_order), &m->sh);
+    m->sh_kept =
+        key && cmd_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->options->sh_order), &m->sh);
     if (!m->sh_kept) {
         cmd_interrupt_catch();
         gls_status status = fit(m, mask);

@@ -1,5 +1,5 @@
-/* Fits an orientation model to a series: shell, response, matrices, SH image; for `glslines track` and `glslines fit`. All functions that return an exit code
- * have printed the message. */
+/* Fits an orientation model to a series: shell, response, matrices, SH image; for `glslines track` and `glslines fit`.
+ * All functions that return an exit code have printed the message. */
 #ifndef GLS_CMD_MODEL_H
 #define GLS_CMD_MODEL_H
 
@@ -16,8 +16,8 @@ typedef struct cmd_model {
     gls_image *subset;       /* the volumes of that table as a series, where the model needs one */
     bool has_response;
     gls_response response;
-    gls_qball *qball; /* opdt and csa */
-    gls_image *sh;    /* after cmd_model_fit(): descoteaux07_legacy along the voxel axes */
+    gls_qball *qball;      /* opdt and csa */
+    gls_image *sh;         /* after cmd_model_fit(): descoteaux07_legacy along the voxel axes */
     bool sh_kept, fa_kept; /* taken from the cache */
 } cmd_model;
 

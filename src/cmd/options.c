@@ -9,14 +9,24 @@
 #include <string.h>
 
 const cmd_option cmd_common_options[] = {
-    {.group = "General", .name = "quiet", .letter = 'q', .type = CMD_FLAG, .offset = offsetof(cmd_common, quiet), .help = "Print errors only."},
+    {.group = "General",
+     .name = "quiet",
+     .letter = 'q',
+     .type = CMD_FLAG,
+     .offset = offsetof(cmd_common, quiet),
+     .help = "Print errors only."},
     {.group = "General",
      .name = "verbose",
      .letter = 'v',
      .type = CMD_COUNT,
      .offset = offsetof(cmd_common, verbose),
      .help = "Print more; twice: messages for developers, the driver's among them."},
-    {.group = "General", .name = "help", .letter = 'h', .type = CMD_FLAG, .offset = offsetof(cmd_common, help), .help = "Print this help and exit."},
+    {.group = "General",
+     .name = "help",
+     .letter = 'h',
+     .type = CMD_FLAG,
+     .offset = offsetof(cmd_common, help),
+     .help = "Print this help and exit."},
     {.name = NULL},
 };
 
@@ -97,9 +107,10 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
 {
     char low[32], high[32];
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
-    bool numeric =
-        option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE || option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
-    bool has_min = numeric && isfinite(option->min) && !(option->type == CMD_UINT64 && option->min == 0 && !option->min_open);
+    bool numeric = option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE ||
+                   option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
+    bool has_min =
+        numeric && isfinite(option->min) && !(option->type == CMD_UINT64 && option->min == 0 && !option->min_open);
     bool has_max = numeric && isfinite(option->max);
     if (option->type == CMD_LENGTH) unit = space = "";
     bound_text(option->min, low, sizeof low);
@@ -107,8 +118,8 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
     if (has_min && has_max && !option->min_open && !option->max_open)
         snprintf(buffer, size, "%s to %s%s%s", low, high, space, unit);
     else if (has_min && has_max)
-        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low, option->max_open ? "less than" : "at most", high, space,
-                 unit);
+        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low,
+                 option->max_open ? "less than" : "at most", high, space, unit);
     else if (has_min)
         snprintf(buffer, size, "%s %s%s%s", option->min_open ? "more than" : "at least", low, space, unit);
     else if (has_max)
@@ -170,7 +181,8 @@ static bool set_length(parser *p, const cmd_option *option, const char *text, cm
     if (n >= sizeof number) return fail(p, "--%s: '%s' is not a length", option->name, text);
     memcpy(number, text, n);
     number[n] = '\0';
-    if (!cmd_parse_double(number, &v)) return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
+    if (!cmd_parse_double(number, &v))
+        return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
     if (!check_range(p, option, text, v)) return false;
     *field = (cmd_length){v, mm};
     return true;
@@ -189,7 +201,8 @@ static bool add_numbers(parser *p, const cmd_option *option, const char *text, c
         if (!cmd_parse_double(item, &v)) return fail(p, "--%s: '%s' is not a number", option->name, item);
         if (option->integral && v != floor(v)) return fail(p, "--%s: '%s' is not a whole number", option->name, item);
         if (!check_range(p, option, item, v)) return false;
-        if (field->n == option->max_values) return fail(p, "--%s: takes at most %d values", option->name, option->max_values);
+        if (field->n == option->max_values)
+            return fail(p, "--%s: takes at most %d values", option->name, option->max_values);
         field->value[field->n++] = v;
         c += n;
         if (!*c) return true;
@@ -216,7 +229,8 @@ static bool set_numbers(parser *p, const cmd_option *option, const char *text, c
     bool list = strchr(text, ',') != NULL;
     while (!list && numbers.n < option->max_values && p->next < p->argc && continues_list(p->argv[p->next]))
         if (!add_numbers(p, option, p->argv[p->next++], &numbers)) return false;
-    if (numbers.n < option->min_values) return fail(p, "--%s: needs %d values, got %d", option->name, option->min_values, numbers.n);
+    if (numbers.n < option->min_values)
+        return fail(p, "--%s: needs %d values, got %d", option->name, option->min_values, numbers.n);
     *field = numbers;
     return true;
 }
@@ -244,7 +258,8 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
     case CMD_SEED: {
         cmd_seed v = {0, strcmp(text, "random") == 0};
         if (!v.random && !cmd_parse_uint64(text, &v.value))
-            return fail(p, "--%s: '%s' is neither a whole number from 0 to 18446744073709551615 nor 'random'", option->name, text);
+            return fail(p, "--%s: '%s' is neither a whole number from 0 to 18446744073709551615 nor 'random'",
+                        option->name, text);
         *(cmd_seed *)field = v;
         return true;
     }
@@ -289,7 +304,8 @@ static bool read_option(parser *p, size_t index, const char *attached)
     }
     if (!text) {
         /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
-        if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0) return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
+        if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0)
+            return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
         text = p->argv[p->next++];
     }
     return set_value(p, option, text);
@@ -317,17 +333,21 @@ static bool read_letters(parser *p, const char *argument)
     for (const char *c = argument + 1; *c; c++) {
         size_t i = 0;
         while (i < p->n_all && option_at(p, i)->letter != *c) i++;
-        if (i == p->n_all) return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument, p->command->name);
+        if (i == p->n_all)
+            return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument,
+                        p->command->name);
         if (takes_value(option_at(p, i))) return read_option(p, i, c[1] ? (c[1] == '=' ? c + 2 : c + 1) : NULL);
         if (!read_option(p, i, NULL)) return false;
     }
     return true;
 }
 
-bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values, cmd_arguments *arguments, char *error, size_t error_size)
+bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
+                       cmd_arguments *arguments, char *error, size_t error_size)
 {
     size_t n_own = cmd_options_count(command->options);
-    parser p = {command, n_own, n_own + cmd_options_count(cmd_common_options), argc, argv, first, values, arguments, error, error_size};
+    parser p = {command, n_own,     n_own + cmd_options_count(cmd_common_options), argc, argv, first, values, arguments,
+                error,   error_size};
     bool only_positionals = false;
     assert(n_own <= CMD_MAX_OPTIONS && command->values_size <= CMD_MAX_VALUES);
     *arguments = (cmd_arguments){.argc = argc, .argv = argv};
@@ -340,7 +360,8 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
         } else if (!only_positionals && argument[0] == '-' && argument[1]) {
             if (!read_letters(&p, argument)) return false;
         } else if (arguments->n_positionals == command->max_positionals) {
-            return fail(&p, "unexpected argument '%s'; usage: glslines %s %s", argument, command->name, command->synopsis);
+            return fail(&p, "unexpected argument '%s'; usage: glslines %s %s", argument, command->name,
+                        command->synopsis);
         } else {
             arguments->positional[arguments->n_positionals++] = argument;
         }
@@ -369,7 +390,8 @@ static int edit_distance(const char *a, const char *b)
             int best = last[j - 1] + (a[i - 1] != b[j - 1]);
             if (last[j] + 1 < best) best = last[j] + 1;
             if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
             now[j] = best;
         }
     }

@@ -1,5 +1,6 @@
-/* Table-driven options. One table per command gives the name, type, unit, range and text of every option; from it come parsing, range checks, --help and
- * the Markdown table of the README. Values go into a struct of the command, whose initial contents are the defaults that the help shows. */
+/* Table-driven options. One table per command gives the name, type, unit, range and text of every option; from it come
+ * parsing, range checks, --help and the Markdown table of the README. Values go into a struct of the command, whose
+ * initial contents are the defaults that the help shows. */
 #ifndef GLS_CMD_OPTIONS_H
 #define GLS_CMD_OPTIONS_H
 
@@ -43,11 +44,11 @@ typedef struct cmd_option {
     const char *name;  /* without dashes */
     char letter;       /* short form, 0: none */
     cmd_type type;
-    const char *metavar;        /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
-    const char *unit;           /* shown with range and default; NULL: none */
-    double min, max;            /* numeric types; INFINITY: no bound */
-    bool min_open, max_open;    /* the bound itself is not allowed */
-    bool integral;              /* CMD_NUMBERS: whole numbers only */
+    const char *metavar;     /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
+    const char *unit;        /* shown with range and default; NULL: none */
+    double min, max;         /* numeric types; INFINITY: no bound */
+    bool min_open, max_open; /* the bound itself is not allowed */
+    bool integral;           /* CMD_NUMBERS: whole numbers only */
     int min_values, max_values; /* CMD_NUMBERS */
     const char *choices;        /* CMD_CHOICE: "a|b|c" */
     size_t offset;              /* of the field in the command's struct */
@@ -93,8 +94,10 @@ struct cmd_command {
 /* The options that every command has (-q -v -h), in a table of their own. */
 extern const cmd_option cmd_common_options[];
 
-/* Parses argv[first ..] into values and arguments. On failure writes one line without line end to error and returns false. */
-bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values, cmd_arguments *arguments, char *error, size_t error_size);
+/* Parses argv[first ..] into values and arguments. On failure writes one line without line end to error and returns
+ * false. */
+bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
+                       cmd_arguments *arguments, char *error, size_t error_size);
 
 /* Entries of a table. */
 size_t cmd_options_count(const cmd_option *table);

@@ -12,7 +12,8 @@ int cmd_output_check(const char *path, bool force)
 {
     struct stat info;
     if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
+        if (S_ISDIR(info.st_mode))
+            return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
         if (!force) return cmd_error(CMD_EXIT_OUTPUT, "%s: exists already; --force overwrites it", path);
     } else if (errno != ENOENT) {
         return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));

@@ -11,7 +11,8 @@
 
 void cmd_progress_init(cmd_progress *progress)
 {
-    *progress = (cmd_progress){.shown = cmd_message_info_enabled(), .terminal = isatty(STDERR_FILENO) == 1, .start = cmd_clock()};
+    *progress = (cmd_progress){
+        .shown = cmd_message_info_enabled(), .terminal = isatty(STDERR_FILENO) == 1, .start = cmd_clock()};
     progress->last_time = progress->start;
     progress->launcher = cmd_launcher_create();
 }
@@ -25,7 +26,8 @@ static void draw_bar(double fraction, const char *text, int width)
     int full = (int)(fraction * columns);
     for (int i = 0; i < columns; i++) bar[i] = i < full ? '#' : '.';
     bar[columns] = '\0';
-    snprintf(line, sizeof line, "%3.0f %% %s%.40s%s  %.199s", 100 * fraction, columns ? "[" : "", bar, columns ? "]" : "", text);
+    snprintf(line, sizeof line, "%3.0f %% %s%.40s%s  %.199s", 100 * fraction, columns ? "[" : "", bar,
+             columns ? "]" : "", text);
     if ((int)strlen(line) >= width) line[width - 1] = '\0';
     cmd_message_status_line(line);
 }
@@ -34,7 +36,8 @@ static void draw_bar(double fraction, const char *text, int width)
 static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t total)
 {
     double since = now - progress->last_time;
-    bool due = progress->terminal ? since >= 0.1 || done >= total : since >= 5 || (since >= 1 && done - progress->last_done >= total / 10);
+    bool due = progress->terminal ? since >= 0.1 || done >= total
+                                  : since >= 5 || (since >= 1 && done - progress->last_done >= total / 10);
     if (due) {
         progress->last_time = now;
         progress->last_done = done;
@@ -72,14 +75,16 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
             snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
             draw_bar(fraction, text, cmd_terminal_width(stderr));
         } else {
-            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %spoints/s, %s left", 100 * fraction, done, total, lines, rate, left);
+            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %spoints/s, %s left", 100 * fraction, done, total, lines,
+                     rate, left);
         }
     }
     return !cmd_interrupted();
 }
 
 /* print writes a count; what and unit name what is counted. */
-static bool counted_step(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t), const char *what, const char *unit)
+static bool counted_step(cmd_progress *progress, uint64_t done, uint64_t total,
+                         char *(*print)(uint64_t, char *, size_t), const char *what, const char *unit)
 {
     double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(done, total);
     bool due = is_due(progress, now, done, total);

@@ -1,4 +1,5 @@
-/* Progress of a tracking run or of a fit: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon of a desktop. */
+/* Progress of a tracking run or of a fit: a bar with rate and time left on a terminal, plain lines elsewhere, and the
+ * launcher icon of a desktop. */
 #ifndef GLS_CMD_PROGRESS_H
 #define GLS_CMD_PROGRESS_H
 

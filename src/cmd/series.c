@@ -12,7 +12,8 @@ int cmd_file_check(cmd_file *file, const char *hint)
     struct stat info;
     if (!file->path) return CMD_EXIT_OK;
     if (stat(file->path, &info) != 0 || access(file->path, R_OK) != 0)
-        return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno), hint && errno == ENOENT ? hint : "");
+        return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno),
+                         hint && errno == ENOENT ? hint : "");
     if (S_ISDIR(info.st_mode)) return cmd_error(CMD_EXIT_INPUT, "%s: cannot be read: %s", file->path, strerror(EISDIR));
     file->bytes = (uint64_t)info.st_size;
     return CMD_EXIT_OK;
@@ -20,15 +21,17 @@ int cmd_file_check(cmd_file *file, const char *hint)
 
 int cmd_series_read(cmd_series *s, const cmd_file *files, const model_options *options)
 {
-    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold, .frame = (gls_bvec_frame)options->bvec_frame};
+    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold,
+                                       .frame = (gls_bvec_frame)options->bvec_frame};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return cmd_error_status(status);
     const gls_grid *grid = &s->dwi->grid;
     char axes[4];
     gls_grid_axis_codes(grid, axes);
-    cmd_info("%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path, grid->dim[0], grid->dim[1], grid->dim[2],
-             grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes, s->dwi->n_volumes);
+    cmd_info("%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path, grid->dim[0],
+             grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes,
+             s->dwi->n_volumes);
     status = gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }

@@ -1,4 +1,5 @@
-/* A diffusion series with its gradient table, as commands read it from files. All functions that return an exit code have printed the message. */
+/* A diffusion series with its gradient table, as commands read it from files. All functions that return an exit code
+ * have printed the message. */
 #ifndef GLS_CMD_SERIES_H
 #define GLS_CMD_SERIES_H
 
@@ -13,7 +14,8 @@ typedef struct cmd_file {
     uint64_t bytes;
 } cmd_file;
 
-/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size; hint (NULL: none) follows where it does not exist. */
+/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size; hint (NULL: none)
+ * follows where it does not exist. */
 int cmd_file_check(cmd_file *file, const char *hint);
 
 typedef struct cmd_series {
@@ -26,8 +28,8 @@ typedef struct cmd_series {
 
 /* From the files of the series, the b-values and the vectors, in this order. */
 int cmd_series_read(cmd_series *series, const cmd_file *files, const model_options *options);
-/* Replaces what is not finite, which would spread through interpolation, by 0; a series without signal in the mask would give an empty result without a
- * reason. */
+/* Replaces what is not finite, which would spread through interpolation, by 0; a series without signal in the mask
+ * would give an empty result without a reason. */
 int cmd_series_check(cmd_series *series, const gls_image *mask);
 /* Notes and prints the shells. */
 void cmd_series_print_shells(cmd_series *series);

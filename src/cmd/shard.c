@@ -12,7 +12,8 @@
 
 #define MAX_HASHES 32
 
-/* Pairs of variables, innermost launcher first: mpirun inside a Slurm job finds Slurm's variables, too, but they are those of the job's script. */
+/* Pairs of variables, innermost launcher first: mpirun inside a Slurm job finds Slurm's variables, too, but they are
+ * those of the job's script. */
 static const struct {
     const char *rank, *size;
 } launchers[] = {
@@ -31,7 +32,8 @@ static int read_variable(const char *name, bool *set, uint64_t *value)
     return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is '%s', not a whole number", name, text);
 }
 
-/* The script of a job, and the shell of an allocation, are single processes that see the number of tasks: they would track the first part alone, in silence. */
+/* The script of a job, and the shell of an allocation, are single processes that see the number of tasks: they would
+ * track the first part alone, in silence. */
 static int check_slurm_task(uint64_t size)
 {
     bool have_tasks;
@@ -39,7 +41,10 @@ static int check_slurm_task(uint64_t size)
     int code = read_variable("SLURM_STEP_NUM_TASKS", &have_tasks, &tasks);
     if (code || size == 1) return code;
     if (!getenv("SLURM_STEP_ID") || (have_tasks && tasks != size))
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: this process is not one of the %" PRIu64 " tasks of the Slurm job; start glslines with srun", size);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--shard auto: this process is not one of the %" PRIu64
+                         " tasks of the Slurm job; start glslines with srun",
+                         size);
     return CMD_EXIT_OK;
 }
 
@@ -53,10 +58,11 @@ static int read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
     *found = false;
     if (code || (!have_rank && !have_size)) return code;
     if (have_rank != have_size)
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name, have_rank ? size_name : rank_name,
-                         which == SLURM ? "; start glslines with srun" : "");
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name,
+                         have_rank ? size_name : rank_name, which == SLURM ? "; start glslines with srun" : "");
     if (*rank >= *size)
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64, rank_name, *rank, size_name, *size);
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64,
+                         rank_name, *rank, size_name, *size);
     *found = true;
     return which == SLURM ? check_slurm_task(*size) : CMD_EXIT_OK;
 }
@@ -72,8 +78,11 @@ static int from_environment(gls_shard *shard)
         if (code) return code;
         if (!found) continue;
         if (from >= 0 && (rank != other_rank || size != other_size))
-            return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64 " of %" PRIu64,
-                             launchers[from].rank, launchers[from].size, rank, size, launchers[i].rank, launchers[i].size, other_rank, other_size);
+            return cmd_error(CMD_EXIT_USAGE,
+                             "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64
+                             " of %" PRIu64,
+                             launchers[from].rank, launchers[from].size, rank, size, launchers[i].rank,
+                             launchers[i].size, other_rank, other_size);
         rank = other_rank;
         size = other_size;
         from = i;
@@ -84,12 +93,16 @@ static int from_environment(gls_shard *shard)
         return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s; give --shard I/N, or start with srun or mpirun",
                          found ? "PMIX_RANK is set, but no variable with the number of processes"
                                : "none of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK is set");
-    if (found && pmix != rank) return cmd_error(CMD_EXIT_USAGE, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix, launchers[from].rank, rank);
+    if (found && pmix != rank)
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix,
+                         launchers[from].rank, rank);
     if (size > GLS_MAX_SHARDS)
-        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible", launchers[from].size, size, GLS_MAX_SHARDS);
+        return cmd_error(CMD_EXIT_USAGE, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible",
+                         launchers[from].size, size, GLS_MAX_SHARDS);
     shard->index = (uint32_t)rank + 1;
     shard->count = (uint32_t)size;
-    cmd_info("--shard auto: %u/%u, from %s and %s", shard->index, shard->count, launchers[from].rank, launchers[from].size);
+    cmd_info("--shard auto: %u/%u, from %s and %s", shard->index, shard->count, launchers[from].rank,
+             launchers[from].size);
     return CMD_EXIT_OK;
 }
 
@@ -100,15 +113,19 @@ int cmd_shard_parse(const char *text, gls_shard *shard)
     const char *slash = strchr(text, '/');
     if (strcmp(text, "auto") == 0) return from_environment(shard);
     size_t n = slash ? (size_t)(slash - text) : 0;
-    if (n == 0 || n >= sizeof index_text) return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
+    if (n == 0 || n >= sizeof index_text)
+        return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
     memcpy(index_text, text, n);
     index_text[n] = '\0';
     if (!cmd_parse_uint64(index_text, &index) || !cmd_parse_uint64(slash + 1, &count))
         return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
-    if (count < 1 || count > GLS_MAX_SHARDS) return cmd_error(CMD_EXIT_USAGE, "--shard %s: the number of shards must be 1 to %d", text, GLS_MAX_SHARDS);
+    if (count < 1 || count > GLS_MAX_SHARDS)
+        return cmd_error(CMD_EXIT_USAGE, "--shard %s: the number of shards must be 1 to %d", text, GLS_MAX_SHARDS);
     if (index < 1 || index > count)
-        return cmd_error(CMD_EXIT_USAGE, "--shard %s: shards are counted from 1: 1/%" PRIu64 " is the first, %" PRIu64 "/%" PRIu64 " the last", text, count,
-                         count, count);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--shard %s: shards are counted from 1: 1/%" PRIu64 " is the first, %" PRIu64 "/%" PRIu64
+                         " the last",
+                         text, count, count, count);
     shard->index = (uint32_t)index;
     shard->count = (uint32_t)count;
     return CMD_EXIT_OK;
@@ -119,7 +136,8 @@ char *cmd_shard_name(const char *path, const gls_shard *shard)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     if (!dot || dot == name) dot = name + strlen(name);
     char *text = NULL;
-    if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0) return NULL;
+    if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)
+        return NULL;
     return text;
 }
 
@@ -128,8 +146,12 @@ int track_shard_init(track_run *run)
     const track_options *o = run->options;
     if (!o->shard) return CMD_EXIT_OK;
     if (o->rng_seed.random || o->seed_seed.random)
-        return cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another one; give a number", o->rng_seed.random ? "rng-seed" : "seed-seed");
-    if (o->fail_if_empty) return cmd_error(CMD_EXIT_USAGE, "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
+        return cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another one; give a number",
+                         o->rng_seed.random ? "rng-seed" : "seed-seed");
+    if (o->fail_if_empty)
+        return cmd_error(
+            CMD_EXIT_USAGE,
+            "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
     return cmd_shard_parse(o->shard, &run->shard);
 }
 
@@ -140,10 +162,28 @@ uint64_t track_total_seeds(const track_run *run)
 
 void cmd_shard_drop_free(cJSON *parameters)
 {
-    static const char *const names[] = {
-        "output", "output_prefix", "write_method", "sidecar", "force",     "fail_if_empty", "dry_run",          "shard", "fa", "sh", "odf", "mask",
-        "roi",    "seeds",         "response",     "sphere",  "cache_dir", "device",        "chunk_size_seeds", "ngpus"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) cJSON_DeleteItemFromObjectCaseSensitive(parameters, names[i]);
+    static const char *const names[] = {"output",
+                                        "output_prefix",
+                                        "write_method",
+                                        "sidecar",
+                                        "force",
+                                        "fail_if_empty",
+                                        "dry_run",
+                                        "shard",
+                                        "fa",
+                                        "sh",
+                                        "odf",
+                                        "mask",
+                                        "roi",
+                                        "seeds",
+                                        "response",
+                                        "sphere",
+                                        "cache_dir",
+                                        "device",
+                                        "chunk_size_seeds",
+                                        "ngpus"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(parameters, names[i]);
 }
 
 static int hash_parameters(const track_run *run, uint64_t *hash)
@@ -166,7 +206,8 @@ static int hash_file(const char *path, uint64_t *hash)
     char *data = malloc(bytes);
     FILE *file = data ? fopen(path, "rb") : NULL;
     uint64_t both[2] = {0, 0};
-    for (size_t n; file && (n = fread(data, 1, bytes, file)) > 0; both[0] = cmd_cache_hash(both, sizeof both)) both[1] = cmd_cache_hash(data, n);
+    for (size_t n; file && (n = fread(data, 1, bytes, file)) > 0; both[0] = cmd_cache_hash(both, sizeof both))
+        both[1] = cmd_cache_hash(data, n);
     bool ok = file && !ferror(file);
     if (file) fclose(file);
     free(data);
@@ -176,7 +217,8 @@ static int hash_file(const char *path, uint64_t *hash)
 
 static uint64_t hash_image(const gls_image *image)
 {
-    return image ? cmd_cache_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
+    return image ? cmd_cache_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data)
+                 : 0;
 }
 
 /* Of what was read, not of the names of the files: they may differ from machine to machine. */

@@ -8,7 +8,8 @@
 
 #include "cmd/track_run.h"
 
-/* "3/8", or "auto": from the variables that Slurm, Open MPI and PMI set. Sets index and count. All functions return an exit code, the message printed. */
+/* "3/8", or "auto": from the variables that Slurm, Open MPI and PMI set. Sets index and count. All functions return an
+ * exit code, the message printed. */
 int cmd_shard_parse(const char *text, gls_shard *shard);
 /* "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc; NULL without memory. */
 char *cmd_shard_name(const char *path, const gls_shard *shard);
@@ -20,7 +21,8 @@ int track_shard_restrict(track_run *run);
 /* Seeds of the whole run. */
 uint64_t track_total_seeds(const track_run *run);
 
-/* Removes parameters that may differ between shards of a run: names of files (their contents are compared), the device and the size of batches. */
+/* Removes parameters that may differ between shards of a run: names of files (their contents are compared), the device
+ * and the size of batches. */
 void cmd_shard_drop_free(cJSON *parameters);
 
 #endif

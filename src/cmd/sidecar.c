@@ -52,7 +52,8 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     size_t size = 0;
     cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
     const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs");
-    other = other_beside(path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
+    other = other_beside(
+        path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
     cJSON_ArrayForEach(item, outputs)
     {
         if (!other) other = other_beside(path, item, own, n_own);
@@ -93,7 +94,8 @@ int cmd_sidecar_check(const char *path, const char *const *own, size_t n_own, bo
 {
     char *other = other_output(path, own, n_own);
     if (!other) return cmd_output_check(path, force);
-    int code = cmd_error(CMD_EXIT_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
+    int code = cmd_error(CMD_EXIT_OUTPUT,
+                         "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
     free(other);
     return code;
 }
@@ -123,7 +125,8 @@ gls_status cmd_sidecar_create(const char *path, cmd_sidecar **out, char *error, 
 gls_status cmd_sidecar_finish(cmd_sidecar *sidecar, const char *text, char *error, size_t error_size)
 {
     gls_status status = GLS_ERR_OUTPUT;
-    bool ok = fputs(text, sidecar->file) >= 0 && fputc('\n', sidecar->file) != EOF && fflush(sidecar->file) == 0 && fsync(fileno(sidecar->file)) == 0;
+    bool ok = fputs(text, sidecar->file) >= 0 && fputc('\n', sidecar->file) != EOF && fflush(sidecar->file) == 0 &&
+              fsync(fileno(sidecar->file)) == 0;
     int reason = errno;
     ok = fclose(sidecar->file) == 0 && ok;
     sidecar->file = NULL;

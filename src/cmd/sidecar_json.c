@@ -92,7 +92,10 @@ void sidecar_add_gradients(cJSON *root, const cmd_series *series, const char *ru
 /* "max-angle" in degrees -> "max_angle_degrees" */
 static void parameter_key(const cmd_option *option, char *key, size_t size)
 {
-    snprintf(key, size, "%s%s%s", option->name, option->unit ? "_" : "", !option->unit ? "" : strcmp(option->unit, "s/mm2") == 0 ? "s_per_mm2" : option->unit);
+    snprintf(key, size, "%s%s%s", option->name, option->unit ? "_" : "",
+             !option->unit                        ? ""
+             : strcmp(option->unit, "s/mm2") == 0 ? "s_per_mm2"
+                                                  : option->unit);
     for (char *c = key; *c; c++)
         if (*c == '-') *c = '_';
 }
@@ -127,7 +130,9 @@ static void add_parameter(cJSON *object, const cmd_option *option, const void *v
         else
             cJSON_AddNullToObject(object, key);
         break;
-    case CMD_CHOICE: cJSON_AddStringToObject(object, key, cmd_choice_word(option->choices, *(const int *)field, text, sizeof text)); break;
+    case CMD_CHOICE:
+        cJSON_AddStringToObject(object, key, cmd_choice_word(option->choices, *(const int *)field, text, sizeof text));
+        break;
     }
 }
 

@@ -10,7 +10,8 @@
 
 int track_input_init(track_input *input, const track_options *options, const cmd_arguments *arguments)
 {
-    static const char *const roles[TRACK_N_FILES] = {"dwi", "bval", "bvec", "mask", "roi", "fa", "sh", "odf", "response", "seeds", "sphere"};
+    static const char *const roles[TRACK_N_FILES] = {"dwi", "bval", "bvec",     "mask",  "roi",   "fa",
+                                                     "sh",  "odf",  "response", "seeds", "sphere"};
     *input = (track_input){.phantom = NULL};
     for (int i = 0; i < TRACK_N_FILES; i++) input->file[i].role = roles[i];
     for (int i = 0; i < arguments->n_positionals; i++) input->file[TRACK_DWI + i].path = arguments->positional[i];
@@ -21,9 +22,11 @@ int track_input_init(track_input *input, const track_options *options, const cmd
     input->file[TRACK_ODF].path = options->odf;
     input->file[TRACK_RESPONSE].path = options->model.response;
     input->file[TRACK_SEEDS].path = options->seeds;
-    if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0) input->file[TRACK_SPHERE].path = options->sphere;
+    if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0)
+        input->file[TRACK_SPHERE].path = options->sphere;
     for (int i = 0; i < TRACK_N_FILES; i++) {
-        int code = cmd_file_check(&input->file[i], i == TRACK_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
+        int code =
+            cmd_file_check(&input->file[i], i == TRACK_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
         if (code) return code;
     }
     return options->cache_dir ? cmd_cache_init(options->cache_dir) : CMD_EXIT_OK;
@@ -42,12 +45,13 @@ static int make_phantom(track_input *input)
     gls_status status = gls_phantom_create(&params, &input->phantom);
     cmd_message_library(true);
     if (status) return cmd_error_status(status);
-    input->series = (cmd_series){.name = name_of(input, TRACK_DWI), .dwi = input->phantom->dwi, .gradients = input->phantom->gradients};
+    input->series = (cmd_series){
+        .name = name_of(input, TRACK_DWI), .dwi = input->phantom->dwi, .gradients = input->phantom->gradients};
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;
-    cmd_info("no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", input->grid->dim[0], input->grid->dim[1], input->grid->dim[2],
-             input->series.dwi->n_volumes);
+    cmd_info("no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", input->grid->dim[0],
+             input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
     return CMD_EXIT_OK;
 }
 
@@ -67,7 +71,8 @@ static int read_files(track_input *input, const track_options *options)
     if (input->file[TRACK_DWI].path) code = cmd_series_read(&input->series, &input->file[TRACK_DWI], &options->model);
     if (!code && odf->path) {
         gls_status status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
-        if (!status && input->series.dwi) status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
+        if (!status && input->series.dwi)
+            status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
         if (status) code = cmd_error_status(status);
     }
     if (code) return code;
@@ -94,9 +99,12 @@ static int check_masks(track_input *input)
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
-        return cmd_error(CMD_EXIT_INPUT, "%s: the region of interest lies outside the mask %s", name_of(input, TRACK_ROI), name_of(input, TRACK_MASK));
+        return cmd_error(CMD_EXIT_INPUT, "%s: the region of interest lies outside the mask %s",
+                         name_of(input, TRACK_ROI), name_of(input, TRACK_MASK));
     if (input->seed_voxels < roi)
-        cmd_info("seeds: %" PRIu64 " of the %" PRIu64 " voxels of the region of interest lie outside the mask and are left out", roi - input->seed_voxels, roi);
+        cmd_info("seeds: %" PRIu64 " of the %" PRIu64
+                 " voxels of the region of interest lie outside the mask and are left out",
+                 roi - input->seed_voxels, roi);
     return CMD_EXIT_OK;
 }
 
@@ -106,9 +114,11 @@ static int make_seeds(track_input *input, const track_options *options)
     if (options->seeds)
         status = gls_seeds_read(options->seeds, options->seed_space == 1, input->grid, &input->seeds);
     else if (options->seeds_per_voxel > 0)
-        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)options->seeds_per_voxel, options->seed_seed.value, &input->seeds);
+        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)options->seeds_per_voxel,
+                                            options->seed_seed.value, &input->seeds);
     else
-        status = gls_seeds_create_random(input->roi, input->mask, options->nseeds, options->seed_seed.value, &input->seeds);
+        status =
+            gls_seeds_create_random(input->roi, input->mask, options->nseeds, options->seed_seed.value, &input->seeds);
     if (status) return cmd_error_status(status);
     char count[32], voxels[32];
     cmd_text_count(gls_seeds_count(input->seeds), count, sizeof count);
@@ -135,7 +145,8 @@ int track_input_read(track_input *input, const track_options *options)
     if (code) return code;
     if (!options->odf) {
         const char *path = input->file[TRACK_SPHERE].path;
-        gls_status status = path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
+        gls_status status =
+            path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
         if (status) return cmd_error_status(status);
     }
     const double *side = input->grid->voxel_size;
@@ -150,8 +161,8 @@ static gls_status source_of_amplitudes(track_input *input, const track_options *
     size_t n;
     gls_status status = gls_odf_directions_read(options->sphere, &direction, &n);
     if (!status)
-        status = gls_odf_source_create_amplitudes(input->odf_image, options->odf, (const double(*)[3])direction, n, options->sphere, input->odf_frame, odf,
-                                                  &input->odf);
+        status = gls_odf_source_create_amplitudes(input->odf_image, options->odf, (const double(*)[3])direction, n,
+                                                  options->sphere, input->odf_frame, odf, &input->odf);
     free(direction);
     return status;
 }
@@ -171,13 +182,13 @@ static int make_source(track_input *input, const track_options *options)
     if (options->odf && options->model.sh_frame == MODEL_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         cmd_info("%s: %s basis (--sh-basis)", options->sh, model_basis_name((gls_sh_basis)options->model.sh_basis));
-        status = gls_odf_source_create_sh(input->odf_image, options->sh, (gls_sh_basis)options->model.sh_basis, input->odf_frame, input->sphere, &odf,
-                                          &input->odf);
+        status = gls_odf_source_create_sh(input->odf_image, options->sh, (gls_sh_basis)options->model.sh_basis,
+                                          input->odf_frame, input->sphere, &odf, &input->odf);
     } else if (options->odf) {
         status = source_of_amplitudes(input, options, &odf);
     } else {
-        status = gls_odf_source_create_sh(input->model.sh, fits[options->model.model], GLS_SH_DESCOTEAUX07_LEGACY, input->odf_frame, input->sphere, &odf,
-                                          &input->odf);
+        status = gls_odf_source_create_sh(input->model.sh, fits[options->model.model], GLS_SH_DESCOTEAUX07_LEGACY,
+                                          input->odf_frame, input->sphere, &odf, &input->odf);
     }
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }

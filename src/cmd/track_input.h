@@ -22,15 +22,15 @@ enum {
 
 typedef struct track_input {
     cmd_file file[TRACK_N_FILES];
-    gls_phantom *phantom; /* owns the series, mask and roi where it is not NULL */
-    cmd_series series;    /* empty with --sh or --odf alone */
+    gls_phantom *phantom;  /* owns the series, mask and roi where it is not NULL */
+    cmd_series series;     /* empty with --sh or --odf alone */
     gls_image *mask, *roi; /* roi is NULL where a list of seeds takes its place */
     gls_image *odf_image;  /* of --sh or --odf */
     gls_image *stop_map;
     const gls_grid *grid; /* of all of them */
     cmd_model model;
-    gls_sphere *sphere;     /* NULL with --odf, where the directions are those of its samples */
-    gls_odf_source *odf;    /* prob, det and ptt */
+    gls_sphere *sphere;  /* NULL with --odf, where the directions are those of its samples */
+    gls_odf_source *odf; /* prob, det and ptt */
     gls_bvec_frame odf_frame;
     gls_seeds *seeds;
     uint64_t mask_voxels, seed_voxels;
@@ -38,11 +38,14 @@ typedef struct track_input {
     double seconds_read, seconds_fit;
 } track_input;
 
-/* Checks that the named files can be read, before anything slow is done. All functions return an exit code, the message printed. */
+/* Checks that the named files can be read, before anything slow is done. All functions return an exit code, the message
+ * printed. */
 int track_input_init(track_input *input, const track_options *options, const cmd_arguments *arguments);
-/* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and prints the shells. */
+/* Reads the images and the table, or makes the phantom; compares grids; makes seeds and the sphere; chooses and prints
+ * the shells. */
 int track_input_read(track_input *input, const track_options *options);
-/* For --dry-run, in place of the fit: whether the ODF files or the table can be used, and empty images where the fit's would be. */
+/* For --dry-run, in place of the fit: whether the ODF files or the table can be used, and empty images where the fit's
+ * would be. */
 int track_input_plan(track_input *input, const track_options *options);
 /* The stop map, and the model's matrices or ODFs. */
 int track_input_fit(track_input *input, const track_options *options);

@@ -30,7 +30,8 @@ const cmd_option track_option_table[] = {
      .metavar = "FILE",
      FIELD(output),
      .default_text = "tracks.trx",
-     .help = "Tractogram to write; the suffix .trx, .trk or .tck gives the format. A JSON sidecar with all parameters is written beside it."},
+     .help = "Tractogram to write; the suffix .trx, .trk or .tck gives the format. A JSON sidecar with all parameters "
+             "is written beside it."},
     {.group = OUTPUT,
      .name = "output-prefix",
      .type = CMD_STRING,
@@ -49,14 +50,16 @@ const cmd_option track_option_table[] = {
      .type = CMD_CHOICE,
      .choices = "float|half",
      FIELD(output_half),
-     .help = "Precision of positions in TRX files. Half is half the size, but its spacing is 0.06 mm at 100 mm from the origin."},
+     .help = "Precision of positions in TRX files. Half is half the size, but its spacing is 0.06 mm at 100 mm from "
+             "the origin."},
     {.group = OUTPUT,
      .name = "sidecar",
      .type = CMD_STRING,
      .metavar = "FILE",
      FIELD(sidecar),
      .default_text = "the output's name with .json",
-     .help = "JSON file with parameters, counts and times; 'none' writes none. Where another output's sidecar has the default name, .json is appended to the "
+     .help = "JSON file with parameters, counts and times; 'none' writes none. Where another output's sidecar has the "
+             "default name, .json is appended to the "
              "output's whole name."},
     {.group = OUTPUT, .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing output files."},
     {.group = OUTPUT,
@@ -84,7 +87,8 @@ const cmd_option track_option_table[] = {
      .metavar = "FILE",
      FIELD(sh),
      .default_text = "from a fit of the model",
-     .help = "ODFs as an image of spherical harmonics, even orders or (asymmetric) all, in place of a model. DWI and its tables are then needed only for FA: "
+     .help = "ODFs as an image of spherical harmonics, even orders or (asymmetric) all, in place of a model. DWI and "
+             "its tables are then needed only for FA: "
              "without them --fa, --roi and where wanted --mask name the other images."},
     MODEL_BASIS_ENTRIES(INPUT, track_options, "in the file of --sh"),
     {.group = INPUT,
@@ -93,7 +97,8 @@ const cmd_option track_option_table[] = {
      .metavar = "FILE",
      FIELD(odf),
      .default_text = "",
-     .help = "In place of --sh: ODFs as an image of amplitudes, one volume for each of the directions that the file of --sphere lists; --sh-frame tells their "
+     .help = "In place of --sh: ODFs as an image of amplitudes, one volume for each of the directions that the file of "
+             "--sphere lists; --sh-frame tells their "
              "axes."},
     {.group = INPUT,
      .name = "mask",
@@ -151,7 +156,8 @@ const cmd_option track_option_table[] = {
      .metavar = "I/N|auto",
      FIELD(shard),
      .default_text = "",
-     .help = "Track part I of N of the seeds only, counted from 1, into files with _shard-IofN before the suffix; 'glslines merge' joins them. auto: I and N "
+     .help = "Track part I of N of the seeds only, counted from 1, into files with _shard-IofN before the suffix; "
+             "'glslines merge' joins them. auto: I and N "
              "from srun or mpirun."},
 
     MODEL_ENTRIES(MODEL, track_options),
@@ -160,14 +166,16 @@ const cmd_option track_option_table[] = {
      .type = CMD_STRING,
      .metavar = "default|small|FILE",
      FIELD(sphere),
-     .help = "Directions on which ODFs are sampled: 724 points, 362 points, or those of a text file with 'x y z' a line."},
+     .help =
+         "Directions on which ODFs are sampled: 724 points, 362 points, or those of a text file with 'x y z' a line."},
     {.group = MODEL,
      .name = "cache-dir",
      .type = CMD_STRING,
      .metavar = "DIR",
      FIELD(cache_dir),
      .default_text = "",
-     .help = "Keep FA and spherical harmonics there as NIfTI; a later run with the same data and parameters reads them instead of fitting. Made where it does "
+     .help = "Keep FA and spherical harmonics there as NIfTI; a later run with the same data and parameters reads them "
+             "instead of fitting. Made where it does "
              "not exist."},
 
     {.group = TRACKING,
@@ -183,7 +191,8 @@ const cmd_option track_option_table[] = {
      .metavar = "X[vox|mm]",
      MORE_THAN(0),
      FIELD(step_size),
-     .help = "Step; a bare number is in voxels, of which one is the smallest side of a voxel. The step is the same length in mm in every direction."},
+     .help = "Step; a bare number is in voxels, of which one is the smallest side of a voxel. The step is the same "
+             "length in mm in every direction."},
     {.group = TRACKING,
      .name = "max-angle",
      .type = CMD_DOUBLE,
@@ -252,7 +261,8 @@ const cmd_option track_option_table[] = {
      .metavar = "W",
      BETWEEN(0, 1),
      FIELD(angular_weight),
-     .help = "boot, prob and det: prefer directions near the last step; ODF values are multiplied by (1 - W) + W |cos| of the angle to it."},
+     .help = "boot, prob and det: prefer directions near the last step; ODF values are multiplied by (1 - W) + W |cos| "
+             "of the angle to it."},
     {.group = TRACKING,
      .name = "boot-retry",
      .type = CMD_CHOICE,
@@ -264,15 +274,21 @@ const cmd_option track_option_table[] = {
      .type = CMD_CHOICE,
      .choices = "sample|fit",
      FIELD(boot_start),
-     .help = "Initial directions from one bootstrap sample, or (newer DIPY's rule) from the fit of the measured signal."},
+     .help =
+         "Initial directions from one bootstrap sample, or (newer DIPY's rule) from the fit of the measured signal."},
     {.group = TRACKING,
      .name = "odf-interpolation",
      .type = CMD_CHOICE,
      .choices = "auto|coefficients|amplitudes",
      FIELD(odf_interpolation),
-     .help = "prob and det: interpolate SH coefficients between voxels and evaluate the ODF there (as DIPY and MRtrix3 do with SH), or amplitudes that were clipped "
+     .help = "prob and det: interpolate SH coefficients between voxels and evaluate the ODF there (as DIPY and MRtrix3 "
+             "do with SH), or amplitudes that were clipped "
              "at 0 in each voxel (as GPUStreamlines does). auto: coefficients where there are some."},
-    {.group = TRACKING, .name = "keep-single-points", .type = CMD_FLAG, FIELD(keep_single_points), .help = "Keep streamlines that could not make a step."},
+    {.group = TRACKING,
+     .name = "keep-single-points",
+     .type = CMD_FLAG,
+     FIELD(keep_single_points),
+     .help = "Keep streamlines that could not make a step."},
     {.group = TRACKING,
      .name = "rng-seed",
      .type = CMD_SEED,
@@ -330,9 +346,15 @@ const cmd_option track_option_table[] = {
      .type = CMD_STRING,
      .metavar = "NAME[,NAME]",
      FIELD(device),
-     .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of the renderer's name. Several names, with commas and no blanks "
+     .help = "auto, an index of 'glslines devices', a render node such as /dev/dri/renderD128, llvmpipe, or a part of "
+             "the renderer's name. Several names, with commas and no blanks "
              "between them: devices that share the work."},
-    {.group = DEVICE, .name = "api", .type = CMD_CHOICE, .choices = "auto|gl|gles", FIELD(api), .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
+    {.group = DEVICE,
+     .name = "api",
+     .type = CMD_CHOICE,
+     .choices = "auto|gl|gles",
+     FIELD(api),
+     .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
     {.group = DEVICE,
      .name = "mapping",
      .type = CMD_CHOICE,
@@ -360,7 +382,8 @@ const cmd_option track_option_table[] = {
      .metavar = "N",
      BETWEEN(1, GLS_TRACKER_MAX_DEVICES),
      FIELD(ngpus),
-     .help = "Devices that share the work: the first N GPUs, or N of the name that --device gives; of a software renderer, N contexts. On equal devices the result is that of one."},
+     .help = "Devices that share the work: the first N GPUs, or N of the name that --device gives; of a software "
+             "renderer, N contexts. On equal devices the result is that of one."},
     {.name = NULL},
 };
 
@@ -412,7 +435,8 @@ static const char *first_given(const cmd_command *command, const cmd_arguments *
 static int check_output(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
     bool method_given = cmd_options_given(command, arguments, "write-method");
-    if (o->output && o->output_prefix) return cmd_error(CMD_EXIT_USAGE, "--output and --output-prefix exclude each other");
+    if (o->output && o->output_prefix)
+        return cmd_error(CMD_EXIT_USAGE, "--output and --output-prefix exclude each other");
     gls_tractogram_format format = (gls_tractogram_format)o->write_method;
     if (o->output) {
         gls_status status = gls_tractogram_format_parse(o->output, &format);
@@ -420,65 +444,84 @@ static int check_output(const cmd_command *command, const track_options *o, cons
         if (method_given && (int)format != o->write_method)
             return cmd_error(CMD_EXIT_USAGE, "--write-method: contradicts the suffix of --output %s", o->output);
     }
-    if (o->output_half && format != GLS_FORMAT_TRX) return cmd_error(CMD_EXIT_USAGE, "--output-precision half: only TRX files have it");
+    if (o->output_half && format != GLS_FORMAT_TRX)
+        return cmd_error(CMD_EXIT_USAGE, "--output-precision half: only TRX files have it");
     return CMD_EXIT_OK;
 }
 
 /* Which images there are: a series, ODFs, both, or the phantom. */
 static int check_inputs(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
-    static const char *const for_series[] = {"bvec-frame", "b0-threshold", NULL}, *const for_odf[] = {"mask", "roi", NULL};
+    static const char *const for_series[] = {"bvec-frame", "b0-threshold", NULL}, *const for_odf[] = {"mask", "roi",
+                                                                                                      NULL};
     static const char *const for_fit[] = {"model", "sh-order", "shells", "response", "sm-lambda", "min-signal", NULL};
     const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
     int n = arguments->n_positionals;
     if (n != 0 && n != 5)
-        return cmd_error(CMD_EXIT_USAGE, "track: takes DWI BVAL BVEC MASK ROI, all five or none; got %d: '%s' is the last", n, arguments->positional[n - 1]);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "track: takes DWI BVAL BVEC MASK ROI, all five or none; got %d: '%s' is the last", n,
+                         arguments->positional[n - 1]);
     if (n == 0 && (name = first_given(command, arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
     if ((n == 5 || !odf) && (name = first_given(command, arguments, for_odf)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: only for --sh or --odf without DWI BVAL BVEC MASK ROI", name);
     if (o->sh && o->odf) return cmd_error(CMD_EXIT_USAGE, "--sh and --odf exclude each other");
-    if (odf && n == 0 && !o->fa) return cmd_error(CMD_EXIT_USAGE, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
-    if (odf && n == 0 && !o->roi && !o->seeds) return cmd_error(CMD_EXIT_USAGE, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
+    if (odf && n == 0 && !o->fa)
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
+    if (odf && n == 0 && !o->roi && !o->seeds)
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && (name = first_given(command, arguments, for_fit)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
         return cmd_error(CMD_EXIT_USAGE, "--odf: needs --sphere FILE, the directions of its volumes");
-    if (!o->sh && cmd_options_given(command, arguments, "sh-basis")) return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
-    if (!odf && cmd_options_given(command, arguments, "sh-frame")) return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
+    if (!o->sh && cmd_options_given(command, arguments, "sh-basis"))
+        return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
+    if (!odf && cmd_options_given(command, arguments, "sh-frame"))
+        return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
     if (odf && n == 0 && o->cache_dir) return cmd_error(CMD_EXIT_USAGE, "--cache-dir: nothing is fitted");
     return CMD_EXIT_OK;
 }
 
 static int check_seeds(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
-    bool nseeds = cmd_options_given(command, arguments, "nseeds"), per_voxel = o->seeds_per_voxel > 0, list = o->seeds != NULL;
-    if (nseeds + per_voxel + list > 1) return cmd_error(CMD_EXIT_USAGE, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
-    if (!list && cmd_options_given(command, arguments, "seed-space")) return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
-    if (list && cmd_options_given(command, arguments, "seed-seed")) return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
+    bool nseeds = cmd_options_given(command, arguments, "nseeds"), per_voxel = o->seeds_per_voxel > 0,
+         list = o->seeds != NULL;
+    if (nseeds + per_voxel + list > 1)
+        return cmd_error(CMD_EXIT_USAGE, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
+    if (!list && cmd_options_given(command, arguments, "seed-space"))
+        return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
+    if (list && cmd_options_given(command, arguments, "seed-seed"))
+        return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
     return CMD_EXIT_OK;
 }
 
 /* Models that the direction getter can use, and options that only some have. */
 static int check_getter(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    static const char *const for_ptt[] = {"probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep", NULL};
+    static const char *const for_ptt[] = {
+        "probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep", NULL};
     bool csd = o->model.model == MODEL_CSD, odf = o->sh || o->odf;
     const char *name;
     if (!cmd_options_given(command, arguments, "dg") && (csd || odf)) o->dg = GLS_DG_PROB;
     if (o->dg == GLS_DG_BOOT && odf)
-        return cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; take prob, det or ptt",
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
+                         "take prob, det or ptt",
                          o->sh ? "sh" : "odf");
     if (o->dg == GLS_DG_BOOT && csd)
-        return cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every step, for which the model must be linear "
+        return cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
+                                         "step, for which the model must be linear "
                                          "(opdt, csa); take prob, det or ptt");
-    if (o->dg != GLS_DG_PTT && (name = first_given(command, arguments, for_ptt))) return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg ptt has it", name);
-    if (o->dg == GLS_DG_PTT && o->angular_weight > 0) return cmd_error(CMD_EXIT_USAGE, "--angular-weight: only --dg boot, prob and det have it");
+    if (o->dg != GLS_DG_PTT && (name = first_given(command, arguments, for_ptt)))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg ptt has it", name);
+    if (o->dg == GLS_DG_PTT && o->angular_weight > 0)
+        return cmd_error(CMD_EXIT_USAGE, "--angular-weight: only --dg boot, prob and det have it");
     if (o->dg != GLS_DG_PROB && o->dg != GLS_DG_DET && o->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
         return cmd_error(CMD_EXIT_USAGE, "--odf-interpolation: only --dg prob and det have it");
     if (o->odf && o->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return cmd_error(CMD_EXIT_USAGE, "--odf-interpolation coefficients: --odf gives amplitudes");
-    if (o->probe_count == 1 && o->probe_radius.value > 0) return cmd_error(CMD_EXIT_USAGE, "--probe-radius: needs --probe-count of at least 2");
+    if (o->probe_count == 1 && o->probe_radius.value > 0)
+        return cmd_error(CMD_EXIT_USAGE, "--probe-radius: needs --probe-count of at least 2");
     return CMD_EXIT_OK;
 }
 
@@ -489,7 +532,9 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     if (!code) code = check_getter(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
-    if (o->min_length > o->max_length) return cmd_error(CMD_EXIT_USAGE, "--min-length: %g mm is more than --max-length %g mm", o->min_length, o->max_length);
+    if (o->min_length > o->max_length)
+        return cmd_error(CMD_EXIT_USAGE, "--min-length: %g mm is more than --max-length %g mm", o->min_length,
+                         o->max_length);
     size_t n_names = device_set_count(o->device);
     if (n_names > 1 && cmd_options_given(command, arguments, "ngpus") && n_names != (size_t)o->ngpus)
         return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu", o->ngpus, n_names);

@@ -25,7 +25,8 @@ typedef struct track_options {
     /* tracking */
     int dg; /* gls_direction_getter */
     cmd_length step_size;
-    double max_angle, fa_threshold, min_length, max_length, pmf_threshold, relative_peak_threshold, min_separation_angle, angular_weight;
+    double max_angle, fa_threshold, min_length, max_length, pmf_threshold, relative_peak_threshold,
+        min_separation_angle, angular_weight;
     int max_directions_per_seed;
     int boot_retry, boot_start, odf_interpolation;
     bool keep_single_points;
@@ -42,8 +43,8 @@ extern const cmd_option track_option_table[];
 
 void track_options_default(void *values);
 
-/* What the table cannot check: options that exclude each other or come with a later version. Settles the direction getter where none was given. Returns an exit
- * code, the message printed. */
+/* What the table cannot check: options that exclude each other or come with a later version. Settles the direction
+ * getter where none was given. Returns an exit code, the message printed. */
 int track_options_check(const cmd_command *command, track_options *options, const cmd_arguments *arguments);
 
 #endif

@@ -50,7 +50,8 @@ static void add_inputs(cJSON *root, const track_run *run)
     for (int i = 0; i < TRACK_N_FILES; i++) sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     sidecar_add_grid(root, in->grid);
-    if (in->series.dwi) sidecar_add_gradients(root, &in->series, in->phantom ? "image" : rules[run->options->model.bvec_frame]);
+    if (in->series.dwi)
+        sidecar_add_gradients(root, &in->series, in->phantom ? "image" : rules[run->options->model.bvec_frame]);
     cJSON *masks = cJSON_AddObjectToObject(root, "voxels");
     json_uint(masks, "mask", in->mask_voxels);
     json_uint(masks, "seeds", in->seed_voxels);
@@ -59,7 +60,8 @@ static void add_inputs(cJSON *root, const track_run *run)
 /* Options that had no part in the result. */
 static void drop_unused(cJSON *parameters, const track_run *run)
 {
-    static const char *const ptt[] = {"probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep"};
+    static const char *const ptt[] = {
+        "probe-length", "probe-radius", "probe-count", "probe-quality", "min-radius-of-curvature", "ptt-substep"};
     static const char *const boot[] = {"boot-retry", "boot-start"};
     static const char *const pick[] = {"odf-interpolation"};
     static const char *const fit[] = {"model", "sh-order", "shells", "sm-lambda", "min-signal"};
@@ -79,7 +81,8 @@ static void drop_unused(cJSON *parameters, const track_run *run)
         {!o->sh, files, o->odf ? 1 : sizeof files / sizeof *files},
     };
     for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-        for (size_t i = 0; i < sets[s].n && sets[s].unused; i++) sidecar_drop_option(parameters, run->command, sets[s].names[i]);
+        for (size_t i = 0; i < sets[s].n && sets[s].unused; i++)
+            sidecar_drop_option(parameters, run->command, sets[s].names[i]);
     if (o->dg == GLS_DG_PTT) sidecar_drop_option(parameters, run->command, "angular-weight");
     if (o->seeds_per_voxel > 0 || o->seeds) sidecar_drop_option(parameters, run->command, "nseeds");
     if (o->seeds_per_voxel == 0) sidecar_drop_option(parameters, run->command, "seeds-per-voxel");
@@ -120,7 +123,10 @@ static void add_odf(cJSON *root, const track_run *run)
     }
     cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(in->odf_frame));
     cJSON_AddStringToObject(odf, "negative_values", "raised to 0");
-    cJSON_AddStringToObject(odf, "interpolated", gls_track_interpolation(&run->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS ? "coefficients" : "amplitudes");
+    cJSON_AddStringToObject(odf, "interpolated",
+                            gls_track_interpolation(&run->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS
+                                ? "coefficients"
+                                : "amplitudes");
     if (in->odf->options.stop_map)
         json_double(odf, "zero_where_stop_map_is_below", in->odf->options.stop_threshold);
     else
@@ -154,7 +160,8 @@ static void add_result(cJSON *root, const track_run *run)
     cJSON_AddStringToObject(device, "version", run->device->version);
     cJSON_AddStringToObject(device, "node", run->device->node);
     cJSON_AddBoolToObject(device, "software", run->device->software);
-    cJSON_AddStringToObject(device, "mapping", r->lanes > 1 || run->options->mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
+    cJSON_AddStringToObject(device, "mapping",
+                            r->lanes > 1 || run->options->mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
     json_uint(device, "lanes", r->lanes);
     cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
 
@@ -224,7 +231,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared. */
+/* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared.
+ */
 static void add_run(cJSON *root, const track_run *run)
 {
     const gls_track_result *r = &run->result;
@@ -236,7 +244,8 @@ static void add_run(cJSON *root, const track_run *run)
     json_uint(block, "batches", r->batches);
     json_uint(block, "batch_seeds", r->batch_seeds);
     cJSON *devices = cJSON_AddArrayToObject(block, "devices");
-    for (size_t i = 0; i < run->devices.n; i++) add_share(devices, gls_device_get_info(run->devices.device[i]), &run->share[i]);
+    for (size_t i = 0; i < run->devices.n; i++)
+        add_share(devices, gls_device_get_info(run->devices.device[i]), &run->share[i]);
 
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     add_seconds(seconds, "read", run->input.seconds_read);
@@ -271,4 +280,3 @@ char *track_sidecar_text(const track_run *run)
     cJSON_Delete(root);
     return text;
 }
-

@@ -33,21 +33,25 @@ double gls_wall_seconds(void)
 gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu_seconds, double begun)
 {
     if (!result) return status;
-    *result = (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_wall_seconds() - begun};
+    *result =
+        (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_wall_seconds() - begun};
     if (status != GLS_OK) snprintf(result->message, sizeof result->message, "%s", gls_last_error());
     return status;
 }
 
-/* --- creation -------------------------------------------------------------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static gls_status create(gls_device *device, gls_type type, size_t n, const char *label, bool zeroed, gls_array **out)
 {
-    if (n > SIZE_MAX / 8) return gls_fail(GLS_ERR_UNSUPPORTED, "array '%s' of %zu elements is larger than any device's memory", label ? label : "", n);
+    if (n > SIZE_MAX / 8)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "array '%s' of %zu elements is larger than any device's memory",
+                        label ? label : "", n);
     gls_array *array = calloc(1, sizeof *array);
     if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
     *array = (gls_array){.device = device, .type = type, .length = n};
     /* whole vectors of four, for kernels that load these */
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
+    gls_status status =
+        gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
     if (status == GLS_OK && zeroed) status = gls_buffer_clear(array->buffer);
     if (status == GLS_OK) status = gls_handle_add(array, GLS_HANDLE_ARRAY, device, label, free);
     if (status == GLS_OK) {
@@ -80,7 +84,7 @@ void gls_array_destroy(gls_array *array)
     free(array);
 }
 
-/* --- what it is ------------------------------------------------------------------------------------------------------------------------ */
+/* --- what it is ----------------------------------------------------------- */
 
 size_t gls_array_length(const gls_array *array)
 {
@@ -97,17 +101,18 @@ gls_buffer *gls_array_buffer(gls_array *array)
     return gls_handle_alive(array, GLS_HANDLE_ARRAY) ? array->buffer : NULL;
 }
 
-gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device, gls_type stored)
+gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device,
+                           gls_type stored)
 {
     if (!gls_handle_alive(array, GLS_HANDLE_ARRAY)) return gls_handle_refuse(function, name, array, GLS_HANDLE_ARRAY);
     if (array->device != device) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of another device", function, name);
     if (gls_type_stored(array->type) != stored)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s of %s is stored as %s, not %s", function, name, gls_type_name(array->type),
-                        gls_type_name(gls_type_stored(array->type)), gls_type_name(stored));
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s of %s is stored as %s, not %s", function, name,
+                        gls_type_name(array->type), gls_type_name(gls_type_stored(array->type)), gls_type_name(stored));
     return GLS_OK;
 }
 
-/* --- copies ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- copies --------------------------------------------------------------- */
 
 gls_status gls_array_clear(gls_array *array)
 {
@@ -118,7 +123,8 @@ gls_status gls_array_clear(gls_array *array)
 static gls_status check_range(const char *function, const gls_array *array, size_t first, size_t n)
 {
     if (first <= array->length && n <= array->length - first) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: elements %zu to %zu + %zu are not within an array of %zu", function, first, first, n, array->length);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: elements %zu to %zu + %zu are not within an array of %zu", function, first,
+                    first, n, array->length);
 }
 
 /* Whether the elements are the same bytes on both sides. */
@@ -152,7 +158,8 @@ gls_status gls_array_read(gls_array *array, size_t first, size_t n, void *data, 
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_buffer_read(array->buffer, 4 * first, 4 * n, stored);
-    if (status == GLS_OK) status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
+    if (status == GLS_OK)
+        status = gls_convert_via(first, n, stored, gls_type_stored(array->type), array->type, data, type);
     free(stored);
     return status;
 }

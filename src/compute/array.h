@@ -12,7 +12,8 @@ struct gls_array {
 };
 
 /* GLS_ERR_ARGUMENT, with the name, unless the array is alive, of this device and stored as this type. */
-gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device, gls_type stored);
+gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device,
+                           gls_type stored);
 
 /* Fills in what became of a run that began at this time of gls_wall_seconds(); returns status. result may be NULL. */
 double gls_wall_seconds(void);

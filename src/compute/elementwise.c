@@ -17,7 +17,8 @@
 typedef enum value_type { VALUE_FLOAT, VALUE_INT, VALUE_UINT, VALUE_BOOL } value_type;
 
 /* Names in GLSL: of the values, of what is stored, and of four of these. */
-static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const stored_names[] = {"float", "int", "uint", "uint"};
+static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const stored_names[] = {"float", "int",
+                                                                                                   "uint", "uint"};
 static const char *const vector_names[] = {"vec4", "ivec4", "uvec4", "uvec4"};
 
 typedef struct parameter {
@@ -40,7 +41,7 @@ struct gls_elementwise {
     signature signature;
 };
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------------ */
+/* --- parameters ----------------------------------------------------------- */
 
 /* Takes a word off the text; empty if there is none. */
 static void take_word(const char **text, char word[MAX_NAME])
@@ -104,9 +105,12 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
     do {
         parameter p = {0};
         begin = at;
-        if (s->n == MAX_PARAMETERS) wrong = "there are too many parameters";
-        else wrong = parse_parameter(&at, s, &p);
-        if (!wrong && p.is_array && s->n_arrays == max_arrays) wrong = "there are more arrays than the device has bindings";
+        if (s->n == MAX_PARAMETERS)
+            wrong = "there are too many parameters";
+        else
+            wrong = parse_parameter(&at, s, &p);
+        if (!wrong && p.is_array && s->n_arrays == max_arrays)
+            wrong = "there are more arrays than the device has bindings";
         if (!wrong) {
             p.slot = (uint32_t)(p.is_array ? s->n_arrays++ : 1 + s->n - s->n_arrays); /* location 0 is the count */
             s->parameters[s->n++] = p;
@@ -115,18 +119,23 @@ static gls_status parse(const char *label, const char *text, size_t max_arrays, 
     if (!wrong && s->n_arrays == 0) wrong = "there is no array";
     if (!wrong) return GLS_OK;
     size_t length = strcspn(begin, ",");
-    return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': parameter %zu, '%.*s': %s", label, s->n + 1, (int)(length < 60 ? length : 60), begin, wrong);
+    return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': parameter %zu, '%.*s': %s", label, s->n + 1,
+                    (int)(length < 60 ? length : 60), begin, wrong);
 }
 
-/* --- source ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- source --------------------------------------------------------------- */
 
 static void declare(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
-        const char *type = p->is_array ? vector_names[p->type] : stored_names[p->type], *access = p->is_written ? "" : "readonly ";
+        const char *type = p->is_array ? vector_names[p->type] : stored_names[p->type],
+                   *access = p->is_written ? "" : "readonly ";
         uint32_t slot = p->slot;
-        if (p->is_array) gls_text_printf(out, "layout(std430, binding = %u) %sbuffer gls_block_%u { %s gls_array_%u[]; };\n", slot, access, slot, type, slot);
-        else gls_text_printf(out, "layout(location = %u) uniform %s gls_scalar_%u;\n", slot, type, slot);
+        if (p->is_array)
+            gls_text_printf(out, "layout(std430, binding = %u) %sbuffer gls_block_%u { %s gls_array_%u[]; };\n", slot,
+                            access, slot, type, slot);
+        else
+            gls_text_printf(out, "layout(location = %u) uniform %s gls_scalar_%u;\n", slot, type, slot);
     }
 }
 
@@ -149,15 +158,18 @@ static void call_statements(const signature *s, unsigned component, gls_text *ou
     for (size_t k = 0; k < s->n; k++) {
         const parameter *p = &s->parameters[k];
         const char *type = glsl_names[p->type];
-        if (p->is_array) gls_text_printf(out, "%s gls_value_%zu = %s(gls_vector_%u.%c);\n", type, k, type, p->slot, c);
-        else gls_text_printf(out, "%s gls_value_%zu = %s(gls_scalar_%u);\n", type, k, type, p->slot);
+        if (p->is_array)
+            gls_text_printf(out, "%s gls_value_%zu = %s(gls_vector_%u.%c);\n", type, k, type, p->slot, c);
+        else
+            gls_text_printf(out, "%s gls_value_%zu = %s(gls_scalar_%u);\n", type, k, type, p->slot);
     }
     gls_text_printf(out, "gls_statements(i + %uu", component);
     for (size_t k = 0; k < s->n; k++) gls_text_printf(out, ", gls_value_%zu", k);
     gls_text_puts(out, ");\n");
     for (size_t k = 0; k < s->n; k++) {
         const parameter *p = &s->parameters[k];
-        if (p->is_written) gls_text_printf(out, "gls_vector_%u.%c = %s(gls_value_%zu);\n", p->slot, c, stored_names[p->type], k);
+        if (p->is_written)
+            gls_text_printf(out, "gls_vector_%u.%c = %s(gls_value_%zu);\n", p->slot, c, stored_names[p->type], k);
     }
     gls_text_puts(out, "}\n");
 }
@@ -166,8 +178,10 @@ static void define_body(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
         const char *type = vector_names[p->type];
-        if (p->is_array && p->is_read) gls_text_printf(out, "%s gls_vector_%u = gls_array_%u[q];\n", type, p->slot, p->slot);
-        else if (p->is_array) gls_text_printf(out, "%s gls_vector_%u = %s(0);\n", type, p->slot, type);
+        if (p->is_array && p->is_read)
+            gls_text_printf(out, "%s gls_vector_%u = gls_array_%u[q];\n", type, p->slot, p->slot);
+        else if (p->is_array)
+            gls_text_printf(out, "%s gls_vector_%u = %s(0);\n", type, p->slot, type);
     }
     for (unsigned component = 0; component < 4; component++) call_statements(s, component, out);
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {
@@ -190,8 +204,10 @@ static gls_status build(gls_elementwise *e, const char *expression)
     define_body(&e->signature, &body);
     char *parts[2] = {gls_text_take(&declarations), gls_text_take(&body)};
     snprintf(group, sizeof group, "%u", e->group_size);
-    gls_define defines[] = {{"GROUP_SIZE", group, false, NULL}, {"declarations", parts[0], true, NULL}, {"body", parts[1], true, NULL}};
-    gls_status status = parts[0] && parts[1] ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for kernel '%s'", e->label);
+    gls_define defines[] = {
+        {"GROUP_SIZE", group, false, NULL}, {"declarations", parts[0], true, NULL}, {"body", parts[1], true, NULL}};
+    gls_status status =
+        parts[0] && parts[1] ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for kernel '%s'", e->label);
     char *source = NULL;
     if (status == GLS_OK) status = gls_shader_text("compute/elementwise.comp", &source);
     if (status == GLS_OK) status = gls_kernel_create(e->device, e->label, source, defines, 3, &e->kernel);
@@ -201,7 +217,8 @@ static gls_status build(gls_elementwise *e, const char *expression)
     return status;
 }
 
-gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters, const char *expression, gls_elementwise **out)
+gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters, const char *expression,
+                                  gls_elementwise **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(label && parameters && expression && out);
@@ -211,7 +228,9 @@ gls_status gls_elementwise_create(gls_device *device, const char *label, const c
     e->device = device;
     e->group_size = info->max_work_group_size < 256 ? 64 : 256;
     snprintf(e->label, sizeof e->label, "%s", label);
-    gls_status status = parse(label, parameters, info->max_storage_bindings < MAX_ARRAYS ? info->max_storage_bindings : MAX_ARRAYS, &e->signature);
+    gls_status status =
+        parse(label, parameters, info->max_storage_bindings < MAX_ARRAYS ? info->max_storage_bindings : MAX_ARRAYS,
+              &e->signature);
     if (status == GLS_OK) status = build(e, expression);
     if (status == GLS_OK) status = gls_handle_add(e, GLS_HANDLE_ELEMENTWISE, device, label, free);
     if (status == GLS_OK) {
@@ -230,7 +249,7 @@ void gls_elementwise_destroy(gls_elementwise *e)
     free(e);
 }
 
-/* --- running --------------------------------------------------------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------- */
 
 static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, const gls_operand *operand, gls_arg *arg)
 {
@@ -238,8 +257,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     static const gls_operand_kind kinds[] = {GLS_OPERAND_FLOAT, GLS_OPERAND_INT, GLS_OPERAND_UINT, GLS_OPERAND_UINT};
     gls_operand_kind wanted = p->is_array ? GLS_OPERAND_ARRAY : kinds[p->type];
     if (operand->kind != wanted)
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': the operand for '%s' is not %s %s", e->label, p->name, p->is_array ? "an array of" : "of type",
-                        glsl_names[p->type]);
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': the operand for '%s' is not %s %s", e->label, p->name,
+                        p->is_array ? "an array of" : "of type", glsl_names[p->type]);
     switch (wanted) {
     case GLS_OPERAND_FLOAT: *arg = gls_arg_float(p->slot, operand->value.f); return GLS_OK;
     case GLS_OPERAND_INT: *arg = gls_arg_int(p->slot, operand->value.i); return GLS_OK;
@@ -251,7 +270,9 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     if (status != GLS_OK) return status;
     if ((array->type == GLS_TYPE_BOOL) != (p->type == VALUE_BOOL))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of %s", e->label, p->name, gls_type_name(array->type));
-    if (array->length < n) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length, n);
+    if (array->length < n)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length,
+                        n);
     *arg = gls_arg_buffer(p->slot, array->buffer);
     return GLS_OK;
 }
@@ -260,8 +281,10 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
 {
     const signature *s = &e->signature;
     gls_arg args[MAX_PARAMETERS + 1];
-    if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "kernel '%s': %zu elements are more than 2^32 - 1", e->label, n);
-    if (n_operands != s->n || !operands) return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s' takes %zu operands, not %zu", e->label, s->n, n_operands);
+    if (n > UINT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "kernel '%s': %zu elements are more than 2^32 - 1", e->label, n);
+    if (n_operands != s->n || !operands)
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s' takes %zu operands, not %zu", e->label, s->n, n_operands);
     for (size_t k = 0; k < s->n; k++) {
         gls_status status = bind(e, n, &s->parameters[k], &operands[k], &args[k]);
         if (status != GLS_OK) return status;
@@ -270,16 +293,20 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     if (n == 0) return GLS_OK;
     uint32_t groups = (uint32_t)((n - 1) / 4 / e->group_size) + 1, row = e->device->info.max_work_groups;
     if (row > groups) row = groups;
-    gls_status status = gls_kernel_run(e->kernel, (uint32_t[3]){row, (groups - 1) / row + 1, 1}, args, s->n + 1, gpu_seconds);
+    gls_status status =
+        gls_kernel_run(e->kernel, (uint32_t[3]){row, (groups - 1) / row + 1, 1}, args, s->n + 1, gpu_seconds);
     if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(e->device);
     return status;
 }
 
-gls_status gls_elementwise_run(gls_elementwise *e, size_t n, const gls_operand *operands, size_t n_operands, gls_run_result *result)
+gls_status gls_elementwise_run(gls_elementwise *e, size_t n, const gls_operand *operands, size_t n_operands,
+                               gls_run_result *result)
 {
     double begun = gls_wall_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
-    if (!gls_handle_alive(e, GLS_HANDLE_ELEMENTWISE)) status = gls_handle_refuse(__func__, "elementwise", e, GLS_HANDLE_ELEMENTWISE);
-    else status = run(e, n, operands, n_operands, result ? &gpu_seconds : NULL);
+    if (!gls_handle_alive(e, GLS_HANDLE_ELEMENTWISE))
+        status = gls_handle_refuse(__func__, "elementwise", e, GLS_HANDLE_ELEMENTWISE);
+    else
+        status = run(e, n, operands, n_operands, result ? &gpu_seconds : NULL);
     return gls_result_fill(result, status, gpu_seconds, begun);
 }

@@ -1,5 +1,6 @@
-/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays are host memory, and OpenBLAS is several
- * times as fast as any shader there, since llvmpipe reads storage one invocation at a time and has no fused multiply-add. */
+/* The product of matrices. Shaders run on blocks that stay within a device's limits; on a software renderer the arrays
+ * are host memory, and OpenBLAS is several times as fast as any shader there, since llvmpipe reads storage one
+ * invocation at a time and has no fused multiply-add. */
 #include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 /* Multiplications of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
 #define MAX_WORK (UINT64_C(1) << 36)
-/* Length of the sums of a dispatch: llvmpipe ends a kernel, without a word, after 65536 turns of all its loops. A multiple of 16. */
+/* Length of the sums of a dispatch: llvmpipe ends a kernel, without a word, after 65536 turns of all its loops. A
+ * multiple of 16. */
 #define MAX_DEPTH 16384u
 #define MAX_GROUPS_Y 65535u
 
@@ -22,14 +24,15 @@ typedef struct product {
     gls_array *a, *b, *c;
 } product;
 
-/* --- shaders --------------------------------------------------------------------------------------------------------------------------- */
+/* --- shaders -------------------------------------------------------------- */
 
 /* What a group makes of C, in squares of per x per to an invocation; slices share the depth among them. */
 typedef struct tiling {
     uint32_t rows, columns, per, slices;
 } tiling;
 
-/* Large tiles read less, small ones and slices keep more of a GPU busy: the largest of which there are enough for any. */
+/* Large tiles read less, small ones and slices keep more of a GPU busy: the largest of which there are enough for any.
+ */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;
@@ -56,7 +59,8 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
     char texts[4][12], *variant = NULL;
     gls_define defines[6] = {{"variant", NULL, true, NULL}};
     size_t n = 1;
-    gls_status status = gls_shader_text(way == GLS_MATMUL_TILES ? "compute/matmul_tiles.glsl" : "compute/matmul_registers.glsl", &variant);
+    gls_status status = gls_shader_text(
+        way == GLS_MATMUL_TILES ? "compute/matmul_tiles.glsl" : "compute/matmul_registers.glsl", &variant);
     if (status != GLS_OK) return status;
     defines[0].value = variant;
     if (p->n % 4 == 0 && p->k % 4 == 0) defines[n++] = (gls_define){"ALIGNED", "", false, NULL};
@@ -72,7 +76,8 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
 /* Rows, columns and depth of the blocks, multiples of the tiles. */
 static void choose_block(const product *p, tiling t, uint64_t block[3])
 {
-    uint64_t most_columns = (uint64_t)p->device->info.max_work_groups * t.columns, most_rows = (uint64_t)MAX_GROUPS_Y * t.rows;
+    uint64_t most_columns = (uint64_t)p->device->info.max_work_groups * t.columns,
+             most_rows = (uint64_t)MAX_GROUPS_Y * t.rows;
     block[2] = p->k < MAX_DEPTH ? p->k : MAX_DEPTH;
     block[1] = p->n < most_columns ? p->n : most_columns;
     block[0] = MAX_WORK / (block[1] * block[2]) / t.rows * t.rows;
@@ -83,7 +88,8 @@ static void choose_block(const product *p, tiling t, uint64_t block[3])
     if (block[0] > most_rows) block[0] = most_rows;
 }
 
-static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3], const uint64_t block[3], double *gpu_seconds)
+static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
+                            const uint64_t block[3], double *gpu_seconds)
 {
     uint64_t last[3] = {first[0] + block[0], first[1] + block[1], first[2] + block[2]};
     uint32_t size[3] = {p->m, p->n, p->k};
@@ -102,7 +108,8 @@ static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, cons
         gls_arg_uint(6, (uint32_t)last[2]),
         gls_arg_uint(7, first[2] > 0),
     };
-    uint32_t groups[3] = {(uint32_t)((last[1] - first[1] - 1) / t.columns + 1), (uint32_t)((last[0] - first[0] - 1) / t.rows + 1), 1};
+    uint32_t groups[3] = {(uint32_t)((last[1] - first[1] - 1) / t.columns + 1),
+                          (uint32_t)((last[0] - first[0] - 1) / t.rows + 1), 1};
     double seconds = 0;
     gls_status status = gls_kernel_run(kernel, groups, args, sizeof args / sizeof *args, gpu_seconds ? &seconds : NULL);
     if (gpu_seconds) *gpu_seconds += seconds;
@@ -120,18 +127,20 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
     choose_block(p, t, block);
     for (first[0] = 0; first[0] < p->m && status == GLS_OK; first[0] += block[0])
         for (first[1] = 0; first[1] < p->n && status == GLS_OK; first[1] += block[1])
-            for (first[2] = 0; first[2] < p->k && status == GLS_OK; first[2] += block[2]) status = run_block(p, kernel, t, first, block, gpu_seconds);
+            for (first[2] = 0; first[2] < p->k && status == GLS_OK; first[2] += block[2])
+                status = run_block(p, kernel, t, first, block, gpu_seconds);
     gls_kernel_destroy(kernel);
     if (status == GLS_OK && gpu_seconds) status = gls_device_synchronize(p->device);
     gls_device_release(p->device);
     return status;
 }
 
-/* --- host ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- host ----------------------------------------------------------------- */
 
 static gls_status run_host(const product *p, double *gpu_seconds)
 {
-    if (!p->device->info.software) return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
+    if (!p->device->info.software)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
     gls_status status = gls_device_enter(p->device, "matrix product");
     if (status != GLS_OK) return status;
     bool one = p->a == p->b;
@@ -151,7 +160,7 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     return status;
 }
 
-/* --- both ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- both ----------------------------------------------------------------- */
 
 static gls_status check(const product *p)
 {
@@ -162,35 +171,44 @@ static gls_status check(const product *p)
         gls_status status = gls_array_check("matrix product", names[i], arrays[i], arrays[0]->device, GLS_TYPE_FLOAT32);
         if (status != GLS_OK) return status;
         if (arrays[i]->length < (uint64_t)sizes[i][0] * sizes[i][1])
-            return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i], sizes[i][0], sizes[i][1],
-                            arrays[i]->length);
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i],
+                            sizes[i][0], sizes[i][1], arrays[i]->length);
     }
     if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
-    /* from 1 and within the arrays, so no size is above 2^31 on any device that there is; checked for the shader's and OpenBLAS's integers */
-    if (p->m == 0 || p->n == 0 || p->k == 0) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
+    /* from 1 and within the arrays, so no size is above 2^31 on any device that there is; checked for the shader's and
+     * OpenBLAS's integers */
+    if (p->m == 0 || p->n == 0 || p->k == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
     for (int i = 0; i < 3; i++)
         if ((uint64_t)sizes[i][0] * sizes[i][1] > INT32_MAX)
             return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product: %s has more than 2^31 - 1 elements", names[i]);
     return GLS_OK;
 }
 
-gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result)
+gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b,
+                         gls_array *c, gls_run_result *result)
 {
     double begun = gls_wall_seconds(), gpu_seconds = 0;
     product p = {NULL, m, n, k, a, b, c};
     gls_status status = GLS_OK;
-    if (way < GLS_MATMUL_AUTO || way > GLS_MATMUL_HOST) status = gls_fail(GLS_ERR_ARGUMENT, "matrix product: there is no way %d", (int)way);
-    else if (!gls_handle_alive(a, GLS_HANDLE_ARRAY)) status = gls_handle_refuse("matrix product", "a", a, GLS_HANDLE_ARRAY);
-    else status = check(&p);
+    if (way < GLS_MATMUL_AUTO || way > GLS_MATMUL_HOST)
+        status = gls_fail(GLS_ERR_ARGUMENT, "matrix product: there is no way %d", (int)way);
+    else if (!gls_handle_alive(a, GLS_HANDLE_ARRAY))
+        status = gls_handle_refuse("matrix product", "a", a, GLS_HANDLE_ARRAY);
+    else
+        status = check(&p);
     if (status == GLS_OK) {
         p.device = a->device;
         if (way == GLS_MATMUL_AUTO) way = p.device->info.software ? GLS_MATMUL_HOST : GLS_MATMUL_TILES;
-        status = way == GLS_MATMUL_HOST ? run_host(&p, &gpu_seconds) : run_shader(&p, way, result ? &gpu_seconds : NULL);
+        status =
+            way == GLS_MATMUL_HOST ? run_host(&p, &gpu_seconds) : run_shader(&p, way, result ? &gpu_seconds : NULL);
     }
     return gls_result_fill(result, status, gpu_seconds, begun);
 }
 
-gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c, gls_run_result *result)
+gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c,
+                      gls_run_result *result)
 {
     return gls_matmul_by(GLS_MATMUL_AUTO, m, n, k, a, b, c, result);
 }

@@ -48,8 +48,8 @@ static bool copy_defines(gls_program *program, const gls_define *defines, size_t
     for (size_t i = 0; i < n; i++) {
         gls_define *copy = &program->defines[program->n_defines++];
         const gls_define *define = &defines[i];
-        *copy = (gls_define){gls_text_copy(define->name), define->value ? gls_text_copy(define->value) : NULL, define->is_slot,
-                             define->reason ? gls_text_copy(define->reason) : NULL};
+        *copy = (gls_define){gls_text_copy(define->name), define->value ? gls_text_copy(define->value) : NULL,
+                             define->is_slot, define->reason ? gls_text_copy(define->reason) : NULL};
         if (!copy->name || (define->value && !copy->value) || (define->reason && !copy->reason)) return false;
     }
     return true;
@@ -72,7 +72,8 @@ static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls
     gls_text_puts(&text, program->source);
     char *source = gls_text_take(&text);
     gls_status status = source ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", program->label);
-    if (status == GLS_OK) status = gls_kernel_create(program->device, program->label, source, all, program->n_defines + 3, kernel);
+    if (status == GLS_OK)
+        status = gls_kernel_create(program->device, program->label, source, all, program->n_defines + 3, kernel);
     free(source);
     free(all);
     return status;
@@ -82,7 +83,8 @@ static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls
 static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls_kernel **kernel)
 {
     for (size_t i = 0; i < MAX_VARIANTS; i++)
-        if (program->variants[i].kernel && memcmp(program->variants[i].block, block, sizeof program->variants[i].block) == 0) {
+        if (program->variants[i].kernel &&
+            memcmp(program->variants[i].block, block, sizeof program->variants[i].block) == 0) {
             *kernel = program->variants[i].kernel;
             return GLS_OK;
         }
@@ -94,7 +96,8 @@ static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls
     return GLS_OK;
 }
 
-gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_program **out)
+gls_status gls_program_create(gls_device *device, const char *label, const char *source, const gls_define *defines,
+                              size_t n_defines, gls_program **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(label && source && out && (defines || n_defines == 0));
@@ -105,22 +108,26 @@ gls_status gls_program_create(gls_device *device, const char *label, const char 
     snprintf(program->label, sizeof program->label, "%s", label);
     program->source = gls_text_copy(source);
     gls_status status = GLS_OK;
-    if (!program->source || !copy_defines(program, defines, n_defines)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
+    if (!program->source || !copy_defines(program, defines, n_defines))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
     if (status == GLS_OK) status = gls_device_enter(device, label);
     if (status != GLS_OK) goto fail;
     /* a source may be made for blocks of some shape: it is faulty if it compiles for none of the usual ones */
     static const uint32_t usual[][3] = {{64, 1, 1}, {8, 8, 1}, {4, 4, 4}, {1, 1, 1}};
     gls_kernel *kernel = NULL;
     for (unsigned a = 0; a < 3; a++) program->max_block[a] = gls_device_group_limit(device, a);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && !kernel && status != GLS_ERR_LOST; i++) status = find_kernel(program, usual[i], &kernel);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !kernel && status != GLS_ERR_LOST; i++)
+        status = find_kernel(program, usual[i], &kernel);
     if (status == GLS_OK) {
         status = gls_handle_add(program, GLS_HANDLE_PROGRAM, device, label, drop);
         if (status != GLS_OK) gls_kernel_destroy(kernel);
     }
     gls_device_release(device);
 fail:
-    if (status == GLS_OK) *out = program;
-    else drop(program);
+    if (status == GLS_OK)
+        *out = program;
+    else
+        drop(program);
     return status;
 }
 
@@ -131,7 +138,7 @@ void gls_program_destroy(gls_program *program)
     drop(program);
 }
 
-/* --- running --------------------------------------------------------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------- */
 
 static gls_status check_sizes(const gls_program *program, const uint32_t grid[3], const uint32_t block[3])
 {
@@ -139,17 +146,22 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
     uint64_t invocations = 1;
     for (int a = 0; a < 3; a++) {
         uint32_t most = a == 0 ? info->max_work_groups : MAX_GROUPS_YZ;
-        if (block[a] == 0) return gls_fail(GLS_ERR_ARGUMENT, "program '%s': a block of %u x %u x %u invocations", program->label, block[0], block[1], block[2]);
+        if (block[a] == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': a block of %u x %u x %u invocations", program->label,
+                            block[0], block[1], block[2]);
         if (grid[a] > most)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "program '%s': a grid of %u blocks along axis %d is over the device's limit of %u", program->label, grid[a], a,
-                            most);
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "program '%s': a grid of %u blocks along axis %d is over the device's limit of %u",
+                            program->label, grid[a], a, most);
         if (block[a] > program->max_block[a])
-            return gls_fail(GLS_ERR_UNSUPPORTED, "program '%s': a block of %u along axis %d is over the device's limit of %u", program->label, block[a], a,
-                            program->max_block[a]);
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "program '%s': a block of %u along axis %d is over the device's limit of %u",
+                            program->label, block[a], a, program->max_block[a]);
         invocations *= block[a]; /* at most 2^96 by the types, 2^33 by the limits of any device */
     }
     if (invocations > info->max_work_group_size)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "program '%s': a block of %llu invocations is over the device's limit of %u", program->label,
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "program '%s': a block of %llu invocations is over the device's limit of %u", program->label,
                         (unsigned long long)invocations, info->max_work_group_size);
     return GLS_OK;
 }
@@ -164,8 +176,10 @@ static bool same_place(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t
     return slot_a == slot_b && (a == b || (is_scalar(a) && is_scalar(b)));
 }
 
-/* Every slot of the kernel has one argument, every argument a slot; buffers are large enough. Kinds and devices are checked by gls_kernel_run(). */
-static gls_status check_arguments(const gls_program *program, const gls_kernel *kernel, const gls_arg *args, size_t n_args)
+/* Every slot of the kernel has one argument, every argument a slot; buffers are large enough. Kinds and devices are
+ * checked by gls_kernel_run(). */
+static gls_status check_arguments(const gls_program *program, const gls_kernel *kernel, const gls_arg *args,
+                                  size_t n_args)
 {
     const gls_shared_program *shared = kernel->program;
     for (size_t s = 0; s < shared->n_slots; s++) {
@@ -173,22 +187,27 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
         const gls_arg *given = NULL;
         for (size_t i = 0; i < n_args; i++)
             if (same_place(args[i].kind, args[i].slot, slot->kind, slot->slot)) given = &args[i];
-        if (!given) return gls_fail(GLS_ERR_ARGUMENT, "program '%s': nothing is given for '%s' in slot %u", program->label, slot->name, slot->slot);
+        if (!given)
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': nothing is given for '%s' in slot %u", program->label,
+                            slot->name, slot->slot);
         if (slot->kind != GLS_ARG_BUFFER && slot->kind != GLS_ARG_UNIFORMS) continue;
         /* Mesa rounds the size of a storage block up to 16 bytes, which no buffer need have */
         uint64_t least = slot->kind == GLS_ARG_BUFFER && slot->bytes > 15 ? slot->bytes - 15 : slot->bytes;
         if (gls_buffer_size(given->value.buffer) < least && gls_handle_alive(given->value.buffer, GLS_HANDLE_BUFFER))
-            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, its buffer has %zu", program->label, slot->name, slot->slot,
-                            (unsigned long long)slot->bytes, gls_buffer_size(given->value.buffer));
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, its buffer has %zu",
+                            program->label, slot->name, slot->slot, (unsigned long long)slot->bytes,
+                            gls_buffer_size(given->value.buffer));
     }
     for (size_t i = 0; i < n_args; i++)
         for (size_t k = 0; k < i; k++)
             if (same_place(args[i].kind, args[i].slot, args[k].kind, args[k].slot))
-                return gls_fail(GLS_ERR_ARGUMENT, "program '%s': arguments %zu and %zu are for the same slot %u", program->label, k, i, args[i].slot);
+                return gls_fail(GLS_ERR_ARGUMENT, "program '%s': arguments %zu and %zu are for the same slot %u",
+                                program->label, k, i, args[i].slot);
     return GLS_OK;
 }
 
-static gls_status run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
+static gls_status run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args,
+                      size_t n_args, double *gpu_seconds)
 {
     gls_status status = check_sizes(program, grid, block);
     if (status != GLS_OK) return status;
@@ -204,12 +223,16 @@ static gls_status run(gls_program *program, const uint32_t grid[3], const uint32
     return status;
 }
 
-gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args, size_t n_args, gls_run_result *result)
+gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args,
+                           size_t n_args, gls_run_result *result)
 {
     double begun = gls_wall_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
-    if (!gls_handle_alive(program, GLS_HANDLE_PROGRAM)) status = gls_handle_refuse(__func__, "program", program, GLS_HANDLE_PROGRAM);
-    else if (!grid || !block || (!args && n_args > 0)) status = gls_fail(GLS_ERR_ARGUMENT, "%s: requires grid, block and arguments", __func__);
-    else status = run(program, grid, block, args, n_args, result ? &gpu_seconds : NULL);
+    if (!gls_handle_alive(program, GLS_HANDLE_PROGRAM))
+        status = gls_handle_refuse(__func__, "program", program, GLS_HANDLE_PROGRAM);
+    else if (!grid || !block || (!args && n_args > 0))
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: requires grid, block and arguments", __func__);
+    else
+        status = run(program, grid, block, args, n_args, result ? &gpu_seconds : NULL);
     return gls_result_fill(result, status, gpu_seconds, begun);
 }

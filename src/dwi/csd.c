@@ -49,8 +49,8 @@ static size_t round_up(size_t bytes)
 
 static size_t workspace_bytes(const gls_csd_plan *plan)
 {
-    return round_up(sizeof(workspace)) + round_up(gls_csd_scratch_bytes(plan)) + round_up(plan->k * GLS_CSD_BLOCK * sizeof(double)) +
-           round_up(plan->n * GLS_CSD_BLOCK * sizeof(float));
+    return round_up(sizeof(workspace)) + round_up(gls_csd_scratch_bytes(plan)) +
+           round_up(plan->k * GLS_CSD_BLOCK * sizeof(double)) + round_up(plan->n * GLS_CSD_BLOCK * sizeof(float));
 }
 
 static workspace *workspace_cut(const gls_csd_plan *plan, char *memory)
@@ -62,7 +62,8 @@ static workspace *workspace_cut(const gls_csd_plan *plan, char *memory)
     return work;
 }
 
-/* Signals of count voxels, one row of a block per volume; voxels with a value that is not finite become zero. Returns how many. */
+/* Signals of count voxels, one row of a block per volume; voxels with a value that is not finite become zero. Returns
+ * how many. */
 static size_t gather(const job *job, const size_t *index, size_t count, float *signal)
 {
     float finite[GLS_CSD_BLOCK] = {0};
@@ -110,7 +111,9 @@ static gls_status fit_all(job *job)
 {
     size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(&job->plan) + 4095) / 4096 * 4096;
     char *memory = aligned_alloc(4096, n_threads * bytes);
-    if (!memory) return gls_fail(GLS_ERR_MEMORY, "out of memory for the deconvolution of %zu volumes on %zu threads", job->plan.n, n_threads);
+    if (!memory)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the deconvolution of %zu volumes on %zu threads",
+                        job->plan.n, n_threads);
     long long n_chunks = (long long)((job->voxels + CHUNK - 1) / CHUNK);
 #pragma omp parallel num_threads((int)n_threads)
     {
@@ -121,13 +124,17 @@ static gls_status fit_all(job *job)
             size_t first = (size_t)chunk * CHUNK, end = first + CHUNK < job->voxels ? first + CHUNK : job->voxels;
             fit_chunk(job, first, end, work);
             /* thread 0 is the calling thread */
-            if (job->progress && omp_get_thread_num() == 0 && !job->progress(job->user, atomic_load(&job->done), job->total))
+            if (job->progress && omp_get_thread_num() == 0 &&
+                !job->progress(job->user, atomic_load(&job->done), job->total))
                 atomic_store(&job->cancelled, true);
         }
     }
     free(memory);
-    if (job->progress && !atomic_load(&job->cancelled) && !job->progress(job->user, job->total, job->total)) atomic_store(&job->cancelled, true);
-    if (atomic_load(&job->cancelled)) return gls_fail(GLS_ERR_CANCELLED, "deconvolution cancelled after %zu of %zu voxels", atomic_load(&job->done), job->total);
+    if (job->progress && !atomic_load(&job->cancelled) && !job->progress(job->user, job->total, job->total))
+        atomic_store(&job->cancelled, true);
+    if (atomic_load(&job->cancelled))
+        return gls_fail(GLS_ERR_CANCELLED, "deconvolution cancelled after %zu of %zu voxels", atomic_load(&job->done),
+                        job->total);
     return GLS_OK;
 }
 
@@ -135,8 +142,8 @@ static void report(const job *job)
 {
     size_t n_unsettled = atomic_load(&job->n_unsettled), n_broken = atomic_load(&job->n_broken);
     if (n_unsettled)
-        gls_log(GLS_LOG_INFO, "CSD: %zu of %zu voxels did not settle within %d iterations and keep their last solution", n_unsettled, job->total,
-                job->plan.max_iterations);
+        gls_log(GLS_LOG_INFO, "CSD: %zu of %zu voxels did not settle within %d iterations and keep their last solution",
+                n_unsettled, job->total, job->plan.max_iterations);
     if (n_broken) gls_log(GLS_LOG_WARNING, "CSD: %zu voxels with values that are not finite get no ODF", n_broken);
 }
 
@@ -149,20 +156,24 @@ static gls_status check_options(const gls_csd_options *options)
     return GLS_OK;
 }
 
-static gls_status check_images(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const gls_image *mask)
+static gls_status check_images(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                               const gls_image *mask)
 {
     gls_status status = gls_csd_check_series("CSD", dwi, gradients, volume);
     if (status != GLS_OK || !mask) return status;
-    if (mask->n_volumes != 1) return gls_fail(GLS_ERR_ARGUMENT, "CSD: the mask has %zu volumes instead of one", mask->n_volumes);
+    if (mask->n_volumes != 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "CSD: the mask has %zu volumes instead of one", mask->n_volumes);
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
 }
 
 /* Rotational harmonics: what a response turns a delta along z into, degree by degree. */
-static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients, int order, double *harmonics)
+static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients, int order,
+                                double *harmonics)
 {
     gls_response zonal;
     gls_status status = gls_response_to_zonal(response, gradients, order, &zonal);
-    for (int l = 0; l <= order && status == GLS_OK; l += 2) harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
+    for (int l = 0; l <= order && status == GLS_OK; l += 2)
+        harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
     return status;
 }
 
@@ -171,8 +182,10 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
     int possible = order;
     while (possible > 0 && gls_sh_count(possible) > plan->n) possible -= 2;
     if (possible < order)
-        gls_log(GLS_LOG_WARNING, "CSD: order %d has %zu coefficients, more than the %zu directions determine (order %d); the constraint alone supplies the rest", order,
-                plan->k, plan->n, possible);
+        gls_log(GLS_LOG_WARNING,
+                "CSD: order %d has %zu coefficients, more than the %zu directions determine (order %d); the constraint "
+                "alone supplies the rest",
+                order, plan->k, plan->n, possible);
 }
 
 static size_t count_voxels(const gls_image *mask, size_t voxels)
@@ -182,8 +195,9 @@ static size_t count_voxels(const gls_image *mask, size_t voxels)
     return mask ? n : voxels;
 }
 
-gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const gls_image *mask, const gls_response *response,
-                       const gls_csd_options *options, gls_csd_progress progress, void *progress_user, gls_image **sh)
+gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                       const gls_image *mask, const gls_response *response, const gls_csd_options *options,
+                       gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
     GLS_REQUIRE(dwi && gradients && response && options && sh);
     gls_status status = check_options(options);
@@ -191,12 +205,14 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     if (status != GLS_OK) return status;
     double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
     gls_sphere *small = NULL;
-    job job = {.dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid), .progress = progress, .user = progress_user};
+    job job = {
+        .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid), .progress = progress, .user = progress_user};
     job.total = count_voxels(mask, job.voxels);
     job.kernel = gls_csd_kernel_best();
     status = set_harmonics(response, gradients, options->sh_order, harmonics);
     if (status == GLS_OK && !options->sphere) status = gls_sphere_create("small", &small);
-    if (status == GLS_OK) status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, options->sphere ? options->sphere : small);
+    if (status == GLS_OK)
+        status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, options->sphere ? options->sphere : small);
     if (status != GLS_OK) goto fail;
     warn_of_order(&job.plan, options->sh_order);
     job.volume = malloc(job.plan.n * sizeof *job.volume);

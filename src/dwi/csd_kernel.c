@@ -50,7 +50,8 @@ size_t gls_csd_kernel_list(gls_csd_kernel kernels[3])
     size_t n = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw"))
         kernels[n++] = fit_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = fit_avx2;
 #endif

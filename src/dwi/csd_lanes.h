@@ -3,8 +3,9 @@
  *   ROWS    rows of a tile that are updated together: ROWS * 8 / LANES accumulators
  *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
- * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. What is the same for all voxels runs on vectors
- * across the slots, the normal matrix of each is kept by vectors inside the voxel. So a voxel's numbers do not depend on its neighbours. */
+ * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. What is the
+ * same for all voxels runs on vectors across the slots, the normal matrix of each is kept by vectors inside the voxel.
+ * So a voxel's numbers do not depend on its neighbours. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
@@ -68,10 +69,12 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
             VD sum[4][2] = {{{0}}};
             for (size_t j = 0; j < plan->n_low; j++)
                 for (size_t q = 0; q < 4; q++)
-                    for (size_t u = 0; u < 2; u++) sum[q][u] += plan->rows[(r + q) * plan->padded + j] * s->first[j * VECS + v + u];
+                    for (size_t u = 0; u < 2; u++)
+                        sum[q][u] += plan->rows[(r + q) * plan->padded + j] * s->first[j * VECS + v + u];
             for (size_t q = 0; q < 4 && r + q < plan->n_rows; q++)
                 for (size_t u = 0; u < 2; u++)
-                    *(VB *)(s->low + (r + q) * GLS_CSD_BLOCK + (v + u) * LANES) = __builtin_convertvector((VU)(sum[q][u] < least[u]), VB);
+                    *(VB *)(s->low + (r + q) * GLS_CSD_BLOCK + (v + u) * LANES) =
+                        __builtin_convertvector((VU)(sum[q][u] < least[u]), VB);
         }
     }
 }
@@ -94,8 +97,10 @@ TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, 
 }
 
 /* A run of tiles of one row of tiles: to = from +- the products of the listed rows of B. */
-TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const double *b, size_t padded, const uint32_t *list, size_t n, bool add, size_t bi,
-                                                                     size_t bj, size_t count, const double *from, double *to)
+TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const double *b, size_t padded,
+                                                                     const uint32_t *list, size_t n, bool add,
+                                                                     size_t bi, size_t bj, size_t count,
+                                                                     const double *from, double *to)
 {
     for (size_t i0 = 0; i0 < GLS_CSD_TILE; i0 += ROWS) {
         VD sum[TILES][ROWS][TILE_VECS];
@@ -107,7 +112,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const doubl
             for (size_t t = 0; t < count; t++)
                 for (size_t v = 0; v < TILE_VECS; v++) {
                     VD x = ((const VD *)(right + 8 * t))[v];
-                    for (size_t i = 0; i < ROWS; i++) sum[t][i][v] = add ? sum[t][i][v] + left[i] * x : sum[t][i][v] - left[i] * x;
+                    for (size_t i = 0; i < ROWS; i++)
+                        sum[t][i][v] = add ? sum[t][i][v] + left[i] * x : sum[t][i][v] - left[i] * x;
                 }
         }
         for (size_t t = 0; t < count; t++)
@@ -116,7 +122,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const doubl
     }
 }
 
-TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(const gls_csd_plan *plan, const uint32_t *list, size_t n, bool add,
+TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(const gls_csd_plan *plan,
+                                                                             const uint32_t *list, size_t n, bool add,
                                                                              const double *from, double *to)
 {
     size_t at = 0;
@@ -134,12 +141,14 @@ TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(con
         }
 }
 
-TARGET static void NAME(add_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from, double *to)
+TARGET static void NAME(add_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from,
+                                  double *to)
 {
     NAME(update_signed)(plan, list, n, true, from, to);
 }
 
-TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from, double *to)
+TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from,
+                                     double *to)
 {
     NAME(update_signed)(plan, list, n, false, from, to);
 }
@@ -149,7 +158,8 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
 {
     size_t count = NAME(first_rows)(plan, s, v), listed = 0;
     if (count == 0) {
-        for (size_t j = 0; j < plan->k; j++) coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
+        for (size_t j = 0; j < plan->k; j++)
+            coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
         return false;
     }
     bool few = 2 * count <= plan->n_rows;
@@ -181,11 +191,14 @@ TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
         }
     }
     for (size_t c = 0; c < k; c++)
-        for (size_t lane = 0; lane < LANES; lane++) to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
+        for (size_t lane = 0; lane < LANES; lane++)
+            to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
 }
 
-/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r. */
-TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count, size_t c_end)
+/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r.
+ */
+TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
+                                                                     size_t c_end)
 {
     VD *row[4];
     for (size_t i = 0; i < count; i++) row[i] = a + (r + i) * (r + i + 1) / 2;
@@ -219,8 +232,10 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
     }
 }
 
-/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive definite. */
-TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count, VU *sound)
+/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive
+ * definite. */
+TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
+                                                                      VU *sound)
 {
     VD *row[4], sum[4][4];
     for (size_t i = 0; i < count; i++) {
@@ -271,7 +286,8 @@ TARGET static VU NAME(solve)(size_t k, SLOTS *s)
     return sound;
 }
 
-/* Brings the set of rows of each slot up to date: lists the first changed ones of each and returns where there is any. */
+/* Brings the set of rows of each slot up to date: lists the first changed ones of each and returns where there is any.
+ */
 TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_enter, uint32_t *n_leave)
 {
     VU changed = {0};
@@ -281,14 +297,16 @@ TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_e
         for (size_t j = 0; j < plan->k; j++)
             for (size_t q = 0; q < 8; q++) sum[q] += row[q * plan->padded + j] * s->f[j];
         for (size_t q = 0; q < 8 && r0 + q < plan->n_rows; q++) {
-            VB *active = (VB *)(s->active + (r0 + q) * LANES), now = __builtin_convertvector((VU)(sum[q] < s->threshold), VB), other = now ^ *active;
+            VB *active = (VB *)(s->active + (r0 + q) * LANES),
+               now = __builtin_convertvector((VU)(sum[q] < s->threshold), VB), other = now ^ *active;
             uint64_t bits = 0;
             memcpy(&bits, &other, sizeof other);
             if (bits == 0) continue;
             changed |= __builtin_convertvector(other, VU);
             for (int lane = 0; lane < LANES; lane++) {
                 if (!other[lane]) continue;
-                uint32_t row_number = (uint32_t)(r0 + q), *list = now[lane] ? s->enter : s->leave, *n = now[lane] ? n_enter : n_leave;
+                uint32_t row_number = (uint32_t)(r0 + q), *list = now[lane] ? s->enter : s->leave,
+                         *n = now[lane] ? n_enter : n_leave;
                 list[(size_t)lane * plan->n_rows + n[lane]++] = row_number;
             }
             *active = now;
@@ -323,14 +341,15 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
 }
 
 /* Ends or updates the slot after a solution; true if its voxel is done. */
-TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed, uint32_t n_enter, uint32_t n_leave,
-                                 double *coefficients, size_t *n_unsettled)
+TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed,
+                                 uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unsettled)
 {
     s->iterations[slot]++;
     if (!sound) {
         if (s->iterations[slot] == 1)
             for (size_t j = 0; j < plan->k; j++)
-                coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] = ((const double *)s->first)[j * GLS_CSD_BLOCK + s->voxel[slot]];
+                coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] =
+                    ((const double *)s->first)[j * GLS_CSD_BLOCK + s->voxel[slot]];
         ++*n_unsettled;
         return true;
     }
@@ -346,7 +365,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
     return false;
 }
 
-TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count, void *scratch, double *coefficients)
+TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
+                               void *scratch, double *coefficients)
 {
     SLOTS s = NAME(layout)(plan, scratch);
     bool busy[LANES] = {false};
@@ -365,7 +385,9 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
         VU changed = NAME(compare)(plan, &s, n_enter, n_leave);
         for (size_t slot = 0; slot < LANES; slot++) {
             if (!busy[slot]) continue;
-            if (!NAME(advance)(plan, &s, slot, sound[slot], changed[slot], n_enter[slot], n_leave[slot], coefficients, &n_unsettled)) continue;
+            if (!NAME(advance)(plan, &s, slot, sound[slot], changed[slot], n_enter[slot], n_leave[slot], coefficients,
+                               &n_unsettled))
+                continue;
             busy[slot] = false;
             n_busy--;
         }

@@ -34,14 +34,16 @@ static double *zeroed(size_t n)
     return memory;
 }
 
-/* The responses to the coefficients: the basis at the weighted vectors, columns scaled by the rotational harmonics. x is n x k. */
+/* The responses to the coefficients: the basis at the weighted vectors, columns scaled by the rotational harmonics. x
+ * is n x k. */
 static gls_status set_responses(const gls_gradients *gradients, int order, const double *harmonics, double *x)
 {
     size_t k = gls_sh_count(order), n = 0;
     for (size_t i = 0; i < gradients->n; i++) {
         if (gradients->is_b0[i]) continue;
         double *row = x + n++ * k;
-        gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])gradients->bvec[i], 1, row);
+        gls_status status =
+            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])gradients->bvec[i], 1, row);
         if (status != GLS_OK) return status;
         for (size_t j = 0; j < k; j++) row[j] *= harmonics[gls_sh_degree(j) / 2];
     }
@@ -81,7 +83,8 @@ static bool factor(const double *a, size_t k, double *l)
     return condition > MIN_RECIPROCAL_CONDITION;
 }
 
-/* inverse (k x n) = (X'X + mu)^-1 X', by QR where X determines all coefficients, else with the least sufficient mu added to p. */
+/* inverse (k x n) = (X'X + mu)^-1 X', by QR where X determines all coefficients, else with the least sufficient mu
+ * added to p. */
 static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
 {
     gls_status status = GLS_ERR_MEMORY;
@@ -108,7 +111,8 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) inverse[j * n + i] = x[i * k + j];
-    status = LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse, (lapack_int)n) == 0
+    status = LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse,
+                            (lapack_int)n) == 0
                  ? GLS_OK
                  : gls_fail(GLS_ERR_MEMORY, "solution for %zu coefficients failed", k);
 fail:
@@ -118,24 +122,33 @@ fail:
 }
 
 /* B: amplitudes on the sphere times lambda, scaled for the numbers of coefficients and directions. */
-static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double lambda, double first_harmonic)
+static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double lambda,
+                           double first_harmonic)
 {
     double scale = lambda * (double)plan->k * first_harmonic / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS));
     for (size_t r = 0; r < sphere->n; r++) {
         double *row = plan->rows + r * plan->padded;
-        gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])sphere->vertex[r], 1, row);
+        gls_status status =
+            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])sphere->vertex[r], 1, row);
         if (status != GLS_OK) return status;
         for (size_t j = 0; j < plan->k; j++) row[j] *= scale;
     }
     return GLS_OK;
 }
 
-gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics, const gls_csd_options *options,
-                             const gls_sphere *sphere)
+gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
+                             const gls_csd_options *options, const gls_sphere *sphere)
 {
-    size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order), padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
-    size_t n_low = gls_sh_count(options->sh_order < LOW_ORDER ? options->sh_order : LOW_ORDER), n_tiled = 64 * gls_csd_tiles(padded);
-    *plan = (gls_csd_plan){.n = n, .k = k, .padded = padded, .n_rows = sphere->n, .n_low = n_low, .max_iterations = options->max_iterations};
+    size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order),
+           padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
+    size_t n_low = gls_sh_count(options->sh_order < LOW_ORDER ? options->sh_order : LOW_ORDER),
+           n_tiled = 64 * gls_csd_tiles(padded);
+    *plan = (gls_csd_plan){.n = n,
+                           .k = k,
+                           .padded = padded,
+                           .n_rows = sphere->n,
+                           .n_low = n_low,
+                           .max_iterations = options->max_iterations};
     gls_status status = GLS_ERR_MEMORY;
     double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
     plan->start = zeroed(n * 2 * padded);

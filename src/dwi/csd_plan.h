@@ -9,8 +9,9 @@ enum {
     GLS_CSD_BLOCK = 64 /* voxels that a kernel takes at a time */
 };
 
-/* Symmetric k x k matrices are stored as the 8 x 8 tiles of their lower half, tile (I, J <= I) at 64 (I (I + 1) / 2 + J), rows padded with zeros. With
- * X the responses to the coefficients (n x k), P = X'X, and B the scaled amplitudes of the coefficients on the sphere (n_rows x k). */
+/* Symmetric k x k matrices are stored as the 8 x 8 tiles of their lower half, tile (I, J <= I) at 64 (I (I + 1) / 2 +
+ * J), rows padded with zeros. With X the responses to the coefficients (n x k), P = X'X, and B the scaled amplitudes of
+ * the coefficients on the sphere (n_rows x k). */
 typedef struct gls_csd_plan {
     size_t n;      /* weighted volumes */
     size_t k;      /* SH coefficients */
@@ -19,10 +20,11 @@ typedef struct gls_csd_plan {
     size_t n_low;  /* coefficients of orders up to 4 */
     int max_iterations;
     double threshold; /* of amplitudes, per unit of the first coefficient */
-    double *start;    /* n x 2 padded: row i has X_i0 .. X_ik and the column i of (P + mu)^-1 X'; 64-byte aligned like all matrices here */
-    double *rows;     /* B, padded; another 7 rows of zeros follow */
-    double *normal;   /* P + mu in tiles */
-    double *full;     /* P + mu + B'B in tiles */
+    double *start;  /* n x 2 padded: row i has X_i0 .. X_ik and the column i of (P + mu)^-1 X'; 64-byte aligned like all
+                       matrices here */
+    double *rows;   /* B, padded; another 7 rows of zeros follow */
+    double *normal; /* P + mu in tiles */
+    double *full;   /* P + mu + B'B in tiles */
     bool regularised; /* mu is not 0: P alone is not positive definite */
 } gls_csd_plan;
 
@@ -32,19 +34,22 @@ static inline size_t gls_csd_tiles(size_t padded)
     return n * (n + 1) / 2;
 }
 
-/* harmonics: rotational harmonics of the response for l = 0, 2, ..., i.e. zonal coefficients over those of a delta along z. */
-gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics, const gls_csd_options *options,
-                             const gls_sphere *sphere);
+/* harmonics: rotational harmonics of the response for l = 0, 2, ..., i.e. zonal coefficients over those of a delta
+ * along z. */
+gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
+                             const gls_csd_options *options, const gls_sphere *sphere);
 void gls_csd_plan_finish(gls_csd_plan *plan);
 
 /* Bytes of scratch memory for any kernel. */
 size_t gls_csd_scratch_bytes(const gls_csd_plan *plan);
 
-/* Solves count <= GLS_CSD_BLOCK voxels: signal[i * stride + v] is weighted volume i of voxel v, readable for all v < GLS_CSD_BLOCK;
- * coefficients[j * GLS_CSD_BLOCK + v]. Returns how many did not converge. scratch is 64-byte aligned. */
-typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count, void *scratch, double *coefficients);
+/* Solves count <= GLS_CSD_BLOCK voxels: signal[i * stride + v] is weighted volume i of voxel v, readable for all v <
+ * GLS_CSD_BLOCK; coefficients[j * GLS_CSD_BLOCK + v]. Returns how many did not converge. scratch is 64-byte aligned. */
+typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
+                                 void *scratch, double *coefficients);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one. */
+/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
+ */
 gls_csd_kernel gls_csd_kernel_best(void);
 size_t gls_csd_kernel_list(gls_csd_kernel kernels[3]);
 

@@ -18,11 +18,14 @@ static void name_shells(const gls_shell *shell, size_t n, char *text, size_t roo
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < n && used + 40 < room; i++)
-        if (shell[i].bval > 0) used += (size_t)snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "", shell[i].bval, shell[i].n);
+        if (shell[i].bval > 0)
+            used += (size_t)snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "", shell[i].bval,
+                                     shell[i].n);
 }
 
 /* Index of the shell that a b-value names. */
-static gls_status find_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n, double requested, size_t *found)
+static gls_status find_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n, double requested,
+                             size_t *found)
 {
     gls_gradients *selected = NULL;
     size_t *volume = NULL;
@@ -56,11 +59,16 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     if (n_weighted == 0) {
         status = gls_fail(GLS_ERR_INPUT, "the gradient table has no diffusion-weighted volume");
     } else if (chosen == SIZE_MAX) {
-        status = gls_fail(GLS_ERR_INPUT, "CSD looks for a shell of at least %g s/mm2, there are: %s; name one to use it all the same", MIN_BVAL, text);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "CSD looks for a shell of at least %g s/mm2, there are: %s; name one to use it all the same",
+                          MIN_BVAL, text);
     } else {
-        if (n_weighted > 1) gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %g s/mm2 of: %s", shell[chosen].bval, text);
+        if (n_weighted > 1)
+            gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %g s/mm2 of: %s", shell[chosen].bval, text);
         if (shell[chosen].bval < MIN_BVAL)
-            gls_log(GLS_LOG_WARNING, "CSD on a shell of b = %g s/mm2: below %g the signal hardly depends on the direction of fibres", shell[chosen].bval, MIN_BVAL);
+            gls_log(GLS_LOG_WARNING,
+                    "CSD on a shell of b = %g s/mm2: below %g the signal hardly depends on the direction of fibres",
+                    shell[chosen].bval, MIN_BVAL);
         *bval = shell[chosen].bval;
     }
 done:
@@ -68,11 +76,13 @@ done:
     return status;
 }
 
-gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients, const size_t *volume)
+gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
+                                const size_t *volume)
 {
     double low = INFINITY, high = 0;
     if (!volume && dwi->n_volumes != gradients->n)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: the series has %zu volumes, the gradient table %zu", what, dwi->n_volumes, gradients->n);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the series has %zu volumes, the gradient table %zu", what,
+                        dwi->n_volumes, gradients->n);
     for (size_t i = 0; i < gradients->n; i++) {
         if (volume && volume[i] >= dwi->n_volumes)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: volume %zu of a series of %zu", what, volume[i], dwi->n_volumes);
@@ -86,6 +96,8 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
     size_t n;
     gls_gradients_shells(gradients, shell, 2, &n);
     if (n > 2 && high - low > 20 && high - low > 0.01 * low)
-        return gls_fail(GLS_ERR_INPUT, "%s needs one shell, the weighted volumes have b-values from %g to %g s/mm2: select one", what, low, high);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s needs one shell, the weighted volumes have b-values from %g to %g s/mm2: select one", what,
+                        low, high);
     return GLS_OK;
 }

@@ -51,7 +51,9 @@ static gls_status check_options(const gls_gradients_options *options, const gls_
     GLS_REQUIRE(options->frame == GLS_BVEC_FSL || options->frame == GLS_BVEC_IMAGE || options->frame == GLS_BVEC_WORLD);
     GLS_REQUIRE(grid || options->frame == GLS_BVEC_IMAGE);
     if (options->b0_threshold >= HIGH_B0_THRESHOLD)
-        gls_log(GLS_LOG_WARNING, "b0 threshold %g s/mm2 is high: volumes up to that b-value count as not diffusion-weighted", options->b0_threshold);
+        gls_log(GLS_LOG_WARNING,
+                "b0 threshold %g s/mm2 is high: volumes up to that b-value count as not diffusion-weighted",
+                options->b0_threshold);
     return GLS_OK;
 }
 
@@ -61,15 +63,19 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
     double lowest = INFINITY;
     table->b0_threshold = threshold;
     for (size_t i = 0; i < table->n; i++) {
-        if (!isfinite(bval[i])) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): the b-value is not a finite number", name, i);
-        if (bval[i] < 0) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): negative b-value %g", name, i, bval[i]);
+        if (!isfinite(bval[i]))
+            return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): the b-value is not a finite number", name,
+                            i);
+        if (bval[i] < 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0): negative b-value %g", name, i, bval[i]);
         table->bval[i] = bval[i];
         table->is_b0[i] = bval[i] <= threshold;
         table->n_b0 += table->is_b0[i];
         lowest = fmin(lowest, bval[i]);
     }
     if (table->n_b0 == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no b0 volume: the lowest of %zu b-values is %g, the b0 threshold %g s/mm2", name, table->n, lowest, threshold);
+        return gls_fail(GLS_ERR_INPUT, "%s: no b0 volume: the lowest of %zu b-values is %g, the b0 threshold %g s/mm2",
+                        name, table->n, lowest, threshold);
     return GLS_OK;
 }
 
@@ -93,16 +99,20 @@ static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][
     }
     double rotation[3][4] = {{0}}, inverse[3][4];
     for (int c = 0; c < 3; c++) {
-        double norm = sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] + grid->affine[2][c] * grid->affine[2][c]);
+        double norm = sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] +
+                           grid->affine[2][c] * grid->affine[2][c]);
         for (int r = 0; r < 3; r++) rotation[r][c] = grid->affine[r][c] / norm;
     }
     gls_affine_invert(rotation, inverse);
     for (int r = 0; r < 3; r++) memcpy(map[r], inverse[r], sizeof map[r]);
-    gls_log(GLS_LOG_INFO, "gradients: world rule, affine determinant %+.6g: vectors rotated from scanner axes to voxel axes", determinant);
+    gls_log(GLS_LOG_INFO,
+            "gradients: world rule, affine determinant %+.6g: vectors rotated from scanner axes to voxel axes",
+            determinant);
 }
 
 /* Checks one vector and brings it to length 1, or to zero for a b0 that has no direction. */
-static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3], double *deviation)
+static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3],
+                              double *deviation)
 {
     double norm = sqrt(in[0] * in[0] + in[1] * in[1] + in[2] * in[2]);
     *deviation = fabs(norm - 1);
@@ -113,12 +123,19 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
     *deviation = 0;
     out[0] = out[1] = out[2] = 0;
     if (is_b0) return GLS_OK;
-    if (!isfinite(norm)) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number", name, volume, b);
-    if (norm == 0) return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name, volume, b);
-    return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector has norm %.6g, not 1", name, volume, b, norm);
+    if (!isfinite(norm))
+        return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",
+                        name, volume, b);
+    if (norm == 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name,
+                        volume, b);
+    return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector has norm %.6g, not 1", name,
+                    volume, b, norm);
 }
 
-static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid, const char *name)
+static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid,
+                            const char *name)
 {
     double map[3][3], largest = 0;
     size_t where = 0;
@@ -138,12 +155,15 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
         for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
     }
     if (largest > TELL_NORM_DEVIATION)
-        gls_log(GLS_LOG_INFO, "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest, where);
+        gls_log(GLS_LOG_INFO,
+                "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest,
+                where);
     return GLS_OK;
 }
 
-static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
-                               const char *bval_name, const char *bvec_name, gls_gradients **gradients)
+static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n,
+                               const gls_gradients_options *options, const gls_grid *grid, const char *bval_name,
+                               const char *bvec_name, gls_gradients **gradients)
 {
     gls_gradients *table = NULL;
     gls_status status = gls_gradients_allocate(n, &table);
@@ -159,8 +179,8 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
     return GLS_OK;
 }
 
-gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options, const gls_grid *grid,
-                                gls_gradients **gradients)
+gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
+                                const gls_gradients_options *options, const gls_grid *grid, gls_gradients **gradients)
 {
     GLS_REQUIRE(bval && bvec && gradients && n > 0);
     const gls_gradients_options defaults = gls_gradients_options_default();
@@ -177,9 +197,11 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     gls_status status = gls_table_read(path, &values, &rows, &cols);
     if (status != GLS_OK) return status;
     if (rows != 1 && cols != 1)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but b-values are one row or one column", path, rows, cols);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but b-values are one row or one column", path,
+                          rows, cols);
     else if (rows * cols != n_volumes)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu b-values, but the series has %zu volumes", path, rows * cols, n_volumes);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: %zu b-values, but the series has %zu volumes", path, rows * cols, n_volumes);
     if (status == GLS_OK)
         *bval = values;
     else
@@ -187,7 +209,8 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     return status;
 }
 
-/* A 3 x 3 table is read in FSL's layout, x, y, z in rows: that is what the format defines, and no other sign decides it. */
+/* A 3 x 3 table is read in FSL's layout, x, y, z in rows: that is what the format defines, and no other sign decides
+ * it. */
 static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)[3])
 {
     double *values = NULL, (*vectors)[3] = NULL;
@@ -197,7 +220,8 @@ static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)
     bool by_rows = rows == 3;
     size_t n = by_rows ? cols : rows;
     if (rows != 3 && cols != 3) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but vectors are 3 rows or 3 columns", path, rows, cols);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but vectors are 3 rows or 3 columns", path, rows,
+                          cols);
         goto done;
     }
     if (n != n_volumes) {
@@ -217,8 +241,8 @@ done:
     return status;
 }
 
-gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
-                              gls_gradients **gradients)
+gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options,
+                              const gls_grid *grid, size_t n_volumes, gls_gradients **gradients)
 {
     GLS_REQUIRE(bval_path && bvec_path && gradients && n_volumes > 0);
     const gls_gradients_options defaults = gls_gradients_options_default();
@@ -227,7 +251,9 @@ gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, cons
     gls_status status = check_options(options, grid);
     if (status == GLS_OK) status = read_bvals(bval_path, n_volumes, &bval);
     if (status == GLS_OK) status = read_bvecs(bvec_path, n_volumes, &bvec);
-    if (status == GLS_OK) status = create_named(bval, (const double(*)[3])bvec, n_volumes, options, grid, bval_path, bvec_path, gradients);
+    if (status == GLS_OK)
+        status =
+            create_named(bval, (const double(*)[3])bvec, n_volumes, options, grid, bval_path, bvec_path, gradients);
     free(bval);
     free(bvec);
     return status;

@@ -69,7 +69,8 @@ static gls_status no_such_shell(const gls_gradients *gradients, double bval)
     gls_gradients_shells(gradients, shells, MAX_NAMED_SHELLS, &n);
     for (size_t i = 0; i < n && i < MAX_NAMED_SHELLS && used + 20 < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.6g", i ? ", " : "", shells[i].bval);
-    return gls_fail(GLS_ERR_INPUT, "no volume has b-value %g s/mm2 after rounding; the shells are %s%s", bval, text, n > MAX_NAMED_SHELLS ? ", ..." : "");
+    return gls_fail(GLS_ERR_INPUT, "no volume has b-value %g s/mm2 after rounding; the shells are %s%s", bval, text,
+                    n > MAX_NAMED_SHELLS ? ", ..." : "");
 }
 
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)
@@ -84,7 +85,8 @@ static void copy_selected(const gls_gradients *from, gls_gradients *to, const si
     }
 }
 
-gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected, size_t **volume)
+gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
+                                      size_t **volume)
 {
     GLS_REQUIRE(gradients && selected && volume && bval > 0);
     double unit = table_unit(gradients), wanted = round_bval(bval, unit);

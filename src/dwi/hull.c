@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative change of radius that makes four points on one circle a proper tetrahedron. Far above the rounding of long double, far below GLS_HULL_MIN_ANGLE^2 /
- * 2, by which a point stands out of the plane of its neighbours. */
+/* Relative change of radius that makes four points on one circle a proper tetrahedron. Far above the rounding of long
+ * double, far below GLS_HULL_MIN_ANGLE^2 / 2, by which a point stands out of the plane of its neighbours. */
 #define PERTURBATION 1e-10
 #define MIN_HEIGHT 1e-6
 
@@ -134,11 +134,12 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3], size_t *n_faces)
+gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
+                           size_t *n_faces)
 {
     gls_status status = GLS_ERR_MEMORY;
     struct hull hull = {0};
-    uint32_t (*result)[3] = NULL;
+    uint32_t(*result)[3] = NULL;
     uint32_t corner[4] = {0};
     hull.point = malloc(n * sizeof *hull.point);
     hull.facet = malloc(2 * n * sizeof *hull.facet);
@@ -166,7 +167,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         if (p != corner[0] && p != corner[1] && p != corner[2] && p != corner[3]) insert(&hull, (uint32_t)p);
     }
     if (hull.n_facets != 2 * n - 4) {
-        status = gls_fail(GLS_ERR_INPUT, "the hull of %zu directions has %zu faces instead of %zu", n, hull.n_facets, 2 * n - 4);
+        status = gls_fail(GLS_ERR_INPUT, "the hull of %zu directions has %zu faces instead of %zu", n, hull.n_facets,
+                          2 * n - 4);
         goto fail;
     }
     for (size_t f = 0; f < hull.n_facets; f++) {

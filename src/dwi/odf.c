@@ -42,7 +42,8 @@ void gls_odf_source_destroy(gls_odf_source *source)
 void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3])
 {
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
+        for (int c = 0; c < 3; c++)
+            map[r][c] = frame == GLS_BVEC_WORLD ? grid->affine[r][c] / grid->voxel_size[c] : r == c;
     if (frame == GLS_BVEC_FSL && gls_grid_determinant(grid) > 0) map[0][0] = -1;
 }
 
@@ -53,15 +54,18 @@ static void apply(const double map[3][3], const double in[3], double out[3])
 
 gls_status gls_odf_fail_order(const char *name, size_t n)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full bases 4, 9, 16, 25, 36, ... 289)", name,
-                    n);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: %zu volumes fit no SH order (even orders have 1, 6, 15, 28, 45, 66, 91, 120 or 153, full "
+                    "bases 4, 9, 16, 25, 36, ... 289)",
+                    name, n);
 }
 
 static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)
 {
     if (!options->stop_map) return GLS_OK;
     if (options->stop_map->n_volumes != 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "the stop map of %s has %zu volumes instead of one", name, options->stop_map->n_volumes);
+        return gls_fail(GLS_ERR_ARGUMENT, "the stop map of %s has %zu volumes instead of one", name,
+                        options->stop_map->n_volumes);
     return gls_grid_require_equal(&image->grid, name, &options->stop_map->grid, "stop map");
 }
 
@@ -126,9 +130,9 @@ static gls_status set_matrix(gls_odf_source *s, const char *name)
     memset(parts->matrix, 0, bytes);
     for (size_t v = 0; v < n && status == GLS_OK; v++) {
         double d[1][3];
-        apply((const double (*)[3])parts->to_frame, s->sphere->vertex[v], d[0]);
-        status = s->full ? gls_sh_full_matrix(s->basis, s->order, (const double (*)[3])d, 1, row)
-                         : gls_sh_matrix(s->basis, s->order, (const double (*)[3])d, 1, row);
+        apply((const double(*)[3])parts->to_frame, s->sphere->vertex[v], d[0]);
+        status = s->full ? gls_sh_full_matrix(s->basis, s->order, (const double(*)[3])d, 1, row)
+                         : gls_sh_matrix(s->basis, s->order, (const double(*)[3])d, 1, row);
         for (size_t j = 0; j < k && status == GLS_OK; j++) parts->matrix[v * k + j] = (float)row[j];
     }
     free(row);
@@ -144,8 +148,8 @@ static bool is_voxel_frame(const gls_odf_source *s)
     return true;
 }
 
-gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame, const gls_sphere *sphere,
-                                    const gls_odf_options *options, gls_odf_source **source)
+gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
+                                    const gls_sphere *sphere, const gls_odf_options *options, gls_odf_source **source)
 {
     GLS_REQUIRE(sh && name && sphere && options && source);
     gls_status status = check_options(sh, name, options);
@@ -162,12 +166,14 @@ gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_s
     }
     if (status == GLS_OK) status = set_matrix(s, name);
     if (status == GLS_OK && !s->full && !(basis == GLS_SH_DESCOTEAUX07_LEGACY && is_voxel_frame(s)))
-        status = gls_odf_transform(&sh->grid, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->order, false, &s->parts->to_legacy);
+        status = gls_odf_transform(&sh->grid, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->order,
+                                   false, &s->parts->to_legacy);
     if (status != GLS_OK) {
         gls_odf_source_destroy(s);
         return status;
     }
-    gls_log(GLS_LOG_INFO, "%s: SH of %s order %d, %s axes", name, s->full ? "full (asymmetric)" : "even", s->order, gls_odf_frame_name(frame));
+    gls_log(GLS_LOG_INFO, "%s: SH of %s order %d, %s axes", name, s->full ? "full (asymmetric)" : "even", s->order,
+            gls_odf_frame_name(frame));
     *source = s;
     return GLS_OK;
 }
@@ -183,13 +189,15 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
         free(value);
         return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
     }
-    *direction = (double (*)[3])value;
+    *direction = (double(*)[3])value;
     *n = rows;
     return GLS_OK;
 }
 
-/* For each vertex of an antipodal sphere made of n directions: its own number in their list and that of its antipode, or its own twice where there is none. */
-static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order, uint32_t (*ends)[2])
+/* For each vertex of an antipodal sphere made of n directions: its own number in their list and that of its antipode,
+ * or its own twice where there is none. */
+static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order,
+                      uint32_t (*ends)[2])
 {
     for (size_t v = 0; v < sphere->n; v++) {
         const double *a = sphere->vertex[v];
@@ -228,7 +236,7 @@ static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3]
     struct gls_odf_parts *parts = s->parts;
     double map[3][4] = {{0}}, inverse[3][4], to_voxels[3][3];
     gls_status status = GLS_ERR_MEMORY;
-    double (*along)[3] = malloc(n * sizeof *along);
+    double(*along)[3] = malloc(n * sizeof *along);
     uint32_t *order = malloc(n * sizeof *order);
     parts->ends = malloc(2 * n * sizeof *parts->ends);
     if (!along || !order || !parts->ends) {
@@ -236,13 +244,14 @@ static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3]
         goto fail;
     }
     for (int r = 0; r < 3; r++) memcpy(map[r], parts->to_frame[r], sizeof parts->to_frame[r]);
-    gls_affine_invert((const double (*)[4])map, inverse);
+    gls_affine_invert((const double(*)[4])map, inverse);
     for (int r = 0; r < 3; r++) memcpy(to_voxels[r], inverse[r], sizeof to_voxels[r]);
-    for (size_t i = 0; i < n; i++) apply((const double (*)[3])to_voxels, direction[i], along[i]);
-    status = gls_sphere_create_guess((const double (*)[3])along, n, &parts->sphere, order);
+    for (size_t i = 0; i < n; i++) apply((const double(*)[3])to_voxels, direction[i], along[i]);
+    status = gls_sphere_create_guess((const double(*)[3])along, n, &parts->sphere, order);
     if (status != GLS_OK) goto fail;
-    find_ends(parts->sphere, (const double (*)[3])along, n, order, parts->ends);
-    if (parts->sphere->antipodal && n == 2 * parts->sphere->n && !is_symmetric(s->image, parts->sphere, (const uint32_t (*)[2])parts->ends)) {
+    find_ends(parts->sphere, (const double(*)[3])along, n, order, parts->ends);
+    if (parts->sphere->antipodal && n == 2 * parts->sphere->n &&
+        !is_symmetric(s->image, parts->sphere, (const uint32_t(*)[2])parts->ends)) {
         gls_sphere *pairs = parts->sphere;
         size_t m = pairs->n;
         parts->sphere = NULL;
@@ -260,12 +269,15 @@ fail:
     return status;
 }
 
-gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *name, const double (*direction)[3], size_t n, const char *sphere_name,
-                                            gls_bvec_frame frame, const gls_odf_options *options, gls_odf_source **source)
+gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *name, const double (*direction)[3],
+                                            size_t n, const char *sphere_name, gls_bvec_frame frame,
+                                            const gls_odf_options *options, gls_odf_source **source)
 {
     GLS_REQUIRE(odf && name && direction && sphere_name && options && source);
     if (odf->n_volumes != n)
-        return gls_fail(GLS_ERR_INPUT, "%s has %zu volumes, but %s has %zu directions: one amplitude is needed for each", name, odf->n_volumes, sphere_name, n);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s has %zu volumes, but %s has %zu directions: one amplitude is needed for each", name,
+                        odf->n_volumes, sphere_name, n);
     gls_status status = check_options(odf, name, options);
     if (status != GLS_OK) return status;
     gls_odf_source *s = source_alloc(odf, options, frame);
@@ -277,8 +289,8 @@ gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *na
         gls_odf_source_destroy(s);
         return gls_fail(status, "%s: %s", sphere_name, text);
     }
-    gls_log(GLS_LOG_INFO, "%s: %s amplitudes on %zu directions, sampled on %zu vertices, %s axes", name, s->sphere->antipodal ? "symmetric" : "asymmetric", n,
-            s->sphere->n, gls_odf_frame_name(frame));
+    gls_log(GLS_LOG_INFO, "%s: %s amplitudes on %zu directions, sampled on %zu vertices, %s axes", name,
+            s->sphere->antipodal ? "symmetric" : "asymmetric", n, s->sphere->n, gls_odf_frame_name(frame));
     *source = s;
     return GLS_OK;
 }

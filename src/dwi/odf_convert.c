@@ -12,9 +12,11 @@
 #include <string.h>
 
 /* One basis at n directions. */
-static gls_status evaluate(gls_sh_basis basis, int order, bool full, const double (*direction)[3], size_t n, double *matrix)
+static gls_status evaluate(gls_sh_basis basis, int order, bool full, const double (*direction)[3], size_t n,
+                           double *matrix)
 {
-    return full ? gls_sh_full_matrix(basis, order, direction, n, matrix) : gls_sh_matrix(basis, order, direction, n, matrix);
+    return full ? gls_sh_full_matrix(basis, order, direction, n, matrix)
+                : gls_sh_matrix(basis, order, direction, n, matrix);
 }
 
 /* Evenly spread over the whole sphere, where even and odd functions are told apart. */
@@ -28,25 +30,28 @@ static void spread(size_t n, double (*direction)[3])
     }
 }
 
-/* turn: directions of the new frame to the old one. transform (k x k): new coefficients from old ones. Degrees do not mix. */
-static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3], double *transform)
+/* turn: directions of the new frame to the old one. transform (k x k): new coefficients from old ones. Degrees do not
+ * mix. */
+static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],
+                                double *transform)
 {
     size_t k = full ? gls_sh_full_count(order) : gls_sh_count(order), n = 4 * k + 8;
     gls_status status = GLS_ERR_MEMORY;
-    double (*direction)[3] = malloc(n * sizeof *direction);
-    double *here = malloc(n * k * sizeof *here), *there = malloc(n * k * sizeof *there), *inverse = malloc(n * k * sizeof *inverse);
+    double(*direction)[3] = malloc(n * sizeof *direction);
+    double *here = malloc(n * k * sizeof *here), *there = malloc(n * k * sizeof *there),
+           *inverse = malloc(n * k * sizeof *inverse);
     double *no_penalty = calloc(k, sizeof *no_penalty);
     if (!direction || !here || !there || !inverse || !no_penalty) {
         gls_fail(status, "out of memory for %zu SH coefficients", k);
         goto fail;
     }
     spread(n, direction);
-    status = evaluate(to, order, full, (const double (*)[3])direction, n, here);
+    status = evaluate(to, order, full, (const double(*)[3])direction, n, here);
     for (size_t i = 0; i < n; i++) {
         double d[3] = {direction[i][0], direction[i][1], direction[i][2]};
         for (int r = 0; r < 3; r++) direction[i][r] = turn[r][0] * d[0] + turn[r][1] * d[1] + turn[r][2] * d[2];
     }
-    if (status == GLS_OK) status = evaluate(from, order, full, (const double (*)[3])direction, n, there);
+    if (status == GLS_OK) status = evaluate(from, order, full, (const double(*)[3])direction, n, there);
     if (status == GLS_OK) status = gls_ridge_inverse(here, n, k, no_penalty, inverse, NULL);
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < k; i++)
@@ -76,24 +81,27 @@ static void transform_image(const float *matrix, size_t k, const gls_image *sh, 
         float in[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 1) * GLS_ODF_BLOCK] __attribute__((aligned(64)));
 #pragma omp for schedule(static)
         for (long long block = 0; block < blocks; block++) {
-            size_t first = (size_t)block * GLS_ODF_BLOCK, count = voxels - first < GLS_ODF_BLOCK ? voxels - first : GLS_ODF_BLOCK;
+            size_t first = (size_t)block * GLS_ODF_BLOCK,
+                   count = voxels - first < GLS_ODF_BLOCK ? voxels - first : GLS_ODF_BLOCK;
             memset(in, 0, k * GLS_ODF_BLOCK * sizeof *in);
-            for (size_t j = 0; j < k; j++) memcpy(in + j * GLS_ODF_BLOCK, sh->data + j * voxels + first, count * sizeof *in);
+            for (size_t j = 0; j < k; j++)
+                memcpy(in + j * GLS_ODF_BLOCK, sh->data + j * voxels + first, count * sizeof *in);
             kernel(matrix, padded, k, k, in, count, to->data + first, voxels);
         }
     }
 }
 
-gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full,
-                             float **out)
+gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
+                             gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full, float **out)
 {
-    size_t k = full ? gls_sh_full_count(order) : gls_sh_count(order), padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
+    size_t k = full ? gls_sh_full_count(order) : gls_sh_count(order),
+           padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
     size_t bytes = (padded * k * sizeof(float) + 63) / 64 * 64;
     double voxel_to_old[3][3], voxel_to_new[3][3], turn[3][3], new_to_voxel[3][4], map[3][4] = {{0}};
     gls_odf_frame_map(from_frame, grid, voxel_to_old);
     gls_odf_frame_map(to_frame, grid, voxel_to_new);
     for (int r = 0; r < 3; r++) memcpy(map[r], voxel_to_new[r], sizeof voxel_to_new[r]);
-    gls_affine_invert((const double (*)[4])map, new_to_voxel);
+    gls_affine_invert((const double(*)[4])map, new_to_voxel);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             turn[r][c] = 0;
@@ -101,8 +109,9 @@ gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basi
         }
     double *transform = malloc(k * k * sizeof *transform);
     float *matrix = aligned_alloc(64, bytes);
-    gls_status status = transform && matrix ? set_transform(from, to, order, full, (const double (*)[3])turn, transform)
-                                            : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients", name, k);
+    gls_status status = transform && matrix
+                            ? set_transform(from, to, order, full, (const double(*)[3])turn, transform)
+                            : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients", name, k);
     if (status == GLS_OK) {
         memset(matrix, 0, bytes);
         for (size_t i = 0; i < k * k; i++) matrix[i] = (float)transform[i];
@@ -114,8 +123,8 @@ gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basi
     return status;
 }
 
-gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from, gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame,
-                              gls_image **converted)
+gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
+                              gls_sh_basis to, gls_bvec_frame to_frame, gls_image **converted)
 {
     GLS_REQUIRE(sh && name && converted);
     size_t k = sh->n_volumes;

@@ -33,7 +33,8 @@ size_t gls_odf_kernel_list(gls_odf_kernel kernels[3])
     size_t n = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) kernels[n++] = multiply_avx512;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        kernels[n++] = multiply_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = multiply_avx2;
 #endif
     kernels[n++] = multiply_plain;

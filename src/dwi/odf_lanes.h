@@ -8,7 +8,8 @@
 
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 
-TARGET static void NAME(multiply)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in, size_t count, float *rows, size_t stride)
+TARGET static void NAME(multiply)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,
+                                  size_t count, float *rows, size_t stride)
 {
     for (size_t v = 0; v < n_rows; v += GLS_ODF_ROWS) {
         const float *a = matrix + v * n_inputs;
@@ -20,7 +21,8 @@ TARGET static void NAME(multiply)(const float *matrix, size_t n_rows, size_t n_s
                     for (size_t w = 0; w < WIDE; w++) sum[r][w] += a[r * n_inputs + j] * x[w];
             }
             size_t n = count - i < WIDE * LANES ? count - i : WIDE * LANES;
-            for (size_t r = 0; r < GLS_ODF_ROWS && v + r < n_stored; r++) memcpy(rows + (v + r) * stride + i, sum[r], n * sizeof *rows);
+            for (size_t r = 0; r < GLS_ODF_ROWS && v + r < n_stored; r++)
+                memcpy(rows + (v + r) * stride + i, sum[r], n * sizeof *rows);
         }
     }
 }

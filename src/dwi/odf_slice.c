@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Voxels first .. first + count - 1 of all volumes that take part; false if every value is 0. Values that are not finite become 0. */
+/* Voxels first .. first + count - 1 of all volumes that take part; false if every value is 0. Values that are not
+ * finite become 0. */
 static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
@@ -31,7 +32,8 @@ static void fold(const gls_odf_source *s, size_t first, size_t count, float *row
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
     for (size_t v = 0; v < s->sphere->n; v++) {
-        const float *a = s->image->data + s->parts->ends[v][0] * voxels + first, *b = s->image->data + s->parts->ends[v][1] * voxels + first;
+        const float *a = s->image->data + s->parts->ends[v][0] * voxels + first,
+                    *b = s->image->data + s->parts->ends[v][1] * voxels + first;
         float *to = rows + v * stride;
         for (size_t i = 0; i < count; i++) {
             float mean = 0.5f * (a[i] + b[i]);
@@ -49,7 +51,8 @@ static void finish(const gls_odf_source *s, size_t first, size_t count, float *r
     for (size_t i = 0; i < count; i++) factor[i] = 1;
     if (s->options.normalise) {
         for (size_t v = 0; v < s->sphere->n; v++)
-            for (size_t i = 0; i < count; i++) largest[i] = rows[v * stride + i] > largest[i] ? rows[v * stride + i] : largest[i];
+            for (size_t i = 0; i < count; i++)
+                largest[i] = rows[v * stride + i] > largest[i] ? rows[v * stride + i] : largest[i];
         for (size_t i = 0; i < count; i++)
             if (largest[i] > 0) factor[i] = 1 / largest[i];
     }
@@ -84,8 +87,10 @@ void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, 
     size_t k = parts->n_inputs, padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
     const gls_image *stop = source->options.stop_map;
     bool any = load(source, first, count, parts->to_legacy ? scratch : rows);
-    if (!any) memset(rows, 0, k * GLS_ODF_BLOCK * sizeof *rows);
-    else if (parts->to_legacy) gls_odf_kernel_best()(parts->to_legacy, padded, k, k, scratch, GLS_ODF_BLOCK, rows, GLS_ODF_BLOCK);
+    if (!any)
+        memset(rows, 0, k * GLS_ODF_BLOCK * sizeof *rows);
+    else if (parts->to_legacy)
+        gls_odf_kernel_best()(parts->to_legacy, padded, k, k, scratch, GLS_ODF_BLOCK, rows, GLS_ODF_BLOCK);
     for (size_t i = 0; stop && i < count; i++)
         if (!(stop->data[first + i] >= source->options.stop_threshold))
             for (size_t j = 0; j < k; j++) rows[j * GLS_ODF_BLOCK + i] = 0;
@@ -103,7 +108,8 @@ gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
         float in[GLS_ODF_SCRATCH] __attribute__((aligned(64)));
 #pragma omp for schedule(dynamic, 4)
         for (long long block = 0; block < blocks; block++) {
-            size_t begin = (size_t)block * GLS_ODF_BLOCK, count = stride - begin < GLS_ODF_BLOCK ? stride - begin : GLS_ODF_BLOCK;
+            size_t begin = (size_t)block * GLS_ODF_BLOCK,
+                   count = stride - begin < GLS_ODF_BLOCK ? stride - begin : GLS_ODF_BLOCK;
             gls_odf_block(source, (size_t)z * stride + begin, count, rows + begin, stride, in);
         }
     }

@@ -40,7 +40,8 @@ static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *ac
     return true;
 }
 
-size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options, uint32_t *peak, size_t capacity)
+size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options, uint32_t *peak,
+                      size_t capacity)
 {
     /* the maxima, and in their front those accepted so far */
     uint32_t list[GLS_SPHERE_MAX_DIRECTIONS];
@@ -54,11 +55,13 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
     qsort_r(list, n_maxima, sizeof *list, stronger_first, (void *)value);
     if (value[list[0]] < 0) return 0;
     if (minimum < 0) minimum = 0;
-    double threshold = options->relative_threshold * (value[list[0]] - minimum), max_cosine = cos(M_PI / 180 * options->min_separation_angle);
+    double threshold = options->relative_threshold * (value[list[0]] - minimum),
+           max_cosine = cos(M_PI / 180 * options->min_separation_angle);
     for (size_t m = 0; m < n_maxima; m++) {
         uint32_t v = list[m];
         /* a single maximum is a peak whatever the options say */
-        if (n_maxima > 1 && (value[v] - minimum < threshold || !is_separate(sphere, v, list, n_peaks, max_cosine))) continue;
+        if (n_maxima > 1 && (value[v] - minimum < threshold || !is_separate(sphere, v, list, n_peaks, max_cosine)))
+            continue;
         list[n_peaks] = v;
         if (n_peaks < capacity) peak[n_peaks] = v;
         n_peaks++;

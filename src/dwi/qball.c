@@ -43,7 +43,8 @@ static double legendre_at_zero(int l)
     return p;
 }
 
-static gls_status check_table(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, size_t *n_weighted)
+static gls_status check_table(const gls_gradients *gradients, const gls_qball_options *options,
+                              bool require_single_shell, size_t *n_weighted)
 {
     double low = INFINITY, high = 0;
     size_t n = 0;
@@ -54,14 +55,21 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
         n++;
     }
     size_t k = gls_sh_count(options->sh_order);
-    if (n == gradients->n) return gls_fail(GLS_ERR_INPUT, "the gradient table has no b0 volume; q-ball models need one");
+    if (n == gradients->n)
+        return gls_fail(GLS_ERR_INPUT, "the gradient table has no b0 volume; q-ball models need one");
     if (n <= k)
-        return gls_fail(GLS_ERR_INPUT, "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n,
-                        options->sh_order, k, k + 1);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%zu diffusion-weighted volumes are too few for SH order %d: its %zu coefficients need at least %zu", n,
+            options->sh_order, k, k + 1);
     if (high - low > 20 && high - low > 0.01 * low) {
         if (require_single_shell)
-            return gls_fail(GLS_ERR_INPUT, "q-ball models need one shell, the weighted volumes have b-values from %g to %g s/mm2", low, high);
-        gls_log(GLS_LOG_WARNING, "the q-ball model treats all weighted volumes as one shell, their b-values go from %g to %g s/mm2", low, high);
+            return gls_fail(GLS_ERR_INPUT,
+                            "q-ball models need one shell, the weighted volumes have b-values from %g to %g s/mm2", low,
+                            high);
+        gls_log(GLS_LOG_WARNING,
+                "the q-ball model treats all weighted volumes as one shell, their b-values go from %g to %g s/mm2", low,
+                high);
     }
     *n_weighted = n;
     return GLS_OK;
@@ -82,14 +90,15 @@ static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
     q->fit = malloc(k * n * sizeof *q->fit);
     q->laplacian = malloc(k * sizeof *q->laplacian);
     q->fit_scale = malloc(k * sizeof *q->fit_scale);
-    if (q->volume && q->basis && q->basis_inverse && q->leverage_scale && q->fit && q->laplacian && q->fit_scale) return q;
+    if (q->volume && q->basis && q->basis_inverse && q->leverage_scale && q->fit && q->laplacian && q->fit_scale)
+        return q;
     gls_qball_destroy(q);
     return NULL;
 }
 
 static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
 {
-    double (*direction)[3] = malloc(q->n * sizeof *direction);
+    double(*direction)[3] = malloc(q->n * sizeof *direction);
     if (!direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", q->n);
     size_t n = 0;
     for (size_t i = 0; i < gradients->n; i++) {
@@ -97,7 +106,8 @@ static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
         memcpy(direction[n], gradients->bvec[i], sizeof *direction);
         q->volume[n++] = i;
     }
-    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, q->options.sh_order, (const double (*)[3])direction, n, q->basis);
+    gls_status status =
+        gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, q->options.sh_order, (const double(*)[3])direction, n, q->basis);
     free(direction);
     return status;
 }
@@ -118,7 +128,9 @@ static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
     for (size_t i = 0; i < q->n; i++) {
         double freedom = 1 - leverage[i];
         if (freedom < MIN_FREEDOM)
-            return gls_fail(GLS_ERR_INPUT, "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to bootstrap; use a lower order",
+            return gls_fail(GLS_ERR_INPUT,
+                            "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to "
+                            "bootstrap; use a lower order",
                             q->volume[i], q->options.sh_order);
         q->leverage_scale[i] = 1 / sqrt(freedom);
     }
@@ -144,7 +156,8 @@ fail:
     return status;
 }
 
-gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell, gls_qball **qball)
+gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell,
+                            gls_qball **qball)
 {
     GLS_REQUIRE(gradients && qball);
     const gls_qball_options defaults = gls_qball_options_default();
@@ -188,7 +201,8 @@ void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, doub
             curved[j] += qball->fit[j * n + i] * f;
         }
     }
-    for (size_t j = 0; j < k; j++) coefficients[j] = qball->fit_scale[j] * (csa ? curved[j] : 4 * curved[j] - qball->laplacian[j] * direct[j]);
+    for (size_t j = 0; j < k; j++)
+        coefficients[j] = qball->fit_scale[j] * (csa ? curved[j] : 4 * curved[j] - qball->laplacian[j] * direct[j]);
     if (csa) coefficients[0] = 0.5 / sqrt(M_PI);
 }
 

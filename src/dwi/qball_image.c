@@ -86,16 +86,20 @@ static gls_status fit_all(const job *j)
         }
         free(w);
     }
-    return atomic_load(&failed) ? gls_fail(GLS_ERR_MEMORY, "out of memory for the q-ball fit of %zu voxels", j->voxels) : GLS_OK;
+    return atomic_load(&failed) ? gls_fail(GLS_ERR_MEMORY, "out of memory for the q-ball fit of %zu voxels", j->voxels)
+                                : GLS_OK;
 }
 
-gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, gls_image **sh)
+gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask, gls_image **sh)
 {
     GLS_REQUIRE(qball && dwi && gradients && sh);
     if (dwi->n_volumes != gradients->n)
-        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", gradients->n, dwi->n_volumes);
+        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", gradients->n,
+                        dwi->n_volumes);
     if (qball->n + gradients->n_b0 != gradients->n || gradients->n_b0 == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model has %zu weighted volumes, the gradient table %zu", qball->n, gradients->n - gradients->n_b0);
+        return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model has %zu weighted volumes, the gradient table %zu", qball->n,
+                        gradients->n - gradients->n_b0);
     gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "the series", &mask->grid, "the mask") : GLS_OK;
     if (status != GLS_OK) return status;
     job j = {.qball = qball, .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};

@@ -34,7 +34,8 @@ static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int
 }
 
 /* The chosen volumes inside the cube. */
-static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const int32_t first[3], const int32_t size[3], gls_image **part)
+static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                       const int32_t first[3], const int32_t size[3], gls_image **part)
 {
     gls_grid grid = dwi->grid;
     memcpy(grid.dim, size, sizeof grid.dim);
@@ -65,8 +66,8 @@ static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image 
 }
 
 /* Means over the voxels whose FA is above the threshold; *largest is the largest FA of all. */
-static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *fa, const gls_image *evals, double threshold, gls_response *mean,
-                    double *largest)
+static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *fa, const gls_image *evals,
+                    double threshold, gls_response *mean, double *largest)
 {
     size_t voxels = gls_grid_voxels(&part->grid);
     *mean = (gls_response){.n_voxels = 0};
@@ -84,8 +85,8 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
     mean->s0 /= (double)(mean->n_voxels * gradients->n_b0);
 }
 
-gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const gls_response_options *options,
-                                 gls_response *response)
+gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                                 const gls_response_options *options, gls_response *response)
 {
     GLS_REQUIRE(dwi && gradients && options && response);
     GLS_REQUIRE(options->roi_radius >= 1 && options->fa_threshold >= 0 && options->fa_threshold < 1);
@@ -95,7 +96,8 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     double largest = 0;
     int32_t first[3], size[3];
     gls_status status = gls_csd_check_series("response", dwi, gradients, volume);
-    if (status == GLS_OK && options->mask) status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
+    if (status == GLS_OK && options->mask)
+        status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
     if (status != GLS_OK) return status;
     central_cube(dwi->grid.dim, options->roi_radius, first, size);
     status = crop(dwi, gradients, volume, first, size, &part);
@@ -105,15 +107,20 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     average(part, gradients, fa, evals, options->fa_threshold, &mean, &largest);
     if (mean.n_voxels == 0)
         status = gls_fail(GLS_ERR_INPUT,
-                          "response: none of the %d x %d x %d central voxels has FA above %g, the largest is %.3g: lower the FA threshold, enlarge the region or "
+                          "response: none of the %d x %d x %d central voxels has FA above %g, the largest is %.3g: "
+                          "lower the FA threshold, enlarge the region or "
                           "give a response",
                           size[0], size[1], size[2], options->fa_threshold, largest);
     else if (!(mean.s0 > 0) || !isfinite(mean.s0))
-        status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", mean.n_voxels, mean.s0);
+        status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0",
+                          mean.n_voxels, mean.s0);
     if (status != GLS_OK) goto fail;
-    gls_log(GLS_LOG_INFO, "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %g in the central %d x %d x %d", mean.evals[0], mean.evals[1],
-            mean.s0, mean.n_voxels, options->fa_threshold, size[0], size[1], size[2]);
-    if (mean.n_voxels < FEW_VOXELS) gls_log(GLS_LOG_WARNING, "response: only %zu voxels have FA above %g", mean.n_voxels, options->fa_threshold);
+    gls_log(
+        GLS_LOG_INFO,
+        "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %g in the central %d x %d x %d",
+        mean.evals[0], mean.evals[1], mean.s0, mean.n_voxels, options->fa_threshold, size[0], size[1], size[2]);
+    if (mean.n_voxels < FEW_VOXELS)
+        gls_log(GLS_LOG_WARNING, "response: only %zu voxels have FA above %g", mean.n_voxels, options->fa_threshold);
     *response = mean;
 fail:
     gls_image_destroy(part);
@@ -125,7 +132,9 @@ fail:
 static gls_status cut_zonal(const gls_response *response, int order, gls_response *zonal)
 {
     if (response->order < order)
-        return gls_fail(GLS_ERR_INPUT, "the response has coefficients up to order %d, CSD of order %d needs those up to %d", response->order, order, order);
+        return gls_fail(GLS_ERR_INPUT,
+                        "the response has coefficients up to order %d, CSD of order %d needs those up to %d",
+                        response->order, order, order);
     gls_response cut = *response;
     cut.order = order;
     for (int l = order + 2; l <= GLS_CSD_MAX_ORDER; l += 2) cut.zonal[l / 2] = 0;
@@ -137,12 +146,14 @@ static gls_status check_zonal(const gls_response *zonal)
 {
     for (int l = 0; l <= zonal->order; l += 2)
         if (!isfinite(zonal->zonal[l / 2]) || zonal->zonal[l / 2] == 0)
-            return gls_fail(GLS_ERR_INPUT, "the response has the coefficient %g for l = %d: it cannot be inverted", zonal->zonal[l / 2], l);
+            return gls_fail(GLS_ERR_INPUT, "the response has the coefficient %g for l = %d: it cannot be inverted",
+                            zonal->zonal[l / 2], l);
     if (zonal->zonal[0] < 0) return gls_fail(GLS_ERR_INPUT, "the response has a negative mean, %g", zonal->zonal[0]);
     return GLS_OK;
 }
 
-gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order, gls_response *zonal)
+gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
+                                 gls_response *zonal)
 {
     size_t k = gls_sh_count(sh_order);
     GLS_REQUIRE(response && gradients && zonal && k > 0 && sh_order <= GLS_CSD_MAX_ORDER);
@@ -153,12 +164,16 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
         if (status == GLS_OK) *zonal = made;
         return status;
     }
-    if (!(response->evals[0] > response->evals[1] && response->evals[1] > 0 && response->s0 > 0) || !isfinite(response->evals[0] * response->s0))
-        return gls_fail(GLS_ERR_INPUT, "a response of eigenvalues %g, %g mm2/s and S0 %g: needs the first above the second and all above 0", response->evals[0],
-                        response->evals[1], response->s0);
+    if (!(response->evals[0] > response->evals[1] && response->evals[1] > 0 && response->s0 > 0) ||
+        !isfinite(response->evals[0] * response->s0))
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "a response of eigenvalues %g, %g mm2/s and S0 %g: needs the first above the second and all above 0",
+            response->evals[0], response->evals[1], response->s0);
     size_t n = gradients->n - gradients->n_b0, rows = n > k ? n : k, i = 0;
     gls_status status = GLS_ERR_MEMORY;
-    double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal), *singular = malloc(k * sizeof *singular);
+    double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),
+           *singular = malloc(k * sizeof *singular);
     if (!basis || !signal || !singular) {
         gls_fail(status, "out of memory for a response of order %d", sh_order);
         goto fail;
@@ -168,13 +183,16 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
         const double *g = gradients->bvec[t];
         double d = response->evals[0] * g[2] * g[2] + response->evals[1] * (g[0] * g[0] + g[1] * g[1]);
         signal[i] = response->s0 * exp(-gradients->bval[t] * d);
-        status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double (*)[3])gradients->bvec[t], 1, basis + i++ * k);
+        status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])gradients->bvec[t], 1,
+                               basis + i++ * k);
         if (status != GLS_OK) goto fail;
     }
     lapack_int rank;
-    lapack_int info = LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k, signal, 1, singular, -1, &rank);
+    lapack_int info = LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k, signal, 1,
+                                     singular, -1, &rank);
     if (info != 0) {
-        status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "SH fit of the response failed (LAPACK info %d)", (int)info);
+        status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "SH fit of the response failed (LAPACK info %d)",
+                          (int)info);
         goto fail;
     }
     for (int l = 0; l <= sh_order; l += 2) made.zonal[l / 2] = signal[l * (l + 1) / 2];

@@ -20,7 +20,8 @@ static bool all_positive(const double *value, size_t n)
 static gls_status take_evals(const char *path, const double *value, gls_response *response)
 {
     if (!(value[1] < value[0]) || fabs(value[2] - value[1]) > 1e-3 * value[1] || !isfinite(value[0] * value[3]))
-        return gls_fail(GLS_ERR_INPUT, "%s: %g %g %g %g is no response: eigenvalues l1 > l2 = l3 and S0 are expected", path, value[0], value[1], value[2], value[3]);
+        return gls_fail(GLS_ERR_INPUT, "%s: %g %g %g %g is no response: eigenvalues l1 > l2 = l3 and S0 are expected",
+                        path, value[0], value[1], value[2], value[3]);
     *response = (gls_response){.evals = {value[0], value[1]}, .s0 = value[3]};
     return GLS_OK;
 }
@@ -29,17 +30,24 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
 {
     size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
-        return gls_fail(GLS_ERR_INPUT, "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu; a response of eigenvalues has 4 positive numbers", path, n,
-                        n == 1 ? "" : "s", 2 * (n - 1), order, needed);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu; a response of eigenvalues "
+                        "has 4 positive numbers",
+                        path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
-        if (!isfinite(value[i]) || value[i] == 0) return gls_fail(GLS_ERR_INPUT, "%s: coefficient %g for l = %zu, a response needs another number", path, value[i], 2 * i);
+        if (!isfinite(value[i]) || value[i] == 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: coefficient %g for l = %zu, a response needs another number", path,
+                            value[i], 2 * i);
         made.zonal[i] = value[i];
     }
     if (!(value[0] > 0 && value[1] < 0))
-        return gls_fail(GLS_ERR_INPUT, "%s: coefficients %g and %g for l = 0 and 2 are no response of fibres, they should be positive and negative", path, value[0],
-                        value[1]);
-    if (n > needed) gls_log(GLS_LOG_INFO, "%s: the first %zu of %zu coefficients are used, for order %d", path, needed, n, order);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: coefficients %g and %g for l = 0 and 2 are no response of fibres, they should be positive "
+                        "and negative",
+                        path, value[0], value[1]);
+    if (n > needed)
+        gls_log(GLS_LOG_INFO, "%s: the first %zu of %zu coefficients are used, for order %d", path, needed, n, order);
     *response = made;
     return GLS_OK;
 }
@@ -62,7 +70,10 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
         found = i;
     }
     if (n != rows)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the gradient table has %zu shells with the b0; one row, or one for each of them, is expected", path, rows, n);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: %zu rows, but the gradient table has %zu shells with the b0; one row, or one for each "
+                          "of them, is expected",
+                          path, rows, n);
     else if (found == SIZE_MAX)
         status = gls_fail(GLS_ERR_INPUT, "%s: the gradient table has no diffusion-weighted shell", path);
     else
@@ -71,7 +82,8 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
     return status;
 }
 
-gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval, gls_response *response)
+gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
+                             gls_response *response)
 {
     GLS_REQUIRE(path && response && sh_order >= 2 && sh_order <= GLS_CSD_MAX_ORDER && sh_order % 2 == 0);
     double *value = NULL;
@@ -93,12 +105,16 @@ gls_status gls_response_write(const char *path, const gls_response *response)
     GLS_REQUIRE(path && response);
     gls_text text = {0};
     if (response->is_zonal) {
-        gls_text_puts(&text, "# response: spherical harmonic coefficients (l, m = 0) of the signal of a fibre bundle along z, l = 0, 2, ...\n");
-        for (int l = 0; l <= response->order; l += 2) gls_text_printf(&text, "%s%.17g", l ? " " : "", response->zonal[l / 2]);
+        gls_text_puts(&text, "# response: spherical harmonic coefficients (l, m = 0) of the signal of a fibre bundle "
+                             "along z, l = 0, 2, ...\n");
+        for (int l = 0; l <= response->order; l += 2)
+            gls_text_printf(&text, "%s%.17g", l ? " " : "", response->zonal[l / 2]);
         gls_text_puts(&text, "\n");
     } else {
-        gls_text_puts(&text, "# response: eigenvalues l1 l2 l2 of the tensor of a fibre bundle in mm2/s, signal S0 without diffusion weighting\n");
-        gls_text_printf(&text, "%.17g %.17g %.17g %.17g\n", response->evals[0], response->evals[1], response->evals[1], response->s0);
+        gls_text_puts(&text, "# response: eigenvalues l1 l2 l2 of the tensor of a fibre bundle in mm2/s, signal S0 "
+                             "without diffusion weighting\n");
+        gls_text_printf(&text, "%.17g %.17g %.17g %.17g\n", response->evals[0], response->evals[1], response->evals[1],
+                        response->s0);
     }
     size_t n = text.length;
     char *data = gls_text_take(&text);

@@ -47,10 +47,13 @@ gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis)
             return GLS_OK;
         }
     }
-    return gls_fail(GLS_ERR_ARGUMENT, "unknown SH basis '%s' (there are: descoteaux07_legacy, descoteaux07, tournier07_legacy, tournier07)", name);
+    return gls_fail(
+        GLS_ERR_ARGUMENT,
+        "unknown SH basis '%s' (there are: descoteaux07_legacy, descoteaux07, tournier07_legacy, tournier07)", name);
 }
 
-/* Orthonormal associated Legendre functions with the Condon-Shortley sign: p[l][m] at z = cos(theta), s = sin(theta) >= 0. */
+/* Orthonormal associated Legendre functions with the Condon-Shortley sign: p[l][m] at z = cos(theta), s = sin(theta) >=
+ * 0. */
 static void legendre(int order, double z, double s, double p[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1])
 {
     p[0][0] = sqrt(0.25 / M_PI);
@@ -89,7 +92,8 @@ static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, doubl
 }
 
 /* Degrees 0, step, 2 step, ... at n directions. */
-static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*direction)[3], size_t n, size_t count, double *matrix)
+static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*direction)[3], size_t n, size_t count,
+                        double *matrix)
 {
     for (size_t i = 0; i < n; i++) {
         double x = direction[i][0], y = direction[i][1], z = direction[i][2], rho = hypot(x, y), r = hypot(rho, z);

@@ -79,9 +79,9 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
 static gls_status triangulate(gls_sphere *s)
 {
     size_t n = s->n, total = s->antipodal ? 2 * n : n, n_faces = 0;
-    uint32_t (*face)[3] = NULL;
+    uint32_t(*face)[3] = NULL;
     gls_status status = GLS_ERR_MEMORY;
-    double (*point)[3] = malloc(total * sizeof *point);
+    double(*point)[3] = malloc(total * sizeof *point);
     uint32_t *label = malloc(total * sizeof *label);
     if (!point || !label) {
         gls_fail(status, "out of memory for a sphere of %zu vertices", n);
@@ -91,8 +91,8 @@ static gls_status triangulate(gls_sphere *s)
         for (int a = 0; a < 3; a++) point[i][a] = i < n ? s->vertex[i][a] : -s->vertex[i - n][a];
         label[i] = (uint32_t)(i % n);
     }
-    status = gls_hull_create((const double (*)[3])point, label, total, &face, &n_faces);
-    if (status == GLS_OK) status = set_neighbours(s, (const uint32_t (*)[3])face, n_faces);
+    status = gls_hull_create((const double(*)[3])point, label, total, &face, &n_faces);
+    if (status == GLS_OK) status = set_neighbours(s, (const uint32_t(*)[3])face, n_faces);
 fail:
     free(point);
     free(label);
@@ -162,7 +162,9 @@ static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *par
                 same += d * d;
                 opposite += s * s;
             }
-            if (same < limit) return gls_fail(GLS_ERR_INPUT, "directions %zu and %zu are the same (closer than 0.06 degrees)", i + 1, j + 1);
+            if (same < limit)
+                return gls_fail(GLS_ERR_INPUT, "directions %zu and %zu are the same (closer than 0.06 degrees)", i + 1,
+                                j + 1);
             if (opposite >= limit) continue;
             partner[i] = (uint32_t)j;
             partner[j] = (uint32_t)i;
@@ -177,28 +179,32 @@ static gls_status normalise(const double (*direction)[3], size_t n, double (*uni
     for (size_t i = 0; i < n; i++) {
         const double *d = direction[i];
         double norm = hypot(hypot(d[0], d[1]), d[2]);
-        if (!(norm > 0) || !isfinite(norm)) return gls_fail(GLS_ERR_INPUT, "direction %zu (%g %g %g) has no finite length above 0", i + 1, d[0], d[1], d[2]);
+        if (!(norm > 0) || !isfinite(norm))
+            return gls_fail(GLS_ERR_INPUT, "direction %zu (%g %g %g) has no finite length above 0", i + 1, d[0], d[1],
+                            d[2]);
         for (int a = 0; a < 3; a++) unit[i][a] = d[a] / norm;
     }
     return GLS_OK;
 }
 
-gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere, uint32_t *order)
+gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere,
+                                  uint32_t *order)
 {
     GLS_REQUIRE(direction && sphere);
     if (n < 6) return gls_fail(GLS_ERR_INPUT, "a sphere needs at least 6 directions, there are %zu", n);
-    if (n > GLS_SPHERE_MAX_DIRECTIONS) return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions, a sphere has at most %d", n, GLS_SPHERE_MAX_DIRECTIONS);
+    if (n > GLS_SPHERE_MAX_DIRECTIONS)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions, a sphere has at most %d", n, GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = NULL;
     size_t n_partnered = 0, kept = 0;
     gls_status status = GLS_ERR_MEMORY;
-    double (*unit)[3] = malloc(n * sizeof *unit);
+    double(*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *partner = malloc(n * sizeof *partner);
     if (!unit || !partner) {
         gls_fail(status, "out of memory for %zu directions", n);
         goto fail;
     }
     status = normalise(direction, n, unit);
-    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, n, partner, &n_partnered);
+    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
     if (status != GLS_OK) goto fail;
 
     bool closed = n_partnered == n;
@@ -225,10 +231,11 @@ fail:
     return status;
 }
 
-/* Whether a plane through the origin has all directions on one side or on itself: then the origin is not inside their hull. */
+/* Whether a plane through the origin has all directions on one side or on itself: then the origin is not inside their
+ * hull. */
 static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *result)
 {
-    uint32_t (*face)[3] = NULL;
+    uint32_t(*face)[3] = NULL;
     size_t n_faces = 0;
     uint32_t *label = malloc(n * sizeof *label);
     if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
@@ -256,20 +263,21 @@ static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *res
 gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere, uint32_t *order)
 {
     GLS_REQUIRE(direction && sphere);
-    if (n < 6 || n > GLS_SPHERE_MAX_DIRECTIONS) return gls_fail(GLS_ERR_INPUT, "%zu directions, a sphere has 6 to %d", n, GLS_SPHERE_MAX_DIRECTIONS);
+    if (n < 6 || n > GLS_SPHERE_MAX_DIRECTIONS)
+        return gls_fail(GLS_ERR_INPUT, "%zu directions, a sphere has 6 to %d", n, GLS_SPHERE_MAX_DIRECTIONS);
     size_t n_partnered = 0;
     bool hemisphere = false;
     gls_status status = GLS_ERR_MEMORY;
-    double (*unit)[3] = malloc(n * sizeof *unit);
+    double(*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *partner = malloc(n * sizeof *partner);
     if (!unit || !partner) {
         gls_fail(status, "out of memory for %zu directions", n);
         goto fail;
     }
     status = normalise(direction, n, unit);
-    if (status == GLS_OK) status = find_partners((const double (*)[3])unit, n, partner, &n_partnered);
-    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double (*)[3])unit, n, &hemisphere);
-    if (status == GLS_OK) status = gls_sphere_create_from((const double (*)[3])unit, n, hemisphere, sphere, order);
+    if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, n, &hemisphere);
+    if (status == GLS_OK) status = gls_sphere_create_from((const double(*)[3])unit, n, hemisphere, sphere, order);
 fail:
     free(unit);
     free(partner);
@@ -281,7 +289,8 @@ gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
     GLS_REQUIRE(sphere && full);
     size_t n = sphere->n, total = sphere->antipodal ? 2 * n : n;
     if (total > GLS_SPHERE_MAX_DIRECTIONS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions with their antipodes, a sphere has at most %d", total, GLS_SPHERE_MAX_DIRECTIONS);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions with their antipodes, a sphere has at most %d", total,
+                        GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = sphere_alloc(total, false);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", 2 * n);
     for (size_t i = 0; i < s->n; i++) {
@@ -314,7 +323,7 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
     if (columns != 3) {
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
     } else {
-        status = gls_sphere_create_guess((const double (*)[3])value, rows, sphere, NULL);
+        status = gls_sphere_create_guess((const double(*)[3])value, rows, sphere, NULL);
         if (status != GLS_OK) status = fail_in_file(status, path);
     }
     free(value);

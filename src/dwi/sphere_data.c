@@ -1,4 +1,5 @@
-/* Made by test/peer/make_spheres.py: points of least electrostatic energy among the sets closed under the three reflections. */
+/* Made by test/peer/make_spheres.py: points of least electrostatic energy among the sets closed under the three
+ * reflections. */
 #include "dwi/sphere_data.h"
 
 static const double default_first[104][3] = {

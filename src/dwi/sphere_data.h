@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* One point of each orbit of the reflections, coordinates >= 0: orbits of 4 antipodal pairs (no zero coordinate) first, then of 2 (one zero), then of 1 (an
- * axis). */
+/* One point of each orbit of the reflections, coordinates >= 0: orbits of 4 antipodal pairs (no zero coordinate) first,
+ * then of 2 (one zero), then of 1 (an axis). */
 struct gls_sphere_data {
     const char *name;
     size_t n_pairs, n_orbits;

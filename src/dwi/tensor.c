@@ -67,7 +67,8 @@ static size_t workspace_bytes(size_t n)
     return sizeof(workspace) + n * BLOCK * sizeof(float) + (2 * n * GLS_TENSOR_LANES + 64) * sizeof(double);
 }
 
-/* Rows of BLOCK signals per volume for count voxels at first + offset[]; lanes up to a multiple of GLS_TENSOR_LANES repeat the last one. */
+/* Rows of BLOCK signals per volume for count voxels at first + offset[]; lanes up to a multiple of GLS_TENSOR_LANES
+ * repeat the last one. */
 static void gather(const job *job, size_t first, uint32_t *offset, size_t count, float *signal)
 {
     size_t padded = (count + GLS_TENSOR_LANES - 1) / GLS_TENSOR_LANES * GLS_TENSOR_LANES;
@@ -92,7 +93,8 @@ static void store(const job *job, workspace *work, const float *signal, size_t l
     if (work->solution.trusted[lane] == 0) {
         double ols[P];
         for (int p = 0; p < P; p++) ols[p] = work->solution.ols[p][lane];
-        if (!gls_tensor_fit_svd(&job->plan, signal + lane, BLOCK, ols, work->scratch, beta)) memcpy(beta, ols, sizeof beta);
+        if (!gls_tensor_fit_svd(&job->plan, signal + lane, BLOCK, ols, work->scratch, beta))
+            memcpy(beta, ols, sizeof beta);
         work->n_svd++;
     }
     for (int p = 0; p < 6; p++) beta[p] /= job->plan.scale[p];
@@ -115,16 +117,20 @@ static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
         for (size_t lane0 = 0; lane0 < n; lane0 += GLS_TENSOR_LANES) {
             job->kernel(&job->plan, work->signal + lane0, BLOCK, work->scratch, &work->solution);
             size_t lanes = n - lane0 < GLS_TENSOR_LANES ? n - lane0 : GLS_TENSOR_LANES;
-            for (size_t lane = 0; lane < lanes; lane++) store(job, work, work->signal + lane0, lane, first + work->offset[begin + lane0 + lane]);
+            for (size_t lane = 0; lane < lanes; lane++)
+                store(job, work, work->signal + lane0, lane, first + work->offset[begin + lane0 + lane]);
         }
     }
 }
 
 static gls_status fit_all(job *job)
 {
-    size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096, n_svd = 0;
+    size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(job->plan.n) + 4095) / 4096 * 4096,
+           n_svd = 0;
     char *memory = aligned_alloc(4096, n_threads * bytes);
-    if (!memory) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tensor fit of %zu volumes on %zu threads", job->plan.n, n_threads);
+    if (!memory)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the tensor fit of %zu volumes on %zu threads", job->plan.n,
+                        n_threads);
     long long n_chunks = (long long)((job->voxels + CHUNK - 1) / CHUNK);
 #pragma omp parallel num_threads((int)n_threads) reduction(+ : n_svd)
     {
@@ -141,21 +147,24 @@ static gls_status fit_all(job *job)
         n_svd += work->n_svd;
     }
     free(memory);
-    if (n_svd) gls_log(GLS_LOG_DEBUG, "tensor: %zu voxels with ill-conditioned weights were fitted by singular values", n_svd);
+    if (n_svd)
+        gls_log(GLS_LOG_DEBUG, "tensor: %zu voxels with ill-conditioned weights were fitted by singular values", n_svd);
     return GLS_OK;
 }
 
 static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
     if (dwi->n_volumes != gradients->n)
-        return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the series has %zu volumes, the gradient table %zu", dwi->n_volumes, gradients->n);
+        return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the series has %zu volumes, the gradient table %zu",
+                        dwi->n_volumes, gradients->n);
     if (!mask) return GLS_OK;
-    if (mask->n_volumes != 1) return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the mask has %zu volumes instead of one", mask->n_volumes);
+    if (mask->n_volumes != 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "tensor fit: the mask has %zu volumes instead of one", mask->n_volumes);
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
 }
 
-gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, const gls_tensor_options *options, gls_image **fa,
-                          gls_image **tensor, gls_image **evals)
+gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                          const gls_tensor_options *options, gls_image **fa, gls_image **tensor, gls_image **evals)
 {
     GLS_REQUIRE(dwi && gradients);
     const gls_tensor_options defaults = gls_tensor_options_default();

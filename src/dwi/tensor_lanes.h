@@ -20,8 +20,8 @@ TARGET static inline VD NAME(max)(VD a, VD b)
     return (VD)((greater & (VU)a) | (~greater & (VU)b));
 }
 
-/* ln x of positive normal numbers: x = m 2^k with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) by its series; absolute error
- * < 2e-14 + 2 ulp. */
+/* ln x of positive normal numbers: x = m 2^k with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1) / (m + 1)) by its
+ * series; absolute error < 2e-14 + 2 ulp. */
 TARGET static inline VD NAME(ln)(VD x)
 {
     const uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
@@ -65,7 +65,8 @@ TARGET static void NAME(log_signal)(const gls_tensor_plan *plan, const float *si
         }
 }
 
-/* c[row][lane] = sum over i of a[i][row] b[i][lane]; rows a multiple of 4. Tiles of four rows by two vectors stay in registers. */
+/* c[row][lane] = sum over i of a[i][row] b[i][lane]; rows a multiple of 4. Tiles of four rows by two vectors stay in
+ * registers. */
 TARGET static void NAME(multiply)(const double *a, size_t rows, const VD *b, size_t n, VD *c)
 {
     for (size_t row = 0; row < rows; row += 4) {
@@ -139,7 +140,8 @@ TARGET static void NAME(solve)(VD *normal, const VD *right, VD *wls, VD *trusted
     *trusted = (VD)(sound & (VU)((VD){0} + 1.0));
 }
 
-TARGET static void NAME(fit)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch, gls_tensor_solution *solution)
+TARGET static void NAME(fit)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch,
+                             gls_tensor_solution *solution)
 {
     VD *y = (VD *)scratch, *w = y + plan->n * VECS, *ols = (VD *)solution->ols;
     VD right[GLS_TENSOR_STRIDE * VECS], normal[GLS_TENSOR_PRODUCTS * VECS];
@@ -148,7 +150,8 @@ TARGET static void NAME(fit)(const gls_tensor_plan *plan, const float *signal, s
     NAME(weigh)(plan, ols, y, w);
     NAME(multiply)(plan->design, GLS_TENSOR_STRIDE, y, plan->n, right);
     NAME(multiply)(plan->product, GLS_TENSOR_PRODUCTS, w, plan->n, normal);
-    for (size_t j = 0; j < VECS; j++) NAME(solve)(normal + j, right + j, (VD *)solution->wls + j, (VD *)solution->trusted + j);
+    for (size_t j = 0; j < VECS; j++)
+        NAME(solve)(normal + j, right + j, (VD *)solution->wls + j, (VD *)solution->trusted + j);
 }
 
 #undef VECS

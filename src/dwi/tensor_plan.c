@@ -28,7 +28,8 @@ static void design_row(double b, const double g[3], double row[GLS_TENSOR_PARAME
     row[6] = -1;
 }
 
-/* Design matrix with columns scaled to a largest magnitude of 1, and the least eigenvalue that follows from its largest entry of -X. */
+/* Design matrix with columns scaled to a largest magnitude of 1, and the least eigenvalue that follows from its largest
+ * entry of -X. */
 static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -56,7 +57,9 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     enum { P = GLS_TENSOR_PARAMETERS };
     double s[P], vt[P * P];
     size_t n = plan->n;
-    if (n < P) return gls_fail(GLS_ERR_INPUT, "gradient table: a tensor and S0 are %d unknowns, but there are only %zu volumes", P, n);
+    if (n < P)
+        return gls_fail(GLS_ERR_INPUT,
+                        "gradient table: a tensor and S0 are %d unknowns, but there are only %zu volumes", P, n);
     double *x = malloc(2 * n * P * sizeof *x);
     if (!x) return gls_fail(GLS_ERR_MEMORY, "out of memory for a design matrix of %zu volumes", n);
     double *u = x + n * P;
@@ -66,10 +69,14 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     int rank = 0;
     while (info == 0 && rank < P && s[rank] > MIN_SINGULAR * s[0]) rank++;
     if (info != 0)
-        status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT, "gradient table: singular values of a design matrix of %zu volumes failed (LAPACK info %d)", n, (int)info);
+        status = gls_fail(info < 0 ? GLS_ERR_MEMORY : GLS_ERR_INPUT,
+                          "gradient table: singular values of a design matrix of %zu volumes failed (LAPACK info %d)",
+                          n, (int)info);
     else if (rank < P)
-        status = gls_fail(GLS_ERR_INPUT, "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too few different directions", n,
-                          rank, P);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too "
+                          "few different directions",
+                          n, rank, P);
     for (size_t i = 0; i < n && status == GLS_OK; i++) {
         for (int p = 0; p < P; p++) {
             double sum = 0;
@@ -83,7 +90,8 @@ static gls_status set_inverse(gls_tensor_plan *plan)
 
 gls_status gls_tensor_plan_init(gls_tensor_plan *plan, const gls_gradients *gradients, double min_signal)
 {
-    size_t n = gradients->n, total = n * (2 * GLS_TENSOR_STRIDE + GLS_TENSOR_PRODUCTS) * sizeof(double), bytes = (total + 63) / 64 * 64;
+    size_t n = gradients->n, total = n * (2 * GLS_TENSOR_STRIDE + GLS_TENSOR_PRODUCTS) * sizeof(double),
+           bytes = (total + 63) / 64 * 64;
     *plan = (gls_tensor_plan){.n = n, .min_signal = fmax(min_signal, DBL_MIN)};
     plan->design = aligned_alloc(64, bytes);
     if (!plan->design) return gls_fail(GLS_ERR_MEMORY, "out of memory for a design matrix of %zu volumes", n);
@@ -96,8 +104,8 @@ gls_status gls_tensor_plan_init(gls_tensor_plan *plan, const gls_gradients *grad
     return status;
 }
 
-bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t stride, const double ols[GLS_TENSOR_PARAMETERS], double *scratch,
-                        double wls[GLS_TENSOR_PARAMETERS])
+bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t stride,
+                        const double ols[GLS_TENSOR_PARAMETERS], double *scratch, double wls[GLS_TENSOR_PARAMETERS])
 {
     enum { P = GLS_TENSOR_PARAMETERS };
     size_t n = plan->n;
@@ -111,11 +119,13 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
     for (size_t i = 0; i < n; i++) {
         const double *x = plan->design + i * GLS_TENSOR_STRIDE;
         double weight = exp(y[i] - most), value = signal[i * stride];
-        for (size_t p = 0; p < P; p++) a[p * n + i] = weight * x[p] * plan->scale[p]; /* unscaled: the cut-off below is relative to this matrix */
+        for (size_t p = 0; p < P; p++)
+            a[p * n + i] = weight * x[p] * plan->scale[p]; /* unscaled: the cut-off below is relative to this matrix */
         y[i] = weight * log(value > plan->min_signal ? fmin(value, FLT_MAX) : plan->min_signal);
     }
     lapack_int rank;
-    if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, P, 1, a, (lapack_int)n, y, (lapack_int)n, s, 1e-15, &rank) != 0) return false;
+    if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, P, 1, a, (lapack_int)n, y, (lapack_int)n, s, 1e-15, &rank) != 0)
+        return false;
     for (int p = 0; p < P; p++) wls[p] = y[p] * plan->scale[p];
     return true;
 }

@@ -16,10 +16,11 @@ typedef struct gls_tensor_plan {
     size_t n;                            /* volumes */
     double min_signal;                   /* > 0 */
     double min_eigenvalue;               /* mm2/s */
-    double scale[GLS_TENSOR_PARAMETERS]; /* largest magnitude of each column of the design matrix; divides the columns below */
-    double *design;                      /* n x 8: the scaled design matrix, last column 0; 64-byte aligned like the next two */
-    double *inverse;                     /* n x 8: transposed pseudo-inverse of design, last column 0 */
-    double *product;                     /* n x 28: design[a] design[b] at a (a + 1) / 2 + b, b <= a */
+    double scale[GLS_TENSOR_PARAMETERS]; /* largest magnitude of each column of the design matrix; divides the columns
+                                            below */
+    double *design;  /* n x 8: the scaled design matrix, last column 0; 64-byte aligned like the next two */
+    double *inverse; /* n x 8: transposed pseudo-inverse of design, last column 0 */
+    double *product; /* n x 28: design[a] design[b] at a (a + 1) / 2 + b, b <= a */
 } gls_tensor_plan;
 
 /* GLS_ERR_INPUT if the table does not determine the seven parameters. */
@@ -30,20 +31,24 @@ void gls_tensor_plan_finish(gls_tensor_plan *plan);
 typedef struct gls_tensor_solution {
     double ols[GLS_TENSOR_STRIDE][GLS_TENSOR_LANES];
     double wls[GLS_TENSOR_PARAMETERS][GLS_TENSOR_LANES];
-    double trusted[GLS_TENSOR_LANES]; /* 1 where the normal equations were well conditioned, else 0 and wls is meaningless */
+    double trusted[GLS_TENSOR_LANES]; /* 1 where the normal equations were well conditioned, else 0 and wls is
+                                         meaningless */
 } __attribute__((aligned(64))) gls_tensor_solution;
 
-/* signal[i * stride + lane] for volume i, 64-byte aligned, stride a multiple of 16; scratch has 2 n GLS_TENSOR_LANES doubles, 64-byte aligned. */
-typedef void (*gls_tensor_kernel)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch, gls_tensor_solution *solution);
+/* signal[i * stride + lane] for volume i, 64-byte aligned, stride a multiple of 16; scratch has 2 n GLS_TENSOR_LANES
+ * doubles, 64-byte aligned. */
+typedef void (*gls_tensor_kernel)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch,
+                                  gls_tensor_solution *solution);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): count entries at most 3, ending with the plain one. */
+/* The fastest kernel that this processor runs, and all that it runs (for tests): count entries at most 3, ending with
+ * the plain one. */
 gls_tensor_kernel gls_tensor_kernel_best(void);
 size_t gls_tensor_kernel_list(gls_tensor_kernel kernels[3]);
 
-/* The same fit for one voxel by singular values, for ill-conditioned weights: signal[i * stride]; ols: scaled OLS parameters; scratch: 8 n + 7 doubles.
- * Writes scaled parameters. False if LAPACK failed. */
-bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t stride, const double ols[GLS_TENSOR_PARAMETERS], double *scratch,
-                        double wls[GLS_TENSOR_PARAMETERS]);
+/* The same fit for one voxel by singular values, for ill-conditioned weights: signal[i * stride]; ols: scaled OLS
+ * parameters; scratch: 8 n + 7 doubles. Writes scaled parameters. False if LAPACK failed. */
+bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t stride,
+                        const double ols[GLS_TENSOR_PARAMETERS], double *scratch, double wls[GLS_TENSOR_PARAMETERS]);
 
 /* Eigenvalues of the symmetric matrix xx xy yy xz yz zz, descending. */
 void gls_tensor_eigenvalues(const double d[6], double evals[3]);

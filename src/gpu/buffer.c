@@ -35,7 +35,8 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
-        /* never a usage that speaks of reading: such buffers move to the host's memory with some drivers, which costs kernels and copies tens of milliseconds */
+        /* never a usage that speaks of reading: such buffers move to the host's memory with some drivers, which costs
+         * kernels and copies tens of milliseconds */
         if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, GL_DYNAMIC_COPY);
         label_object(device, GL_BUFFER, buffer->name, label);
         gls_status status = gls_device_check(device, what);
@@ -45,13 +46,15 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     return gls_device_check(device, what);
 }
 
-gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label, gls_buffer **out)
+gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
+                             gls_buffer **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_UNIFORM);
     uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
     if (bytes > limit)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu", label ? label : "", bytes, (unsigned long long)limit);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu",
+                        label ? label : "", bytes, (unsigned long long)limit);
     gls_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     *buffer = (gls_buffer){.device = device, .kind = kind, .size = bytes};
@@ -79,7 +82,8 @@ void gls_buffer_destroy(gls_buffer *buffer)
     if (!buffer || !gls_handle_remove(buffer, GLS_HANDLE_BUFFER)) return;
     gls_device *device = buffer->device;
     gls_device_hold(device);
-    if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost) glDeleteBuffers(1, &buffer->name);
+    if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost)
+        glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;
     gls_device_account(device, 0, buffer->size);
     gls_device_release(device);
@@ -122,7 +126,8 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+        glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
     status = gls_device_check(device, "writing a buffer");
     gls_device_release(device);
     return status;
@@ -179,7 +184,9 @@ static const struct {
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].half) return format;
-    if (!device->told_of_half) gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision (GL_OES_texture_float_linear)");
+    if (!device->told_of_half)
+        gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision "
+                                 "(GL_OES_texture_float_linear)");
     device->told_of_half = true;
     return format == GLS_TEXTURE_R32F ? GLS_TEXTURE_R16F : GLS_TEXTURE_RGBA16F;
 }
@@ -196,27 +203,31 @@ static gls_status clear_texture(gls_device *device, const gls_texture *texture)
     if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a slice of a texture");
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     for (uint32_t z = 0; z < size[2]; z++)
-        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1, formats[texture->stored].layout, GL_FLOAT, zeros);
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1,
+                        formats[texture->stored].layout, GL_FLOAT, zeros);
     free(zeros);
     return GLS_OK;
 }
 
-gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label, gls_texture **out)
+gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3], const char *label,
+                              gls_texture **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(size && out && size[0] > 0 && size[1] > 0 && size[2] > 0);
     GLS_REQUIRE((unsigned)format < sizeof formats / sizeof formats[0]);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u", label ? label : "", size[0], size[1], size[2], limit);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u",
+                        label ? label : "", size[0], size[1], size[2], limit);
     unsigned stored = stored_format(device, format);
     uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
-        return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu", label ? label : "", (unsigned long long)bytes,
-                        (unsigned long long)device->info.memory_bytes);
+        return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",
+                        label ? label : "", (unsigned long long)bytes, (unsigned long long)device->info.memory_bytes);
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");
-    *texture = (gls_texture){.device = device, .format = format, .stored = stored, .size = {size[0], size[1], size[2]}, .bytes = bytes};
+    *texture = (gls_texture){
+        .device = device, .format = format, .stored = stored, .size = {size[0], size[1], size[2]}, .bytes = bytes};
     gls_status status = gls_device_enter(device, label ? label : "texture");
     if (status != GLS_OK) {
         free(texture);
@@ -225,7 +236,9 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     gls_cache_drop_buffers(device); /* volumes need all the memory there is */
     glGenTextures(1, &texture->name);
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    if (!refuse_allocation(device, bytes)) glTexStorage3D(GL_TEXTURE_3D, 1, formats[stored].internal, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2]);
+    if (!refuse_allocation(device, bytes))
+        glTexStorage3D(GL_TEXTURE_3D, 1, formats[stored].internal, (GLsizei)size[0], (GLsizei)size[1],
+                       (GLsizei)size[2]);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -279,11 +292,13 @@ static uint16_t *to_half(const float *data, size_t n, bool finite)
 static bool contains(const gls_texture *texture, const uint32_t origin[3], const uint32_t size[3])
 {
     bool inside = true;
-    for (int a = 0; a < 3; a++) inside &= size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a];
+    for (int a = 0; a < 3; a++)
+        inside &= size[a] > 0 && origin[a] <= texture->size[a] && size[a] <= texture->size[a] - origin[a];
     return inside;
 }
 
-/* Texels that a GPU's driver would bring into its own order one by one on the host go to a buffer first: then the GPU does that. Returns the buffer, 0 where there is none. */
+/* Texels that a GPU's driver would bring into its own order one by one on the host go to a buffer first: then the GPU
+ * does that. Returns the buffer, 0 where there is none. */
 static GLuint stage_texels(const gls_device *device, const void *texels, size_t bytes)
 {
     GLuint buffer = 0;
@@ -295,7 +310,8 @@ static GLuint stage_texels(const gls_device *device, const void *texels, size_t 
 }
 
 /* Texels as they are stored. */
-static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
+                               const void *texels)
 {
     gls_device *device = texture->device;
     bool half = formats[texture->stored].half;
@@ -305,8 +321,9 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
     glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
     GLuint staged = stage_texels(device, texels, (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes);
     if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
-        glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                        formats[texture->stored].layout, half ? GL_HALF_FLOAT : GL_FLOAT, staged ? NULL : texels);
+        glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0],
+                        (GLsizei)size[1], (GLsizei)size[2], formats[texture->stored].layout,
+                        half ? GL_HALF_FLOAT : GL_FLOAT, staged ? NULL : texels);
     if (staged) glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glDeleteBuffers(1, &staged);
     status = gls_device_check(device, "writing a texture");
@@ -320,14 +337,16 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
     GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
     if (!formats[texture->stored].half) return write_stored(texture, origin, size, data);
     /* drivers convert one value after the other */
-    uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2], texture->stored != texture->format);
+    uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2],
+                             texture->stored != texture->format);
     if (!half) return gls_fail(GLS_ERR_MEMORY, "out of memory for texels");
     gls_status status = write_stored(texture, origin, size, half);
     free(half);
     return status;
 }
 
-gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3], const void *texels)
+gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
+                                    const void *texels)
 {
     GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
     if (texture->stored != texture->format) return gls_texture_write(texture, origin, size, texels);

@@ -21,7 +21,7 @@ typedef struct gls_pooled_buffer {
     struct gls_pooled_buffer *next; /* most recently destroyed first */
 } pooled_buffer;
 
-/* --- programs -------------------------------------------------------------------------------------------------------------------------- */
+/* --- programs ------------------------------------------------------------- */
 
 static uint64_t hash_text(const char *text)
 {
@@ -98,7 +98,9 @@ static bool reflect(gls_shared_program *program)
             static const GLenum wanted[] = {GL_BUFFER_BINDING, GL_BUFFER_DATA_SIZE};
             GLint found[2] = {0};
             glGetProgramResourceiv(program->name, interfaces[k], (GLuint)i, 2, wanted, 2, NULL, found);
-            gls_slot slot = {.kind = k == 1 ? GLS_ARG_BUFFER : GLS_ARG_UNIFORMS, .slot = (uint32_t)found[0], .bytes = (uint64_t)found[1]};
+            gls_slot slot = {.kind = k == 1 ? GLS_ARG_BUFFER : GLS_ARG_UNIFORMS,
+                             .slot = (uint32_t)found[0],
+                             .bytes = (uint64_t)found[1]};
             add_slot(program, slot, interfaces[k], (GLuint)i);
         }
     return true;
@@ -112,7 +114,8 @@ gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, 
         free(source);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
     }
-    *program = (gls_shared_program){.source = source, .hash = hash_text(source), .name = name, .references = 1, .next = device->programs};
+    *program = (gls_shared_program){
+        .source = source, .hash = hash_text(source), .name = name, .references = 1, .next = device->programs};
     if (!reflect(program)) {
         free_program(device, program);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
@@ -134,7 +137,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
     device->memory.n_cached_programs--;
 }
 
-/* --- buffers --------------------------------------------------------------------------------------------------------------------------- */
+/* --- buffers -------------------------------------------------------------- */
 
 /* Takes one out of the list; its storage is the caller's. */
 static GLuint unlink_buffer(gls_device *device, pooled_buffer **link)
@@ -168,7 +171,9 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
     pooled_buffer *kept = bytes <= MAX_POOLED_BUFFER && !device->lost ? malloc(sizeof *kept) : NULL;
     if (!kept) return false;
     const gls_device_memory *memory = &device->memory;
-    while (device->pool && (memory->cached_bytes + bytes > MAX_POOLED_BYTES || memory->n_cached_buffers >= MAX_POOLED_BUFFERS)) drop_oldest(device);
+    while (device->pool &&
+           (memory->cached_bytes + bytes > MAX_POOLED_BYTES || memory->n_cached_buffers >= MAX_POOLED_BUFFERS))
+        drop_oldest(device);
     *kept = (pooled_buffer){kind, bytes, name, device->pool};
     device->pool = kept;
     device->memory.n_cached_buffers++;
@@ -176,7 +181,7 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
     return true;
 }
 
-/* --- both ------------------------------------------------------------------------------------------------------------------------------ */
+/* --- both ----------------------------------------------------------------- */
 
 bool gls_cache_drop_buffers(gls_device *device)
 {

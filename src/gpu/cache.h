@@ -27,7 +27,8 @@ typedef struct gls_shared_program {
 
 /* The program of a source, with one more reference; NULL if there is none yet. */
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source);
-/* Enters a linked program with one reference. source and name belong to the cache afterwards, also if GLS_ERR_MEMORY is returned. */
+/* Enters a linked program with one reference. source and name belong to the cache afterwards, also if GLS_ERR_MEMORY is
+ * returned. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 

@@ -40,14 +40,16 @@ static uint32_t query_subgroup(void)
     glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
-    bool usable = (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
+    bool usable =
+        (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
     return usable && size > 1 ? (uint32_t)size : 0;
 }
 
 static uint64_t query_memory(void)
 {
     GLint kib = 0;
-    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info")) glGetIntegerv(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX, &kib);
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
+        glGetIntegerv(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX, &kib);
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
@@ -57,29 +59,38 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
         const char *key;
         uint32_t *limit;
     } words[] = {
-        {"storage_bindings", &info->max_storage_bindings}, {"uniform_bytes", &info->max_uniform_bytes},   {"texture_3d", &info->max_texture_3d},
-        {"texture_units", &info->max_texture_units},       {"shared_bytes", &info->max_shared_bytes},     {"work_group_size", &info->max_work_group_size},
+        {"storage_bindings", &info->max_storage_bindings},
+        {"uniform_bytes", &info->max_uniform_bytes},
+        {"texture_3d", &info->max_texture_3d},
+        {"texture_units", &info->max_texture_units},
+        {"shared_bytes", &info->max_shared_bytes},
+        {"work_group_size", &info->max_work_group_size},
         {"work_groups", &info->max_work_groups},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
     if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
     if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
-    if (!strcmp(key, "subgroup")) info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    if (!strcmp(key, "subgroup"))
+        info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
 }
 
 /* What every OpenGL ES 3.1 has to offer. */
-#define GLES31_LIMITS \
-    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=16384,work_group_size=128,work_groups=65535"
+#define GLES31_LIMITS                                                                                              \
+    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=" \
+    "16384,work_group_size=128,work_groups=65535"
 
-/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31" stands for the least of OpenGL ES 3.1. */
+/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
+ * stands for the least of OpenGL ES 3.1. */
 static void force_limits(gls_device_info *info, const char *text)
 {
     char key[32];
     while (text && *text) {
         unsigned long long value;
-        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2) force_limit(info, key, value);
-        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6])) force_limits(info, GLES31_LIMITS);
+        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2)
+            force_limit(info, key, value);
+        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6]))
+            force_limits(info, GLES31_LIMITS);
         text = strchr(text, ',');
         if (text) text++;
     }
@@ -94,10 +105,12 @@ void gls_device_query(gls_device_info *info)
     info->gles = !epoxy_is_desktop_gl();
     info->version_major = version / 10;
     info->version_minor = version % 10;
-    info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") || strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
+    info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
+                     strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
     info->subgroup_size = query_subgroup();
     info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
-    uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+    uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),
+             bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
     info->max_storage_bindings = (uint32_t)(blocks < bindings ? blocks : bindings);
     info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
@@ -112,7 +125,8 @@ void gls_device_query(gls_device_info *info)
     force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
 }
 
-static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text, const void *user)
+static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
+                                     const GLchar *text, const void *user)
 {
     (void)source, (void)id, (void)length, (void)user;
     if (severity == GL_DEBUG_SEVERITY_NOTIFICATION) return;
@@ -131,12 +145,15 @@ static void enable_debug_output(gls_device *device)
 static void find_reset_status(gls_device *device)
 {
     int version = epoxy_gl_version();
-    bool core = version >= (device->info.gles ? 32 : 45) || epoxy_has_gl_extension("GL_KHR_robustness") || epoxy_has_gl_extension("GL_EXT_robustness");
+    bool core = version >= (device->info.gles ? 32 : 45) || epoxy_has_gl_extension("GL_KHR_robustness") ||
+                epoxy_has_gl_extension("GL_EXT_robustness");
     if (!core && !epoxy_has_gl_extension("GL_ARB_robustness")) return;
     GLint strategy = GL_NO_RESET_NOTIFICATION;
     glGetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
-    if (strategy == GL_LOSE_CONTEXT_ON_RESET) device->reset_status = core ? glGetGraphicsResetStatus : glGetGraphicsResetStatusARB;
-    else gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
+    if (strategy == GL_LOSE_CONTEXT_ON_RESET)
+        device->reset_status = core ? glGetGraphicsResetStatus : glGetGraphicsResetStatusARB;
+    else
+        gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
 }
 
 static void device_free(gls_device *device);
@@ -212,7 +229,9 @@ static gls_status parse_api(const char *api, interfaces *allowed)
 {
     bool any = !api || strcmp(api, "auto") == 0;
     *allowed = (interfaces){any || strcmp(api, "gl") == 0, any || strcmp(api, "gles") == 0};
-    return allowed->gl || allowed->gles ? GLS_OK : gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (auto, gl or gles)", api);
+    return allowed->gl || allowed->gles
+               ? GLS_OK
+               : gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (auto, gl or gles)", api);
 }
 
 static gls_status create_by(interfaces allowed, const gls_candidate *candidate, int index, gls_device **out)
@@ -227,13 +246,15 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
     if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
     if (a->node[0] || b->node[0]) return false;
-    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform; equal GPUs on distinct EGL devices are not */
+    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform;
+     * equal GPUs on distinct EGL devices are not */
     bool surfaceless = a->platform == GLS_PLATFORM_SURFACELESS || b->platform == GLS_PLATFORM_SURFACELESS;
     return (a->software && b->software) || (surfaceless && strcmp(a->renderer, b->renderer) == 0);
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
-static size_t list_devices(gls_device_info *out, gls_candidate *where, interfaces allowed, gls_device_finding finding, void *user)
+static size_t list_devices(gls_device_info *out, gls_candidate *where, interfaces allowed, gls_device_finding finding,
+                           void *user)
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
@@ -245,7 +266,8 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
             if (software && !is_software[i]) continue;
             if (create_by(allowed, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
-                    snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device", gls_last_error());
+                    snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device",
+                             gls_last_error());
                     finding(user, false, line);
                 }
                 continue;
@@ -259,7 +281,8 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
                 where[n] = candidates[i];
                 n++;
                 if (finding) {
-                    snprintf(line, sizeof line, "%s: usable%s", device->info.renderer, device->info.software ? " (software renderer on the CPU)" : "");
+                    snprintf(line, sizeof line, "%s: usable%s", device->info.renderer,
+                             device->info.software ? " (software renderer on the CPU)" : "");
                     finding(user, true, line);
                 }
             }
@@ -291,7 +314,8 @@ static bool device_matches(const gls_device_info *info, const char *name)
     return *name && strcasestr(info->renderer, name) != NULL;
 }
 
-/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices is the renderer on the CPU. */
+/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices
+ * is the renderer on the CPU. */
 static gls_status open_software(interfaces allowed, gls_device **out)
 {
     gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
@@ -303,8 +327,10 @@ static gls_status open_software(interfaces allowed, gls_device **out)
             *out = device;
             return GLS_OK;
         }
-        if (status == GLS_OK) gls_device_close(device);
-        else if (i + 1 == n) return status;
+        if (status == GLS_OK)
+            gls_device_close(device);
+        else if (i + 1 == n)
+            return status;
     }
     return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
 }
@@ -318,9 +344,11 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     if (status != GLS_OK) return status;
     const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
     bool any = !name || strcmp(name, "auto") == 0;
-    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+    if (gls_inject(GLS_FAULT_OPEN))
+        return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     if (!gls_egl_available())
-        return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2 cannot be loaded (packages libegl1, libopengl0 and libgles2)");
+        return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2 cannot be "
+                                        "loaded (packages libegl1, libopengl0 and libgles2)");
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
@@ -335,14 +363,18 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     size_t n = list_devices(found, where, allowed, NULL, NULL), pick = n;
     for (size_t i = 0; i < n && pick == n; i++)
         if (any || device_matches(&found[i], name)) pick = i;
-    if (pick < n) status = create_by(allowed, &where[pick], (int)pick, device);
-    else if (any) status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
-    else status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
+    if (pick < n)
+        status = create_by(allowed, &where[pick], (int)pick, device);
+    else if (any)
+        status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
+    else
+        status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);
     return status;
 }
 
-/* To the open first device those that go with it: more contexts on a software renderer, else further hardware, of the same name unless any will do. */
+/* To the open first device those that go with it: more contexts on a software renderer, else further hardware, of the
+ * same name unless any will do. */
 static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device **devices, size_t *n_open)
 {
     const gls_device_info *first = &devices[0]->info;
@@ -363,7 +395,9 @@ static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device *
         *n_open += status == GLS_OK;
     }
     free(found);
-    if (status == GLS_OK && *n_open < n) status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, there are %zu%s%s", n, *n_open, any ? "" : " of the name ", any ? "" : first->renderer);
+    if (status == GLS_OK && *n_open < n)
+        status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, there are %zu%s%s", n, *n_open,
+                          any ? "" : " of the name ", any ? "" : first->renderer);
     return status;
 }
 
@@ -391,7 +425,8 @@ gls_status gls_device_reopen(const gls_device *device, gls_device **another)
     GLS_REQUIRE(another);
     const gls_display *display = device->display;
     const char *offer = device->info.gles ? "OpenGL ES 3.1" : "OpenGL 4.3";
-    if (gls_inject(GLS_FAULT_OPEN)) return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+    if (gls_inject(GLS_FAULT_OPEN))
+        return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     gls_candidate where = {.platform = display->platform, .egl_device = display->egl_device};
     memcpy(where.node, display->node, sizeof where.node);
     gls_device *made = NULL;
@@ -400,53 +435,6 @@ gls_status gls_device_reopen(const gls_device *device, gls_device **another)
     made->info = device->info;
     *another = made;
     return GLS_OK;
-}
-
-void gls_device_mark_lost(gls_device *device, const char *why)
-{
-    if (!device->lost) device->lost_why = why;
-    device->lost = true;
-}
-
-static gls_status fail_lost(const gls_device *device, const char *what)
-{
-    return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);
-}
-
-gls_status gls_device_enter(gls_device *device, const char *what)
-{
-    gls_device_hold(device);
-    if (!device->lost) return GLS_OK;
-    gls_status status = fail_lost(device, what);
-    gls_device_release(device);
-    return status;
-}
-
-gls_status gls_device_check(gls_device *device, const char *what)
-{
-    if (gls_inject(GLS_FAULT_RESET)) gls_device_mark_lost(device, "a fault was injected");
-    if (device->lost) return fail_lost(device, what);
-    GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
-    device->injected = GL_NO_ERROR;
-    if (error == GL_NO_ERROR) return GLS_OK;
-    /* a lost context repeats its error for ever: look at a few only */
-    GLenum next = error;
-    for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
-        if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");
-    if (device->lost) return fail_lost(device, what);
-    if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
-    return gls_fail(GLS_ERR_DEVICE, "%s: error of the graphics driver (0x%x)", what, error);
-}
-
-gls_status gls_device_check_reset(gls_device *device, const char *what)
-{
-    switch (device->lost || !device->reset_status ? GL_NO_ERROR : device->reset_status()) {
-    case GL_NO_ERROR: break;
-    case GL_GUILTY_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of this program's work"); break;
-    case GL_INNOCENT_CONTEXT_RESET: gls_device_mark_lost(device, "the driver was reset because of another program's work"); break;
-    default: gls_device_mark_lost(device, "the driver was reset"); break;
-    }
-    return gls_device_check(device, what);
 }
 
 gls_status gls_device_synchronize(gls_device *device)
@@ -474,5 +462,6 @@ gls_device_memory gls_device_get_memory(const gls_device *device)
 void gls_device_account(gls_device *device, uint64_t added, uint64_t removed)
 {
     device->memory.allocated_bytes += added - removed;
-    if (device->memory.allocated_bytes > device->memory.peak_bytes) device->memory.peak_bytes = device->memory.allocated_bytes;
+    if (device->memory.allocated_bytes > device->memory.peak_bytes)
+        device->memory.peak_bytes = device->memory.allocated_bytes;
 }

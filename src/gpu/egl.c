@@ -25,7 +25,8 @@
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
 
-/* Which of the system's libraries can be loaded. The dispatcher opens them at the first call that needs one, and ends the process if it cannot. */
+/* Which of the system's libraries can be loaded. The dispatcher opens them at the first call that needs one, and ends
+ * the process if it cannot. */
 static struct {
     bool egl, gl, gles;
 } libraries;
@@ -44,7 +45,8 @@ bool gls_egl_available(void)
     return libraries.egl && (libraries.gl || libraries.gles);
 }
 
-static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a, const char *b)
+static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a,
+                   const char *b)
 {
     char line[256];
     if (!finding) return;
@@ -62,7 +64,9 @@ static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_f
     size_t n = 0;
     DIR *dir = opendir("/dev/dri");
     if (!dir) {
-        report(finding, user, false, "%s: %s (no kernel graphics driver is loaded, or the container does not pass it on)", "/dev/dri", strerror(errno));
+        report(finding, user, false,
+               "%s: %s (no kernel graphics driver is loaded, or the container does not pass it on)", "/dev/dri",
+               strerror(errno));
         return 0;
     }
     bool seen = false;
@@ -73,7 +77,8 @@ static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_f
         snprintf(candidate.node, sizeof candidate.node, "/dev/dri/%.48s", entry->d_name);
         int fd = open(candidate.node, O_RDWR | O_CLOEXEC);
         if (fd < 0) {
-            report(finding, user, false, "%s: %s (join the group that owns it, usually 'render' or 'video')", candidate.node, strerror(errno));
+            report(finding, user, false, "%s: %s (join the group that owns it, usually 'render' or 'video')",
+                   candidate.node, strerror(errno));
             continue;
         }
         close(fd);
@@ -89,7 +94,8 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
 {
     EGLDeviceEXT devices[32];
     EGLint found = 0;
-    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") && !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) {
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
+        !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) {
         report(finding, user, false, "%s: %s", "EGL device enumeration", "not offered by libEGL");
         return 0;
     }
@@ -97,13 +103,18 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     size_t n = 0;
     for (EGLint i = 0; i < found && n < capacity; i++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
-        if (extensions && strstr(extensions, "EGL_MESA_device_software")) continue; /* found again as the surfaceless platform */
+        if (extensions && strstr(extensions, "EGL_MESA_device_software"))
+            continue; /* found again as the surfaceless platform */
         gls_candidate candidate = {.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
-        const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node") ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT) : NULL;
+        const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node")
+                               ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT)
+                               : NULL;
         if (node) snprintf(candidate.node, sizeof candidate.node, "%.63s", node);
         out[n++] = candidate;
     }
-    if (n == 0) report(finding, user, false, "%s: %s", "EGL device enumeration", "no hardware device (is the GPU driver's EGL vendor library installed?)");
+    if (n == 0)
+        report(finding, user, false, "%s: %s", "EGL device enumeration",
+               "no hardware device (is the GPU driver's EGL vendor library installed?)");
     return n;
 }
 
@@ -111,7 +122,9 @@ size_t gls_egl_software_device(gls_candidate *candidate)
 {
     EGLDeviceEXT devices[32];
     EGLint found = 0;
-    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") && !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) return 0;
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
+        !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base"))
+        return 0;
     if (!eglQueryDevicesEXT(32, devices, &found)) found = 0;
     for (EGLint i = 0; i < found; i++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
@@ -126,11 +139,13 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
 {
     size_t n = 0;
     if (!gls_egl_available()) {
-        report(finding, user, false, "%s: %s", "libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2", "cannot be loaded (packages libegl1, libopengl0 and libgles2)");
+        report(finding, user, false, "%s: %s", "libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2",
+               "cannot be loaded (packages libegl1, libopengl0 and libgles2)");
         return 0;
     }
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) {
-        report(finding, user, false, "%s: %s", "EGL_EXT_platform_base", "no EGL vendor library (package libegl-mesa0, or the GPU driver's)");
+        report(finding, user, false, "%s: %s", "EGL_EXT_platform_base",
+               "no EGL vendor library (package libegl-mesa0, or the GPU driver's)");
         return 0;
     }
     n += add_render_nodes(candidates, capacity, finding, user);
@@ -138,7 +153,8 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     if (n < capacity && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
         candidates[n++] = (gls_candidate){.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
     else
-        report(finding, user, false, "%s: %s", "surfaceless platform", "no Mesa (packages libegl-mesa0 and libgl1-mesa-dri)");
+        report(finding, user, false, "%s: %s", "surfaceless platform",
+               "no Mesa (packages libegl-mesa0 and libgl1-mesa-dri)");
     return n;
 }
 
@@ -156,15 +172,20 @@ static gls_status display_connect(gls_display *display)
         if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: no GBM device", display->node);
         display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_GBM_KHR, display->gbm, NULL);
         break;
-    case GLS_PLATFORM_EGL_DEVICE: display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, display->egl_device, NULL); break;
-    case GLS_PLATFORM_SURFACELESS: display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL); break;
+    case GLS_PLATFORM_EGL_DEVICE:
+        display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, display->egl_device, NULL);
+        break;
+    case GLS_PLATFORM_SURFACELESS:
+        display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+        break;
     }
     if (display->egl == EGL_NO_DISPLAY) return gls_fail(GLS_ERR_DEVICE, "EGL: no display (error 0x%x)", eglGetError());
     if (!eglInitialize(display->egl, NULL, NULL)) {
         display->egl = EGL_NO_DISPLAY;
         return gls_fail(GLS_ERR_DEVICE, "EGL: cannot initialise (error 0x%x)", eglGetError());
     }
-    if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context")) return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
+    if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context"))
+        return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
     return GLS_OK;
 }
 
@@ -181,7 +202,8 @@ gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
     gls_status status = GLS_OK;
     pthread_mutex_lock(&displays_lock);
     for (gls_display *d = displays; d; d = d->next)
-        if (d->platform == candidate->platform && d->egl_device == candidate->egl_device && strcmp(d->node, candidate->node) == 0) {
+        if (d->platform == candidate->platform && d->egl_device == candidate->egl_device &&
+            strcmp(d->node, candidate->node) == 0) {
             d->references++;
             *out = d;
             goto done;
@@ -191,7 +213,11 @@ gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a display");
         goto done;
     }
-    *display = (gls_display){.platform = candidate->platform, .egl_device = candidate->egl_device, .fd = -1, .egl = EGL_NO_DISPLAY, .references = 1};
+    *display = (gls_display){.platform = candidate->platform,
+                             .egl_device = candidate->egl_device,
+                             .fd = -1,
+                             .egl = EGL_NO_DISPLAY,
+                             .references = 1};
     memcpy(display->node, candidate->node, sizeof display->node);
     status = display_connect(display);
     if (status != GLS_OK) {
@@ -221,7 +247,8 @@ void gls_display_close(gls_display *display)
 static EGLConfig any_config(gls_display *display, bool gles)
 {
     if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;
-    const EGLint wanted[] = {EGL_RENDERABLE_TYPE, gles ? EGL_OPENGL_ES3_BIT_KHR : EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    const EGLint wanted[] = {EGL_RENDERABLE_TYPE, gles ? EGL_OPENGL_ES3_BIT_KHR : EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0,
+                             EGL_NONE};
     EGLConfig config = NULL;
     EGLint n = 0;
     return eglChooseConfig(display->egl, wanted, &config, 1, &n) && n == 1 ? config : NULL;
@@ -229,15 +256,21 @@ static EGLConfig any_config(gls_display *display, bool gles)
 
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
 {
-    if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API)) return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
+    if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))
+        return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
     if (gles ? !libraries.gles : !libraries.gl)
-        return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : "libOpenGL.so.0", gles ? "libgles2" : "libopengl0");
+        return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : "libOpenGL.so.0",
+                        gles ? "libgles2" : "libopengl0");
     EGLConfig config = any_config(display, gles);
-    /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older extension for OpenGL ES */
-    const EGLint notification[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_NONE};
+    /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older
+     * extension for OpenGL ES */
+    const EGLint notification[] = {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
+                                   EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_NONE};
     for (size_t i = 0; i < sizeof notification / sizeof *notification; i++) {
         EGLint attributes[16], n = 0;
-        if (notification[i] == EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT && !epoxy_has_egl_extension(display->egl, "EGL_EXT_create_context_robustness")) continue;
+        if (notification[i] == EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT &&
+            !epoxy_has_egl_extension(display->egl, "EGL_EXT_create_context_robustness"))
+            continue;
         attributes[n++] = EGL_CONTEXT_MAJOR_VERSION;
         attributes[n++] = gles ? 3 : 4;
         attributes[n++] = EGL_CONTEXT_MINOR_VERSION;
@@ -254,5 +287,6 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
         *context = eglCreateContext(display->egl, config, EGL_NO_CONTEXT, attributes);
         if (*context != EGL_NO_CONTEXT) return GLS_OK;
     }
-    return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3", eglGetError());
+    return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3",
+                    eglGetError());
 }

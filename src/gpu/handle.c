@@ -28,7 +28,8 @@ static struct {
     size_t capacity, count; /* capacity: a power of two */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const char *const kind_names[] = {"device", "buffer", "texture", "kernel", "program", "array", "element-wise kernel", "unified buffer"};
+static const char *const kind_names[] = {
+    "device", "buffer", "texture", "kernel", "program", "array", "element-wise kernel", "unified buffer"};
 
 static size_t home(const void *object, size_t capacity)
 {
@@ -57,7 +58,8 @@ static bool grow(void)
     return true;
 }
 
-gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label, gls_handle_drop drop)
+gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label,
+                          gls_handle_drop drop)
 {
     pthread_mutex_lock(&table.lock);
     bool room = 2 * (table.count + 1) <= table.capacity || grow();
@@ -87,7 +89,8 @@ bool gls_handle_alive(const void *object, gls_handle_kind kind)
     return alive;
 }
 
-/* Frees a place, and moves what follows it back, so that every entry is still found from its home. The last entry takes the table with it. */
+/* Frees a place, and moves what follows it back, so that every entry is still found from its home. The last entry takes
+ * the table with it. */
 static void erase(size_t at)
 {
     size_t mask = table.capacity - 1, free_place = at;
@@ -142,5 +145,6 @@ void gls_handle_drop_all(const gls_device *owner)
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind)
 {
     if (!object) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", function, name);
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: %s is no live %s: destroyed before, or of another kind", function, name, kind_names[kind]);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: %s is no live %s: destroyed before, or of another kind", function, name,
+                    kind_names[kind]);
 }

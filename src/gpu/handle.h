@@ -1,5 +1,6 @@
-/* Every object that a caller holds of a device is entered here from its creation to its destruction, so that a handle that was freed, or is none, is told from
- * a good one without looking at what it points to. An address that the allocator has given to a newer object of the same kind cannot be told. */
+/* Every object that a caller holds of a device is entered here from its creation to its destruction, so that a handle
+ * that was freed, or is none, is told from a good one without looking at what it points to. An address that the
+ * allocator has given to a newer object of the same kind cannot be told. */
 #ifndef GLS_GPU_HANDLE_H
 #define GLS_GPU_HANDLE_H
 
@@ -21,8 +22,10 @@ typedef enum gls_handle_kind {
 /* Frees what an object holds on the host, and itself: for objects that outlive their device. */
 typedef void (*gls_handle_drop)(void *object);
 
-/* label: a copy is kept for reports, may be NULL. drop is not called for devices. GLS_ERR_MEMORY if there is no room. */
-gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label, gls_handle_drop drop);
+/* label: a copy is kept for reports, may be NULL. drop is not called for devices. GLS_ERR_MEMORY if there is no room.
+ */
+gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label,
+                          gls_handle_drop drop);
 bool gls_handle_alive(const void *object, gls_handle_kind kind);
 /* First step of every destructor. If the handle is not alive: false, and the error is stored and logged. */
 bool gls_handle_remove(const void *object, gls_handle_kind kind);
@@ -32,9 +35,9 @@ void gls_handle_drop_all(const gls_device *owner);
 gls_status gls_handle_refuse(const char *function, const char *name, const void *object, gls_handle_kind kind);
 
 /* Returns GLS_ERR_ARGUMENT from the calling function unless the handle is alive. */
-#define GLS_REQUIRE_HANDLE(object, kind)                                                                                                  \
-    do {                                                                                                                                  \
-        if (!gls_handle_alive(object, kind)) return gls_handle_refuse(__func__, #object, object, kind);                                    \
+#define GLS_REQUIRE_HANDLE(object, kind)                                                                \
+    do {                                                                                                \
+        if (!gls_handle_alive(object, kind)) return gls_handle_refuse(__func__, #object, object, kind); \
     } while (0)
 
 #endif

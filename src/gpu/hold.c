@@ -1,5 +1,7 @@
-/* Which device is current on a thread: holds nest, of one device and of several, and what was current before a hold is current again after it. */
+/* Which device is current on a thread: holds nest, of one device and of several, and what was current before a hold is
+ * current again after it. And what went wrong while it was: errors of the driver, a reset, a lost device. */
 #include "gpu/internal.h"
+#include "util/status.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,7 +27,8 @@ static _Thread_local struct {
 static void make_current(gls_device *device)
 {
     eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
-    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context)) gls_device_mark_lost(device, "its context cannot be made current");
+    if (!eglMakeCurrent(device->display->egl, EGL_NO_SURFACE, EGL_NO_SURFACE, device->context))
+        gls_device_mark_lost(device, "its context cannot be made current");
 }
 
 void gls_device_hold(gls_device *device)
@@ -64,4 +67,55 @@ void gls_device_release(gls_device *device)
         }
     }
     pthread_mutex_unlock(&device->lock);
+}
+
+void gls_device_mark_lost(gls_device *device, const char *why)
+{
+    if (!device->lost) device->lost_why = why;
+    device->lost = true;
+}
+
+static gls_status fail_lost(const gls_device *device, const char *what)
+{
+    return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);
+}
+
+gls_status gls_device_enter(gls_device *device, const char *what)
+{
+    gls_device_hold(device);
+    if (!device->lost) return GLS_OK;
+    gls_status status = fail_lost(device, what);
+    gls_device_release(device);
+    return status;
+}
+
+gls_status gls_device_check(gls_device *device, const char *what)
+{
+    if (gls_inject(GLS_FAULT_RESET)) gls_device_mark_lost(device, "a fault was injected");
+    if (device->lost) return fail_lost(device, what);
+    GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
+    device->injected = GL_NO_ERROR;
+    if (error == GL_NO_ERROR) return GLS_OK;
+    /* a lost context repeats its error for ever: look at a few only */
+    GLenum next = error;
+    for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
+        if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");
+    if (device->lost) return fail_lost(device, what);
+    if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
+    return gls_fail(GLS_ERR_DEVICE, "%s: error of the graphics driver (0x%x)", what, error);
+}
+
+gls_status gls_device_check_reset(gls_device *device, const char *what)
+{
+    switch (device->lost || !device->reset_status ? GL_NO_ERROR : device->reset_status()) {
+    case GL_NO_ERROR: break;
+    case GL_GUILTY_CONTEXT_RESET:
+        gls_device_mark_lost(device, "the driver was reset because of this program's work");
+        break;
+    case GL_INNOCENT_CONTEXT_RESET:
+        gls_device_mark_lost(device, "the driver was reset because of another program's work");
+        break;
+    default: gls_device_mark_lost(device, "the driver was reset"); break;
+    }
+    return gls_device_check(device, what);
 }

@@ -25,7 +25,8 @@ static char *environment; /* as it was read last */
 /* "KIND:N" or "KIND:N+" of this length; the kind of a limit of memory is GLS_FAULT_COUNT. */
 static bool parse_rule(const char *text, size_t length, rule *r)
 {
-    static const char *const kinds[GLS_FAULT_COUNT + 1] = {"open", "alloc", "upload", "compile", "dispatch", "readback", "reset", "memory"};
+    static const char *const kinds[GLS_FAULT_COUNT + 1] = {"open",     "alloc",    "upload", "compile",
+                                                           "dispatch", "readback", "reset",  "memory"};
     const char *colon = memchr(text, ':', length), *end = text + length;
     if (!colon || colon + 1 == end || colon[1] < '0' || colon[1] > '9') return false;
     char *rest;
@@ -46,9 +47,13 @@ static gls_status set_locked(const char *text)
         size_t length = strcspn(at, ",");
         rule r;
         if (n == MAX_RULES || !parse_rule(at, length, &r))
-            return gls_fail(GLS_ERR_ARGUMENT, "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at, MAX_RULES);
-        if (r.fault == GLS_FAULT_COUNT) limit = r.call;
-        else rules[n++] = r;
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at,
+                            MAX_RULES);
+        if (r.fault == GLS_FAULT_COUNT)
+            limit = r.call;
+        else
+            rules[n++] = r;
         at += length;
         if (*at) at++;
     }
@@ -93,7 +98,8 @@ bool gls_inject_next(gls_fault fault)
     bool hit = false;
     pthread_mutex_lock(&lock);
     uint64_t call = ++counts[fault];
-    for (size_t i = 0; i < n_rules; i++) hit = hit || (rules[i].fault == fault && (call == rules[i].call || (rules[i].later && call > rules[i].call)));
+    for (size_t i = 0; i < n_rules; i++)
+        hit = hit || (rules[i].fault == fault && (call == rules[i].call || (rules[i].later && call > rules[i].call)));
     pthread_mutex_unlock(&lock);
     return hit;
 }

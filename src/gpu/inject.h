@@ -1,15 +1,13 @@
-/* Faults on request, for tests of what happens when a driver fails. The calls of each kind are counted over the whole process; a rule names the call that fails, and it
- * fails as the driver's would: nothing was done, and the error is the driver's.
+/* Faults on request, for tests of what happens when a driver fails. The calls of each kind are counted over the whole
+ * process; a rule names the call that fails, and it fails as the driver's would: nothing was done, and the error is the
+ * driver's.
  *
- * A text of rules, "alloc:3,compile:1,reset:40": KIND:N lets the N-th call fail, counted from 1, KIND:N+ the N-th and every later one. The kinds:
- *   open      gls_device_open: no context
- *   alloc     a buffer or texture: out of memory
- *   upload    data to a buffer or texture, clearing included: out of memory
- *   compile   a kernel: does not compile
- *   dispatch  a run of a kernel: error of the driver
- *   readback  data from a buffer: out of memory
- *   reset     any of these but open, or a synchronisation: the device is lost, and stays lost
- * and memory:BYTES, the memory of each device: an allocation beyond it fails. */
+ * A text of rules, "alloc:3,compile:1,reset:40": KIND:N lets the N-th call fail, counted from 1, KIND:N+ the N-th and
+ * every later one. The kinds: open      gls_device_open: no context alloc     a buffer or texture: out of memory upload
+ * data to a buffer or texture, clearing included: out of memory compile   a kernel: does not compile dispatch  a run of
+ * a kernel: error of the driver readback  data from a buffer: out of memory reset     any of these but open, or a
+ * synchronisation: the device is lost, and stays lost and memory:BYTES, the memory of each device: an allocation beyond
+ * it fails. */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H
 
@@ -27,7 +25,8 @@ typedef enum gls_fault {
     GLS_FAULT_COUNT
 } gls_fault;
 
-/* Replaces all rules and starts to count anew; NULL: no faults. GLS_ERR_ARGUMENT, and no rules, for a text that is none. */
+/* Replaces all rules and starts to count anew; NULL: no faults. GLS_ERR_ARGUMENT, and no rules, for a text that is
+ * none. */
 gls_status gls_inject_set(const char *text);
 /* The rules of the environment variable GLSLINES_INJECT, if it has changed since the last call. */
 gls_status gls_inject_read_environment(void);

@@ -33,7 +33,8 @@ typedef struct gls_candidate {
     EGLDeviceEXT egl_device;
 } gls_candidate;
 
-/* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process otherwise. */
+/* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process
+ * otherwise. */
 bool gls_egl_available(void);
 /* Places to look at, in order of preference; returns how many (at most capacity). */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
@@ -51,12 +52,12 @@ struct gls_device {
     gls_device_memory memory;
     GLuint staging; /* of gls_staging_read(), made at its first use, freed with the context */
     const uint8_t *staging_mapped;
-    bool lost;           /* for good; no call reaches the driver any more */
+    bool lost; /* for good; no call reaches the driver any more */
     const char *lost_why;
     GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
-    GLenum injected;     /* error that the driver would have left, GL_NO_ERROR if none */
+    GLenum injected;              /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
-    bool told_of_half;   /* that single precision is kept as half */
+    bool told_of_half;                   /* that single precision is kept as half */
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
 };
@@ -86,9 +87,11 @@ struct gls_kernel {
 /* Reads limits and names of the current context into info. */
 void gls_device_query(gls_device_info *info);
 
-/* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the driver and can fail starts with it. */
+/* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
+ * driver and can fail starts with it. */
 gls_status gls_device_enter(gls_device *device, const char *what);
-/* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must be held. */
+/* Takes the oldest GL error, if any, and a lost context into a status whose message starts with what. The device must
+ * be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
 /* The same, and asks whether the driver was reset: where the host waits for the device anyway. */
 gls_status gls_device_check_reset(gls_device *device, const char *what);
@@ -107,7 +110,8 @@ bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
 
-/* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes. The device must be held. */
+/* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes.
+ * The device must be held. */
 bool gls_wait_for_fence(GLsync sync);
 
 /* The device's time for the commands between start and stop, which waits for them. The device must be held. */

@@ -55,12 +55,15 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     glGetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, group);
     uint64_t invocations = (uint64_t)group[0] * (uint64_t)group[1] * (uint64_t)group[2];
     if ((uint32_t)blocks > info->max_storage_bindings)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d storage blocks, over the device's limit of %u", label, blocks, info->max_storage_bindings);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d storage blocks, over the device's limit of %u", label,
+                        blocks, info->max_storage_bindings);
     if ((uint32_t)units > info->max_texture_units)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d textures, over the device's limit of %u", label, units, info->max_texture_units);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %d textures, over the device's limit of %u", label, units,
+                        info->max_texture_units);
     if (invocations > info->max_work_group_size)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "shader '%s' has %llu invocations in a work group, over the device's limit of %u", label, (unsigned long long)invocations,
-                        info->max_work_group_size);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "shader '%s' has %llu invocations in a work group, over the device's limit of %u", label,
+                        (unsigned long long)invocations, info->max_work_group_size);
     return GLS_OK;
 }
 
@@ -88,8 +91,10 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
         status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
     }
     if (status == GLS_OK) status = check_limits(&device->info, label, linked);
-    if (status != GLS_OK) glDeleteProgram(linked);
-    else *program = linked;
+    if (status != GLS_OK)
+        glDeleteProgram(linked);
+    else
+        *program = linked;
     return status;
 }
 
@@ -109,7 +114,8 @@ static gls_status find_program(gls_device *device, const char *label, char *text
     return status;
 }
 
-gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines, size_t n_defines, gls_kernel **out)
+gls_status gls_kernel_create(gls_device *device, const char *label, const char *source, const gls_define *defines,
+                             size_t n_defines, gls_kernel **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(label && source && out && (defines || n_defines == 0));
@@ -130,25 +136,31 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     text = NULL;
     if (status == GLS_OK) {
         status = gls_handle_add(kernel, GLS_HANDLE_KERNEL, device, label, free);
-        if (status == GLS_OK) device->memory.n_kernels++;
-        else gls_cache_release_program(device, kernel->program);
+        if (status == GLS_OK)
+            device->memory.n_kernels++;
+        else
+            gls_cache_release_program(device, kernel->program);
     }
     gls_device_release(device);
 fail:
     free(text);
-    if (status == GLS_OK) *out = kernel;
-    else free(kernel);
+    if (status == GLS_OK)
+        *out = kernel;
+    else
+        free(kernel);
     return status;
 }
 
-gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines, gls_kernel **kernel)
+gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
+                           gls_kernel **kernel)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(file && kernel);
     char *text = NULL;
     gls_status status = gls_shader_text(file, &text);
     const char *folder = strrchr(file, '/');
-    if (status == GLS_OK) status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
+    if (status == GLS_OK)
+        status = gls_kernel_create(device, folder ? folder + 1 : file, text, defines, n_defines, kernel);
     free(text);
     return status;
 }
@@ -178,7 +190,8 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
-/* An argument of another device, or of another type than what the kernel has there. A slot that the kernel does not use takes anything. */
+/* An argument of another device, or of another type than what the kernel has there. A slot that the kernel does not use
+ * takes anything. */
 static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
 {
     static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};
@@ -187,25 +200,32 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     switch (arg->kind) {
     case GLS_ARG_BUFFER:
     case GLS_ARG_UNIFORMS:
-        if (gls_handle_alive(arg->value.buffer, GLS_HANDLE_BUFFER) && arg->value.buffer->device == device) return GLS_OK;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label, number);
+        if (gls_handle_alive(arg->value.buffer, GLS_HANDLE_BUFFER) && arg->value.buffer->device == device)
+            return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label,
+                        number);
     case GLS_ARG_TEXTURE:
-        if (gls_handle_alive(arg->value.texture, GLS_HANDLE_TEXTURE) && arg->value.texture->device == device) return GLS_OK;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label, number);
+        if (gls_handle_alive(arg->value.texture, GLS_HANDLE_TEXTURE) && arg->value.texture->device == device)
+            return GLS_OK;
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label,
+                        number);
     case GLS_ARG_INT:
     case GLS_ARG_UINT:
     case GLS_ARG_FLOAT: scalar = true;
     }
-    if (!scalar) return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of no known kind", kernel->label, number);
+    if (!scalar)
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of no known kind", kernel->label, number);
     for (size_t i = 0; i < kernel->program->n_slots; i++) {
         const gls_slot *slot = &kernel->program->slots[i];
         if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' is not", kernel->label, number, names[arg->kind], slot->name);
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' is not", kernel->label,
+                        number, names[arg->kind], slot->name);
     }
     return GLS_OK;
 }
 
-gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args, double *gpu_seconds)
+gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
+                          double *gpu_seconds)
 {
     GLS_REQUIRE_HANDLE(kernel, GLS_HANDLE_KERNEL);
     GLS_REQUIRE(groups && (args || n_args == 0));
@@ -220,7 +240,8 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     for (size_t i = 0; i < n_args; i++) bind_argument(&args[i]);
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
-    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION)) glDispatchCompute(groups[0], groups[1], groups[2]);
+    if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION))
+        glDispatchCompute(groups[0], groups[1], groups[2]);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     status = gls_device_check(device, kernel->label);

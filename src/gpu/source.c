@@ -70,7 +70,8 @@ static gls_status compose_file(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_seen; i++)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
-    if (self->n_seen == sizeof self->seen / sizeof self->seen[0]) return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
+    if (self->n_seen == sizeof self->seen / sizeof self->seen[0])
+        return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
     char *text = NULL;
     gls_status status = gls_shader_text(name, &text);
     if (status != GLS_OK) return status;
@@ -121,22 +122,27 @@ static void append_definition(gls_text *out, const gls_define *define)
     gls_text_puts(out, "\n");
 }
 
-gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines, size_t n_defines, char **text)
+gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
+                              size_t n_defines, char **text)
 {
     composer self = {.defines = defines, .n_defines = n_defines};
     gls_text_printf(&self.out, "#version %d %s\n", prelude->version, prelude->gles ? "es" : "core");
     if (prelude->subgroup) {
         static const char *const parts[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
     }
-    if (prelude->gles) gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
+    if (prelude->gles)
+        gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
     gls_status status = compose_text(&self, source);
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
     if (status == GLS_OK && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");
-    if (status == GLS_OK) *text = composed;
-    else free(composed);
+    if (status == GLS_OK)
+        *text = composed;
+    else
+        free(composed);
     return status;
 }

@@ -1,4 +1,5 @@
-/* Reading large buffers: copied piece by piece into memory that both sides see, one half while the host empties the other. */
+/* Reading large buffers: copied piece by piece into memory that both sides see, one half while the host empties the
+ * other. */
 #include "gpu/internal.h"
 
 #include <omp.h>
@@ -10,8 +11,10 @@
 
 bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
 {
-    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software renderer's buffers are there already. */
-    return buffer_bytes > PIECE / 16 && !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software
+     * renderer's buffers are there already. */
+    return buffer_bytes > PIECE / 16 && !device->info.software && !device->info.gles &&
+           epoxy_has_gl_extension("GL_ARB_buffer_storage");
 }
 
 static bool staging_open(gls_device *device)
@@ -24,11 +27,13 @@ static bool staging_open(gls_device *device)
     device->staging_mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)(2 * PIECE), flags);
     if (device->staging_mapped) return true;
     glDeleteBuffers(1, &device->staging);
-    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {} /* there is another way, so that these are no failure */
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
+    } /* there is another way, so that these are no failure */
     return false;
 }
 
-/* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of the output is at work. */
+/* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
+ * the output is at work. */
 static void copy_parallel(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     const size_t part = (size_t)1 << 20;
@@ -43,7 +48,8 @@ static GLsync request(gls_device *device, GLuint source, size_t offset, size_t a
     size_t n = bytes - at < PIECE ? bytes - at : PIECE;
     glBindBuffer(GL_COPY_READ_BUFFER, source);
     glBindBuffer(GL_COPY_WRITE_BUFFER, device->staging);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(offset + at), (GLintptr)(half * PIECE), (GLsizeiptr)n);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(offset + at), (GLintptr)(half * PIECE),
+                        (GLsizeiptr)n);
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
     return glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
@@ -65,7 +71,8 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
             if (pending) glDeleteSync(pending);
             return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
         }
-        copy_parallel((uint8_t *)data + at, device->staging_mapped + half * PIECE, bytes - at < PIECE ? bytes - at : PIECE);
+        copy_parallel((uint8_t *)data + at, device->staging_mapped + half * PIECE,
+                      bytes - at < PIECE ? bytes - at : PIECE);
     }
     return GLS_OK;
 }

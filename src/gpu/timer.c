@@ -11,12 +11,15 @@ static double host_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take. */
+/* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take.
+ */
 static void pause_after(double waited)
 {
     const struct timespec pause = {0, 100000};
-    if (waited < 0.005) sched_yield();
-    else nanosleep(&pause, NULL);
+    if (waited < 0.005)
+        sched_yield();
+    else
+        nanosleep(&pause, NULL);
 }
 
 bool gls_wait_for_fence(GLsync sync)

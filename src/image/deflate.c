@@ -34,14 +34,16 @@ static bool make_precode(const uint8_t length[19], uint8_t table[1 << PRECODE_BI
             if (length[symbol] != bits) continue;
             uint32_t reversed = 0;
             for (unsigned i = 0; i < bits; i++) reversed |= (code >> i & 1u) << (bits - 1 - i);
-            for (uint32_t at = reversed; at < 1u << PRECODE_BITS; at += 1u << bits) table[at] = (uint8_t)(symbol << 3 | bits);
+            for (uint32_t at = reversed; at < 1u << PRECODE_BITS; at += 1u << bits)
+                table[at] = (uint8_t)(symbol << 3 | bits);
             code++;
         }
     return true;
 }
 
 /* The lengths of the codes for literals and distances. False if they are more than n. */
-static bool read_lengths(const unsigned char *data, uint64_t bit, const uint8_t table[1 << PRECODE_BITS], uint8_t *length, size_t n)
+static bool read_lengths(const unsigned char *data, uint64_t bit, const uint8_t table[1 << PRECODE_BITS],
+                         uint8_t *length, size_t n)
 {
     for (size_t i = 0; i < n;) {
         uint64_t word = peek(data, bit);
@@ -55,7 +57,8 @@ static bool read_lengths(const unsigned char *data, uint64_t bit, const uint8_t 
         static const struct {
             uint8_t bits, least;
         } repeats[] = {{2, 3}, {3, 3}, {7, 11}};
-        unsigned extra = repeats[symbol - 16].bits, count = repeats[symbol - 16].least + (unsigned)(word & ((1u << extra) - 1));
+        unsigned extra = repeats[symbol - 16].bits,
+                 count = repeats[symbol - 16].least + (unsigned)(word & ((1u << extra) - 1));
         if ((symbol == 16 && i == 0) || count > n - i) return false;
         memset(length + i, symbol == 16 ? length[i - 1] : 0, count);
         i += count;
@@ -72,12 +75,15 @@ static bool is_block(const unsigned char *data, uint64_t bit)
     static const uint8_t order[19] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     uint64_t word = peek(data, bit);
     if ((word & 7) != 4) return false; /* not last, codes of its own */
-    unsigned n_literals = 257 + (unsigned)(word >> 3 & 31), n_distances = 1 + (unsigned)(word >> 8 & 31), n_precodes = 4 + (unsigned)(word >> 13 & 15);
+    unsigned n_literals = 257 + (unsigned)(word >> 3 & 31), n_distances = 1 + (unsigned)(word >> 8 & 31),
+             n_precodes = 4 + (unsigned)(word >> 13 & 15);
     if (n_literals > 286 || n_distances > 30) return false;
     uint8_t precode[19] = {0}, table[1 << PRECODE_BITS], length[MAX_LENGTHS];
     word = peek(data, bit + 17);
     for (unsigned i = 0; i < n_precodes; i++) precode[order[i]] = (uint8_t)(word >> (3 * i) & 7);
-    if (!make_precode(precode, table) || !read_lengths(data, bit + 17 + 3 * n_precodes, table, length, n_literals + n_distances)) return false;
+    if (!make_precode(precode, table) ||
+        !read_lengths(data, bit + 17 + 3 * n_precodes, table, length, n_literals + n_distances))
+        return false;
     return length[256] > 0 && complete(length, n_literals, false) && complete(length + n_literals, n_distances, true);
 }
 

@@ -15,12 +15,15 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     GLS_REQUIRE(grid && dim && affine);
     double size[3];
     for (int c = 0; c < 3; c++) {
-        if (dim[c] < 1) return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: every dimension must be at least 1", dim[0], dim[1], dim[2]);
+        if (dim[c] < 1)
+            return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: every dimension must be at least 1", dim[0],
+                            dim[1], dim[2]);
         size[c] = sqrt(affine[0][c] * affine[0][c] + affine[1][c] * affine[1][c] + affine[2][c] * affine[2][c]);
     }
     /* relative to the volume of a voxel, so that the unit does not matter; the comparison also refuses NaN */
     double volume = size[0] * size[1] * size[2];
-    if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume)) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
+    if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
+        return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
     for (int r = 0; r < 3; r++) {
         if (!isfinite(affine[r][3])) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");
     }
@@ -69,7 +72,8 @@ static void nearest_rotation(const gls_grid *grid, double q[3][3])
 
 void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
 {
-    /* The rule of nibabel's io_orientation(): readers of TRK files compare these letters with those that nibabel derives from the affine. */
+    /* The rule of nibabel's io_orientation(): readers of TRK files compare these letters with those that nibabel
+     * derives from the affine. */
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     bool taken[3] = {false, false, false};
     double q[3][3];
@@ -94,7 +98,8 @@ static double corner_distance(const gls_grid *a, const gls_grid *b)
         for (int i = 0; i < 3; i++) p[i] = corner >> i & 1 ? a->dim[i] - 0.5 : -0.5;
         gls_affine_apply(a->affine, p, pa);
         gls_affine_apply(b->affine, p, pb);
-        worst = fmax(worst, sqrt((pa[0] - pb[0]) * (pa[0] - pb[0]) + (pa[1] - pb[1]) * (pa[1] - pb[1]) + (pa[2] - pb[2]) * (pa[2] - pb[2])));
+        worst = fmax(worst, sqrt((pa[0] - pb[0]) * (pa[0] - pb[0]) + (pa[1] - pb[1]) * (pa[1] - pb[1]) +
+                                 (pa[2] - pb[2]) * (pa[2] - pb[2])));
     }
     return worst;
 }
@@ -104,9 +109,11 @@ static void describe(const gls_grid *g, char *text, size_t n)
     char codes[4];
     gls_grid_axis_codes(g, codes);
     const double(*m)[4] = g->affine;
-    snprintf(text, n, "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g]", g->dim[0],
-             g->dim[1], g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], codes, m[0][0], m[0][1], m[0][2], m[0][3], m[1][0], m[1][1], m[1][2],
-             m[1][3], m[2][0], m[2][1], m[2][2], m[2][3]);
+    snprintf(text, n,
+             "%d x %d x %d voxels of %.4g x %.4g x %.4g mm, %s, affine [%.7g %.7g %.7g %.7g; %.7g %.7g %.7g %.7g; %.7g "
+             "%.7g %.7g %.7g]",
+             g->dim[0], g->dim[1], g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], codes, m[0][0],
+             m[0][1], m[0][2], m[0][3], m[1][0], m[1][1], m[1][2], m[1][3], m[2][0], m[2][1], m[2][2], m[2][3]);
 }
 
 gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b)
@@ -122,7 +129,8 @@ gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const g
         snprintf(reason, sizeof reason, "corners up to %.3g mm apart", distance);
     else
         snprintf(reason, sizeof reason, "dimensions differ");
-    return gls_fail(GLS_ERR_INPUT, "%s and %s are on different grids (%s): %s against %s", name_a, name_b, reason, text_a, text_b);
+    return gls_fail(GLS_ERR_INPUT, "%s and %s are on different grids (%s): %s against %s", name_a, name_b, reason,
+                    text_a, text_b);
 }
 
 /* Anything larger cannot be an image; keeps every later product of sizes far from overflow. */
@@ -132,9 +140,10 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
 {
     uint64_t n;
     const size_t huge_page = (size_t)2 << 20;
-    if (__builtin_mul_overflow((uint64_t)grid->dim[0] * (uint64_t)grid->dim[1], (uint64_t)grid->dim[2], &n) || __builtin_mul_overflow(n, n_volumes, &n) ||
-        n > MAX_VALUES)
-        return gls_fail(GLS_ERR_MEMORY, "image of %d x %d x %d x %zu values is too large", grid->dim[0], grid->dim[1], grid->dim[2], n_volumes);
+    if (__builtin_mul_overflow((uint64_t)grid->dim[0] * (uint64_t)grid->dim[1], (uint64_t)grid->dim[2], &n) ||
+        __builtin_mul_overflow(n, n_volumes, &n) || n > MAX_VALUES)
+        return gls_fail(GLS_ERR_MEMORY, "image of %d x %d x %d x %zu values is too large", grid->dim[0], grid->dim[1],
+                        grid->dim[2], n_volumes);
     size_t bytes = (size_t)n * sizeof(float);
     gls_image *made = calloc(1, sizeof *made);
     if (!made) return gls_fail(GLS_ERR_MEMORY, "no memory for an image");
@@ -150,7 +159,8 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
     }
     if (!made->data) {
         free(made);
-        return gls_fail(GLS_ERR_MEMORY, "no memory for an image of %d x %d x %d x %zu values", grid->dim[0], grid->dim[1], grid->dim[2], n_volumes);
+        return gls_fail(GLS_ERR_MEMORY, "no memory for an image of %d x %d x %d x %zu values", grid->dim[0],
+                        grid->dim[1], grid->dim[2], n_volumes);
     }
     *image = made;
     return GLS_OK;

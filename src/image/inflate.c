@@ -43,7 +43,8 @@ void gls_inflater_start(gls_inflater *i, const gls_inflate_place *place, gls_inf
 {
     struct inflate_state *s = &i->state;
     isal_inflate_init(s);
-    if (place->n_window > 0) isal_inflate_set_dict(s, (uint8_t *)(uintptr_t)place->window, (uint32_t)place->n_window); /* only read */
+    if (place->n_window > 0)
+        isal_inflate_set_dict(s, (uint8_t *)(uintptr_t)place->window, (uint32_t)place->n_window); /* only read */
     if (place->to_end) {
         s->crc_flag = ISAL_GZIP_NO_HDR_VER;
         s->crc = place->crc;
@@ -61,7 +62,8 @@ bool gls_inflater_between_blocks(const gls_inflater *i, unsigned n_bits)
 {
     const struct inflate_state *s = &i->state;
     bool header = s->block_state == ISAL_BLOCK_NEW_HDR || s->block_state == ISAL_BLOCK_HDR;
-    return header && s->tmp_in_size == 0 && s->read_in_length == (int32_t)n_bits && s->tmp_out_valid == s->tmp_out_processed;
+    return header && s->tmp_in_size == 0 && s->read_in_length == (int32_t)n_bits &&
+           s->tmp_out_valid == s->tmp_out_processed;
 }
 
 static const char *reason_of(int result)

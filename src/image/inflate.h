@@ -25,7 +25,8 @@ typedef struct gls_inflate_buffers {
 
 typedef enum gls_inflate_result {
     GLS_INFLATE_MORE, /* the input is used up or the output full */
-    GLS_INFLATE_END,  /* of the member, its checksum right if it was to be verified; what follows it is left in the input */
+    GLS_INFLATE_END, /* of the member, its checksum right if it was to be verified; what follows it is left in the input
+                      */
     GLS_INFLATE_DAMAGED,
     GLS_INFLATE_MEMORY,
 } gls_inflate_result;
@@ -35,7 +36,8 @@ typedef struct gls_inflate_place {
     unsigned bit;                /* of the first byte of input, 0 to 7: what lies before belongs to another block */
     const unsigned char *window; /* the output before */
     size_t n_window;             /* GLS_INFLATE_WINDOW at most, 0 at the start of the member */
-    bool to_end;                 /* up to the end of the member, whose checksum is verified: it is crc up to here, of n_out bytes; else plain deflate data */
+    bool to_end; /* up to the end of the member, whose checksum is verified: it is crc up to here, of n_out bytes; else
+                    plain deflate data */
     uint32_t crc;
     uint64_t n_out;
 } gls_inflate_place;
@@ -44,10 +46,12 @@ typedef struct gls_inflate_place {
 bool gls_inflater_can_start(void);
 /* Gets ready to unpack from a place on; takes its first byte from the input if the block starts within it. */
 void gls_inflater_start(gls_inflater *inflater, const gls_inflate_place *place, gls_inflate_buffers *buffers);
-/* Whether all that was taken ends with a block, but for the last n_bits (0 to 7) bits, and all of it has been put out. */
+/* Whether all that was taken ends with a block, but for the last n_bits (0 to 7) bits, and all of it has been put out.
+ */
 bool gls_inflater_between_blocks(const gls_inflater *inflater, unsigned n_bits);
 
-/* Unpacks as far as the buffers go. Output may be pending when the input is used up. *reason tells what is damaged: a constant. */
+/* Unpacks as far as the buffers go. Output may be pending when the input is used up. *reason tells what is damaged: a
+ * constant. */
 gls_inflate_result gls_inflater_run(gls_inflater *inflater, gls_inflate_buffers *buffers, const char **reason);
 
 #endif

@@ -15,7 +15,8 @@ typedef struct gls_nifti_header {
     uint64_t bytes;   /* of all voxels */
 } gls_nifti_header;
 
-/* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name path. */
+/* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name
+ * path. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
 
 #endif

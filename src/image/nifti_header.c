@@ -52,7 +52,9 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
     char digit = raw->version == 1 ? '1' : '2';
     if (magic[0] != 'n' || (magic[1] != '+' && magic[1] != 'i') || magic[2] != digit || magic[3] != '\0') {
         if (raw->version == 1)
-            return gls_fail(GLS_ERR_INPUT, "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: is an ANALYZE 7.5 image, which has no orientation, or no image at all; NIfTI is needed", path);
         return not_nifti(path);
     }
     *single_file = magic[1] == '+';
@@ -64,12 +66,16 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
 {
     int64_t all[8];
     for (int i = 0; i < 8; i++) all[i] = raw->version == 1 ? raw->h.v1.dim[i] : raw->h.v2.dim[i];
-    if (all[0] < 1 || all[0] > 7) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: %lld dimensions", path, (long long)all[0]);
+    if (all[0] < 1 || all[0] > 7)
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: %lld dimensions", path, (long long)all[0]);
     for (int i = 1; i <= all[0]; i++) {
-        if (all[i] < 1) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
+        if (all[i] < 1)
+            return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
         if (i >= 5 && all[i] > 1)
-            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path, i, i, (long long)all[i]);
-        if (i <= 3 && all[i] > INT32_MAX) return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, too large", path, i, (long long)all[i]);
+            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path,
+                            i, i, (long long)all[i]);
+        if (i <= 3 && all[i] > INT32_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, too large", path, i, (long long)all[i]);
     }
     for (int i = 1; i <= 4; i++) dim[i] = i <= all[0] ? all[i] : 1;
     return GLS_OK;
@@ -81,8 +87,9 @@ static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_
     size_t bytes = gls_values_bytes(type);
     if (bytes == 0) {
         const char *name = nifti_datatype_string(type);
-        return gls_fail(GLS_ERR_INPUT, "%s: values of type %s (NIfTI code %d) cannot be used, only real numbers of at most 64 bits", path,
-                        name ? name : "unknown", type);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: values of type %s (NIfTI code %d) cannot be used, only real numbers of at most 64 bits",
+                        path, name ? name : "unknown", type);
     }
     header->values.datatype = type;
     header->values.bytes = bytes;
@@ -96,13 +103,14 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     for (int i = 1; i <= 4; i++) {
         /* a quarter of the range is left for the conversion to float and for the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
-            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1], (long long)dim[2], (long long)dim[3],
-                            (long long)dim[4]);
+            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1],
+                            (long long)dim[2], (long long)dim[3], (long long)dim[4]);
     }
     header->bytes = n;
     header->n_volumes = (size_t)dim[4];
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
-    if (!(offset >= 0.0) || offset > 0x1p40) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
+    if (!(offset >= 0.0) || offset > 0x1p40)
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
     /* some writers leave 0 */
     uint64_t least = header->single_file ? (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
     header->offset = (uint64_t)offset < least ? least : (uint64_t)offset;
@@ -121,13 +129,19 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
             difference = fmax(difference, fabs(nim->sto_xyz.m[r][c] - nim->qto_xyz.m[r][c]));
         }
     }
-    if (sform && qform && difference > 1e-3) gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
-    if (!sform && !qform) gls_log(GLS_LOG_WARNING, "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
+    if (sform && qform && difference > 1e-3)
+        gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
+    if (!sform && !qform)
+        gls_log(GLS_LOG_WARNING,
+                "%s: has neither sform nor qform; world coordinates are taken from the voxel sizes alone", path);
     if (nim->xyz_units == NIFTI_UNITS_METER || nim->xyz_units == NIFTI_UNITS_MICRON)
         gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; the numbers are taken as mm", path);
     gls_status status = gls_grid_init(grid, d, affine);
     if (status == GLS_OK) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: the affine (%s) is singular or not finite", path, sform ? "sform" : qform ? "qform" : "voxel sizes");
+    return gls_fail(GLS_ERR_INPUT, "%s: the affine (%s) is singular or not finite", path,
+                    sform   ? "sform"
+                    : qform ? "qform"
+                            : "voxel sizes");
 }
 
 /* Undoes what makes the library complain on stderr; such fields carry no information. */
@@ -152,7 +166,8 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
     if (status != GLS_OK) return status;
     mend_pixdim(&raw);
     nifti_set_debug_level(0);
-    nifti_image *nim = raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);
+    nifti_image *nim =
+        raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);
     if (!nim) return gls_fail(GLS_ERR_INPUT, "%s: damaged header", path);
     status = choose_grid(path, nim, dim, &header->grid);
     bool scaled = isfinite(nim->scl_slope) && nim->scl_slope != 0.0;

@@ -21,8 +21,8 @@ typedef struct reader {
 
 static gls_status truncated(const reader *r, uint64_t found)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path, (unsigned long long)found,
-                    (unsigned long long)r->header->bytes);
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path,
+                    (unsigned long long)found, (unsigned long long)r->header->bytes);
 }
 
 static size_t block_bytes(const reader *r, uint64_t block)
@@ -60,7 +60,8 @@ static gls_status read_plain_file(const reader *r)
             size_t bytes = block_bytes(r, (uint64_t)b);
             float *out = r->out + (size_t)b * per_block;
             void *to = plain ? out : buffer;
-            int result = to ? read_at(gls_stream_fd(r->stream), to, bytes, h->offset + (uint64_t)b * BLOCK_BYTES) : ENOMEM;
+            int result =
+                to ? read_at(gls_stream_fd(r->stream), to, bytes, h->offset + (uint64_t)b * BLOCK_BYTES) : ENOMEM;
             if (result == 0 && !plain) gls_values_read(&h->values, buffer, bytes / h->values.bytes, out);
             if (result != 0) {
 #pragma omp atomic write
@@ -92,9 +93,11 @@ static gls_status check_kind(const char *path, gls_image_kind kind, const gls_ni
 {
     const int32_t *d = header->grid.dim;
     if (kind == GLS_IMAGE_3D && header->n_volumes != 1)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path, header->n_volumes, d[0], d[1], d[2]);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
+                        header->n_volumes, d[0], d[1], d[2]);
     if (kind == GLS_IMAGE_4D && header->n_volumes < 2)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1], d[2]);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1],
+                        d[2]);
     return GLS_OK;
 }
 
@@ -107,7 +110,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     gls_image *made;
     gls_status status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
     if (status != GLS_OK)
-        return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1], h->grid.dim[2], h->n_volumes);
+        return gls_fail(status, "%s: no memory for %d x %d x %d x %zu values", r->path, h->grid.dim[0], h->grid.dim[1],
+                        h->grid.dim[2], h->n_volumes);
     r->out = made->data;
     if (gls_stream_fd(r->stream) >= 0) {
         status = read_plain_file(r);
@@ -122,7 +126,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     return status;
 }
 
-/* The other file of a .hdr/.img pair: the suffix changed in place, keeping the case, a packed one if only that exists. from, to: "hdr", "img". */
+/* The other file of a .hdr/.img pair: the suffix changed in place, keeping the case, a packed one if only that exists.
+ * from, to: "hdr", "img". */
 static char *pair_name(const char *path, const char *from, const char *to)
 {
     size_t n = strlen(path);
@@ -131,7 +136,8 @@ static char *pair_name(const char *path, const char *from, const char *to)
     char *name = malloc(n + 4);
     if (!name) return NULL;
     memcpy(name, path, n + 1);
-    for (int i = 0; i < 3; i++) name[stem - 3 + (size_t)i] = (char)(path[stem - 3 + (size_t)i] < 'a' ? to[i] - 32 : to[i]);
+    for (int i = 0; i < 3; i++)
+        name[stem - 3 + (size_t)i] = (char)(path[stem - 3 + (size_t)i] < 'a' ? to[i] - 32 : to[i]);
     if (access(name, F_OK) != 0) {
         if (stem == n)
             strcpy(name + n, ".gz");

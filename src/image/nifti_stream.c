@@ -22,7 +22,8 @@ typedef struct reader {
 
 static gls_status truncated(const reader *r, uint64_t found)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path, (unsigned long long)found, (unsigned long long)r->bytes);
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path,
+                    (unsigned long long)found, (unsigned long long)r->bytes);
 }
 
 /* --- one thread unpacks blocks into a ring while the caller's converts them --- */
@@ -84,7 +85,8 @@ static void convert(pipeline *p)
         bool there = p->filled > b;
         pthread_mutex_unlock(&p->lock);
         if (!there) return;
-        gls_values_read(r->values, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / r->values->bytes, out + b * (BLOCK_BYTES / r->values->bytes));
+        gls_values_read(r->values, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / r->values->bytes,
+                        out + b * (BLOCK_BYTES / r->values->bytes));
         pthread_mutex_lock(&p->lock);
         p->emptied++;
         pthread_cond_signal(&p->changed);
@@ -95,7 +97,8 @@ static void convert(pipeline *p)
 static gls_status read_pipeline(const reader *r)
 {
     pthread_t thread;
-    pipeline p = {.r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes - r->done + BLOCK_BYTES - 1) / BLOCK_BYTES};
+    pipeline p = {
+        .r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes - r->done + BLOCK_BYTES - 1) / BLOCK_BYTES};
     if (!p.ring) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.changed, NULL);

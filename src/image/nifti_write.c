@@ -33,9 +33,12 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
 /* The library's description of the image; its data stay NULL. */
 static nifti_image *describe(const gls_image *image, gls_image_type type, bool small)
 {
-    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32, [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16, [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
+    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32,
+                                [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16,
+                                [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
     const gls_grid *g = &image->grid;
-    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)image->n_volumes, 1, 1, 1};
+    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2],
+                            (int64_t)image->n_volumes,    1,         1,         1};
     double dx, dy, dz;
     nifti_image *nim = nifti_make_new_nim(dim, codes[type], 0);
     if (!nim) return NULL;
@@ -43,8 +46,8 @@ static nifti_image *describe(const gls_image *image, gls_image_type type, bool s
     nim->iname_offset = (int64_t)(small ? sizeof(nifti_1_header) : sizeof(nifti_2_header)) + 4;
     nim->sform_code = nim->qform_code = NIFTI_XFORM_SCANNER_ANAT;
     nim->sto_xyz = to_matrix(g);
-    nifti_dmat44_to_quatern(nim->sto_xyz, &nim->quatern_b, &nim->quatern_c, &nim->quatern_d, &nim->qoffset_x, &nim->qoffset_y, &nim->qoffset_z, &dx, &dy, &dz,
-                            &nim->qfac);
+    nifti_dmat44_to_quatern(nim->sto_xyz, &nim->quatern_b, &nim->quatern_c, &nim->quatern_d, &nim->qoffset_x,
+                            &nim->qoffset_y, &nim->qoffset_z, &dx, &dy, &dz, &nim->qfac);
     nim->dx = nim->pixdim[1] = g->voxel_size[0];
     nim->dy = nim->pixdim[2] = g->voxel_size[1];
     nim->dz = nim->pixdim[3] = g->voxel_size[2];
@@ -119,7 +122,8 @@ gls_status gls_image_write(const char *path, const gls_image *image, gls_image_t
     if (status == GLS_OK) status = gls_output_create(path, true, &output);
     if (status != GLS_OK) return status;
     source s = {.header = &header, .image = image, .type = type};
-    uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
+    uint64_t total =
+        header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
     if (packed)
         status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, &s);
     else

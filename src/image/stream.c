@@ -19,11 +19,11 @@ struct gls_stream {
     char *path;
     int fd;
     bool regular;
-    bool at_end;         /* of the gzip data */
-    bool file_ended;     /* nothing is left to be read */
+    bool at_end;     /* of the gzip data */
+    bool file_ended; /* nothing is left to be read */
     uint64_t size;
-    gls_inflater *inflater; /* NULL: the data are not packed */
-    gls_unpacker *unpacker; /* by several threads, as far as that goes, or NULL */
+    gls_inflater *inflater;    /* NULL: the data are not packed */
+    gls_unpacker *unpacker;    /* by several threads, as far as that goes, or NULL */
     const unsigned char *span; /* of its output, not yet taken */
     size_t span_n;
     size_t in_pos, in_n; /* unread part of in */
@@ -187,10 +187,14 @@ gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
         switch (result) {
         case GLS_INFLATE_END: status = next_member(s); break;
         case GLS_INFLATE_MORE:
-            if (stuck && s->file_ended) status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the compressed data end too early", s->path);
-            else if (stuck) status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: invalid stream", s->path);
+            if (stuck && s->file_ended)
+                status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the compressed data end too early", s->path);
+            else if (stuck)
+                status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: invalid stream", s->path);
             break;
-        case GLS_INFLATE_DAMAGED: status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: %s", s->path, reason); break;
+        case GLS_INFLATE_DAMAGED:
+            status = gls_fail(GLS_ERR_INPUT, "%s: damaged compressed data: %s", s->path, reason);
+            break;
         case GLS_INFLATE_MEMORY: status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", s->path);
         }
         if (status != GLS_OK) return status;
@@ -210,7 +214,8 @@ gls_status gls_stream_verify(gls_stream *s, uint64_t limit)
     return GLS_OK;
 }
 
-/* Packing. Each piece is deflated on its own and ends on a byte boundary, so that the pieces joined are one deflate stream. */
+/* Packing. Each piece is deflated on its own and ends on a byte boundary, so that the pieces joined are one deflate
+ * stream. */
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECES 16 /* packed between two writes */

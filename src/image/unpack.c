@@ -13,7 +13,8 @@
 /* Fewer lose more by looking for cuts and by unpacking twice than they gain. */
 #define FEWEST_THREADS 4
 #define MAX_HEADER 65536
-/* Bytes of output for one of input. A part that packs better would take too much memory: from there on one thread unpacks, which is fast with such data. */
+/* Bytes of output for one of input. A part that packs better would take too much memory: from there on one thread
+ * unpacks, which is fast with such data. */
 #define MOST_OUTPUT 16
 #define PIECE ((size_t)128 << 10)
 
@@ -39,14 +40,15 @@ struct gls_unpacker {
     part parts[MAX_PARTS];
     int n_parts, next;
     uint64_t place; /* bit of the file up to which everything is unpacked */
-    unsigned char window[GLS_INFLATE_WINDOW], made_up[2][GLS_INFLATE_WINDOW], before[MAX_PARTS][GLS_INFLATE_WINDOW]; /* before: each part */
+    unsigned char window[GLS_INFLATE_WINDOW], made_up[2][GLS_INFLATE_WINDOW],
+        before[MAX_PARTS][GLS_INFLATE_WINDOW]; /* before: each part */
     size_t n_window;
     uint32_t crc;
     uint64_t n_out;
     bool over;
 };
 
-/* --- the file -------------------------------------------------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------- */
 
 static size_t read_file(const gls_unpacker *u, uint64_t at, size_t n, unsigned char *to)
 {
@@ -60,7 +62,8 @@ static size_t read_file(const gls_unpacker *u, uint64_t at, size_t n, unsigned c
     return done;
 }
 
-/* Bytes of a member's header (RFC 1952), 0 if it is not one, is too long, or has a checksum of its own, which is left to the inflater. */
+/* Bytes of a member's header (RFC 1952), 0 if it is not one, is too long, or has a checksum of its own, which is left
+ * to the inflater. */
 static size_t header_bytes(const unsigned char *h, size_t n)
 {
     enum { CHECKED = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
@@ -75,7 +78,7 @@ static size_t header_bytes(const unsigned char *h, size_t n)
     return at < n ? at : 0;
 }
 
-/* --- one part -------------------------------------------------------------------------------------------------------------------------- */
+/* --- one part ------------------------------------------------------------- */
 
 static bool make_room(part *p, int which, size_t wanted, size_t most)
 {
@@ -88,7 +91,8 @@ static bool make_room(part *p, int which, size_t wanted, size_t most)
     return true;
 }
 
-/* Unpacks PIECE bytes, less at the end of the input only. False if the data are damaged, or do not end as they should. */
+/* Unpacks PIECE bytes, less at the end of the input only. False if the data are damaged, or do not end as they should.
+ */
 static bool unpack_piece(gls_inflater *inflater, gls_inflate_buffers *b, unsigned char *out, size_t *n)
 {
     const char *reason;
@@ -101,7 +105,8 @@ static bool unpack_piece(gls_inflater *inflater, gls_inflate_buffers *b, unsigne
 
 static bool windows_agree(const part *p)
 {
-    return p->n >= GLS_INFLATE_WINDOW && memcmp(p->out[0] + p->n - GLS_INFLATE_WINDOW, p->out[1] + p->n - GLS_INFLATE_WINDOW, GLS_INFLATE_WINDOW) == 0;
+    return p->n >= GLS_INFLATE_WINDOW && memcmp(p->out[0] + p->n - GLS_INFLATE_WINDOW,
+                                                p->out[1] + p->n - GLS_INFLATE_WINDOW, GLS_INFLATE_WINDOW) == 0;
 }
 
 static const unsigned char *last_window(const gls_unpacker *u)
@@ -118,13 +123,18 @@ static bool unpack_part(gls_unpacker *u, part *p, gls_inflater *const inflater[2
     bool two = !known;
     p->n = p->n_two = 0;
     for (int i = 0; i <= two; i++) {
-        gls_inflate_place place = {.bit = (unsigned)(p->first % 8), .window = known ? last_window(u) : u->made_up[i], .n_window = known ? u->n_window : GLS_INFLATE_WINDOW};
+        gls_inflate_place place = {.bit = (unsigned)(p->first % 8),
+                                   .window = known ? last_window(u) : u->made_up[i],
+                                   .n_window = known ? u->n_window : GLS_INFLATE_WINDOW};
         b[i] = (gls_inflate_buffers){.in = u->in + from, .n_in = to - from};
         gls_inflater_start(inflater[i], &place, &b[i]);
     }
     for (size_t n = PIECE, n_other = 0; n == PIECE;) {
-        if (!make_room(p, 0, p->n + PIECE, most) || !unpack_piece(inflater[0], &b[0], p->out[0] + p->n, &n)) return false;
-        if (two && (!make_room(p, 1, p->n + PIECE, most) || !unpack_piece(inflater[1], &b[1], p->out[1] + p->n, &n_other) || n_other != n)) return false;
+        if (!make_room(p, 0, p->n + PIECE, most) || !unpack_piece(inflater[0], &b[0], p->out[0] + p->n, &n))
+            return false;
+        if (two && (!make_room(p, 1, p->n + PIECE, most) ||
+                    !unpack_piece(inflater[1], &b[1], p->out[1] + p->n, &n_other) || n_other != n))
+            return false;
         p->n += n;
         if (two) p->n_two = p->n;
         two = two && !windows_agree(p);
@@ -132,7 +142,8 @@ static bool unpack_part(gls_unpacker *u, part *p, gls_inflater *const inflater[2
     return b[0].n_in == 0 && gls_inflater_between_blocks(inflater[0], (unsigned)(8 * ((p->end + 7) / 8) - p->end));
 }
 
-/* Byte i of one made-up window is the low byte of i; the other differs from it by one more than the high byte, which is below 128. */
+/* Byte i of one made-up window is the low byte of i; the other differs from it by one more than the high byte, which is
+ * below 128. */
 static void make_windows(gls_unpacker *u)
 {
     for (size_t i = 0; i < GLS_INFLATE_WINDOW; i++) {
@@ -161,7 +172,7 @@ static void move_window(part *p, unsigned char window[GLS_INFLATE_WINDOW])
     if (n > 0) memcpy(window + keep, p->out[0] + from, n);
 }
 
-/* --- all parts ------------------------------------------------------------------------------------------------------------------------- */
+/* --- all parts ------------------------------------------------------------ */
 
 /* Reads on from the place, and cuts what is there. */
 static void cut(gls_unpacker *u)
@@ -184,7 +195,8 @@ static void cut(gls_unpacker *u)
         u->in_n = u->file_bytes - u->in_at < wanted ? (size_t)(u->file_bytes - u->in_at) : wanted;
 #pragma omp for schedule(dynamic, 1)
         for (int i = 1; i <= u->n_threads; i++) {
-            uint64_t first = 8 * (uint64_t)i * u->stretch, last = first + 8 * (uint64_t)u->stretch, found = gls_deflate_find_block(u->in, u->in_n, first, last);
+            uint64_t first = 8 * (uint64_t)i * u->stretch, last = first + 8 * (uint64_t)u->stretch,
+                     found = gls_deflate_find_block(u->in, u->in_n, first, last);
             cuts[i] = found < last ? 8 * u->in_at + found : 0;
         }
     }
@@ -234,7 +246,7 @@ static void unpack_parts(gls_unpacker *u)
     u->next = 0;
 }
 
-/* --- the unpacker ---------------------------------------------------------------------------------------------------------------------- */
+/* --- the unpacker --------------------------------------------------------- */
 
 gls_unpacker *gls_unpacker_create(int fd, uint64_t file_bytes, size_t stretch, int n_threads)
 {

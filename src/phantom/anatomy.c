@@ -2,9 +2,9 @@
 #include "phantom/parts.h"
 #include <math.h>
 
-#define CORTEX 7.0   /* thickness of the grey matter, mm */
-#define FISSURE 1.8  /* half width of the fissures, mm */
-#define RIM 4.0      /* thickness of the outer CSF, mm */
+#define CORTEX 7.0  /* thickness of the grey matter, mm */
+#define FISSURE 1.8 /* half width of the fissures, mm */
+#define RIM 4.0     /* thickness of the outer CSF, mm */
 
 typedef struct solid {
     double centre[3], axis[3];
@@ -12,7 +12,8 @@ typedef struct solid {
 
 /* Deep grey matter: thalamus, lateral geniculate nucleus, putamen, caudate nucleus, hippocampus. */
 static const solid nuclei[] = {
-    {{9.5, -14, 3}, {6.5, 12, 7}}, {{19, -23, -2}, {4.5, 5.5, 4.5}}, {{28, 3, 0}, {6, 14, 9}}, {{13, 21, 6}, {4.5, 8, 6}}, {{26, -17, -22}, {5.5, 10, 5.5}},
+    {{9.5, -14, 3}, {6.5, 12, 7}}, {{19, -23, -2}, {4.5, 5.5, 4.5}}, {{28, 3, 0}, {6, 14, 9}},
+    {{13, 21, 6}, {4.5, 8, 6}},    {{26, -17, -22}, {5.5, 10, 5.5}},
 };
 
 /* Lateral ventricle. */
@@ -55,7 +56,8 @@ static double folds(const double p[3])
 /* Brain stem with the peduncles of the cerebellum. */
 static double stem(const double p[3])
 {
-    static const double top[3] = {0, -14, -18}, bottom[3] = {0, -24, -55}, medial[3] = {6, -21, -42}, lateral[3] = {27, -43, -44};
+    static const double top[3] = {0, -14, -18}, bottom[3] = {0, -24, -55}, medial[3] = {6, -21, -42},
+                        lateral[3] = {27, -43, -44};
     return fmin(capsule(p, top, bottom, 11), capsule(p, medial, lateral, 6.5));
 }
 
@@ -67,7 +69,8 @@ static double nearer(double margin, double distance)
 /* Distance to the slit between the hemispheres, which ends above the corpus callosum. */
 static double longitudinal_fissure(const double p[3])
 {
-    double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b), s = k < 1e-3 ? -34 : k * (k - 1) / hypot(a / 57, b / 34);
+    double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b),
+           s = k < 1e-3 ? -34 : k * (k - 1) / hypot(a / 57, b / 34);
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 
@@ -88,7 +91,8 @@ static phantom_tissue hemisphere(const double p[3], double depth, double fold, d
     double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
     double grey = 4;
     if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {
-        for (size_t i = 0; i + 1 < sizeof ventricle / sizeof *ventricle; i++) vessel = fmin(vessel, capsule(p, ventricle[i], ventricle[i + 1], VENTRICLE_RADIUS));
+        for (size_t i = 0; i + 1 < sizeof ventricle / sizeof *ventricle; i++)
+            vessel = fmin(vessel, capsule(p, ventricle[i], ventricle[i + 1], VENTRICLE_RADIUS));
         for (size_t i = 0; i < sizeof nuclei / sizeof *nuclei; i++) {
             const solid *s = &nuclei[i];
             grey = fmin(grey, ellipsoid(p[0] - s->centre[0], p[1] - s->centre[1], p[2] - s->centre[2], s->axis));

@@ -1,4 +1,5 @@
-/* Parts of the phantom. Anatomy and tubes live in a reference frame: RAS, mm of a brain 172 mm long, origin at the centre of the head. */
+/* Parts of the phantom. Anatomy and tubes live in a reference frame: RAS, mm of a brain 172 mm long, origin at the
+ * centre of the head. */
 #ifndef GLS_PHANTOM_PARTS_H
 #define GLS_PHANTOM_PARTS_H
 
@@ -11,15 +12,17 @@
 
 typedef enum phantom_tissue { PHANTOM_WHITE, PHANTOM_GREY, PHANTOM_CSF, PHANTOM_OUTSIDE } phantom_tissue;
 
-/* Tissue at a point; *margin (may be NULL) is about the distance to the nearest place where the tissue may be another. */
+/* Tissue at a point; *margin (may be NULL) is about the distance to the nearest place where the tissue may be another.
+ */
 phantom_tissue gls_phantom_tissue(const double p[3], double *margin);
 
-/* A cross-section of a tube: the points c + u m1 + v m2 with u^2 + v^2 <= 1. A fibre keeps its (u, v) from one end of the tube to the other. */
+/* A cross-section of a tube: the points c + u m1 + v m2 with u^2 + v^2 <= 1. A fibre keeps its (u, v) from one end of
+ * the tube to the other. */
 typedef struct phantom_station {
-    double c[3], t[3];         /* centre; unit normal of the cross-section: the tangent of the centre line */
-    double m1[3], m2[3];       /* half axes, mm */
+    double c[3], t[3];          /* centre; unit normal of the cross-section: the tangent of the centre line */
+    double m1[3], m2[3];        /* half axes, mm */
     double dc[3], d1[3], d2[3]; /* derivatives of c, m1, m2 by the station number */
-    double reach;              /* length of the longer half axis, mm */
+    double reach;               /* length of the longer half axis, mm */
 } phantom_station;
 
 /* Stations per bounding sphere. */
@@ -32,7 +35,7 @@ typedef struct phantom_tube {
     phantom_station *station;
     size_t n_chunks;
     double (*sphere)[4]; /* centre and radius of the stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
-    size_t grey[2];      /* the stations nearest the middle at which the centre line is in the grey matter of either end */
+    size_t grey[2]; /* the stations nearest the middle at which the centre line is in the grey matter of either end */
     double end_range[2]; /* grey matter at a station number below the first or above the second belongs to that end */
 } phantom_tube;
 
@@ -41,15 +44,17 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 
 /* Slabs (i: between stations i and i + 1) that may hold a point within radius of p; returns their number. */
 size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double radius, uint16_t *slab);
-/* Whether p is in one of the slabs of the tube; *station is where along it, direction (not normalised) that of the fibre through p. */
-bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3], double *station, double direction[3]);
+/* Whether p is in one of the slabs of the tube; *station is where along it, direction (not normalised) that of the
+ * fibre through p. */
+bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3],
+                         double *station, double direction[3]);
 
 /* One row of voxels along x: what makes its signal. */
 typedef struct phantom_row {
-    int n;                         /* voxels */
-    float *white, *grey, *csf;     /* volume fractions; white matter without fibres only */
-    size_t n_fibres;               /* fibre populations of the row, voxel after voxel */
-    int32_t *voxel;                /* x */
+    int n;                          /* voxels */
+    float *white, *grey, *csf;      /* volume fractions; white matter without fibres only */
+    size_t n_fibres;                /* fibre populations of the row, voxel after voxel */
+    int32_t *voxel;                 /* x */
     float *fraction, *direction[3]; /* volume fraction; world unit vector */
 } phantom_row;
 
@@ -61,7 +66,8 @@ typedef struct phantom_scan {
     uint64_t seed;
 } phantom_scan;
 
-/* Fills the row that begins at voxel number first in all volumes of dwi; scratch has room for row->n_fibres + 2 row->n floats. */
+/* Fills the row that begins at voxel number first in all volumes of dwi; scratch has room for row->n_fibres + 2 row->n
+ * floats. */
 void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t first, float *scratch, gls_image *dwi);
 
 /* n unit vectors, antipodally evenly spread, every prefix too. GLS_ERR_MEMORY. */

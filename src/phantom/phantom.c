@@ -44,35 +44,49 @@ static gls_status params_check(const gls_phantom_params *p)
     double sign[3];
     for (int k = 0; k < 3; k++) {
         if (p->shape[k] < 16 || p->shape[k] > 512)
-            return gls_fail(GLS_ERR_ARGUMENT, "phantom: shape %d x %d x %d: each must be 16 .. 512 voxels", (int)p->shape[0], (int)p->shape[1], (int)p->shape[2]);
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: shape %d x %d x %d: each must be 16 .. 512 voxels",
+                            (int)p->shape[0], (int)p->shape[1], (int)p->shape[2]);
         if (!(p->voxel_size[k] >= 0.1 && p->voxel_size[k] <= 20))
-            return gls_fail(GLS_ERR_ARGUMENT, "phantom: voxel size %g x %g x %g mm: each must be 0.1 .. 20", p->voxel_size[0], p->voxel_size[1], p->voxel_size[2]);
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: voxel size %g x %g x %g mm: each must be 0.1 .. 20",
+                            p->voxel_size[0], p->voxel_size[1], p->voxel_size[2]);
         if (!(fabs(p->oblique[k]) <= 180))
-            return gls_fail(GLS_ERR_ARGUMENT, "phantom: rotation by %g, %g, %g degrees: each must be -180 .. 180", p->oblique[0], p->oblique[1], p->oblique[2]);
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: rotation by %g, %g, %g degrees: each must be -180 .. 180",
+                            p->oblique[0], p->oblique[1], p->oblique[2]);
     }
     if (!orientation_parse(p->orientation, axis, sign))
-        return gls_fail(GLS_ERR_ARGUMENT, "phantom: orientation \"%.3s\": must be three axis codes such as LAS, one of R/L, one of A/P and one of S/I", p->orientation);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "phantom: orientation \"%.3s\": must be three axis codes such as LAS, one of R/L, one of A/P "
+                        "and one of S/I",
+                        p->orientation);
     if (p->n_shells < 1 || p->n_shells > GLS_PHANTOM_MAX_SHELLS)
         return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d shells: must be 1 .. %d", p->n_shells, GLS_PHANTOM_MAX_SHELLS);
     for (int i = 0; i < p->n_shells; i++) {
-        if (!(p->bval[i] >= 100 && p->bval[i] <= 20000)) return gls_fail(GLS_ERR_ARGUMENT, "phantom: b-value %g s/mm2: must be 100 .. 20000", p->bval[i]);
+        if (!(p->bval[i] >= 100 && p->bval[i] <= 20000))
+            return gls_fail(GLS_ERR_ARGUMENT, "phantom: b-value %g s/mm2: must be 100 .. 20000", p->bval[i]);
     }
-    if (p->n_directions < 6 || p->n_directions > 1024) return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d directions: must be 6 .. 1024", p->n_directions);
-    if (p->n_b0 < 1 || p->n_b0 > 64) return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d b0 volumes: must be 1 .. 64", p->n_b0);
-    if (!(p->snr == 0 || (p->snr >= 1 && p->snr <= 1e6))) return gls_fail(GLS_ERR_ARGUMENT, "phantom: SNR %g: must be 1 .. 1000000, or 0 for no noise", p->snr);
+    if (p->n_directions < 6 || p->n_directions > 1024)
+        return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d directions: must be 6 .. 1024", p->n_directions);
+    if (p->n_b0 < 1 || p->n_b0 > 64)
+        return gls_fail(GLS_ERR_ARGUMENT, "phantom: %d b0 volumes: must be 1 .. 64", p->n_b0);
+    if (!(p->snr == 0 || (p->snr >= 1 && p->snr <= 1e6)))
+        return gls_fail(GLS_ERR_ARGUMENT, "phantom: SNR %g: must be 1 .. 1000000, or 0 for no noise", p->snr);
     return GLS_OK;
 }
 
 /* turn = rotation about z after y after x. */
 static void rotation(const double degrees[3], double turn[3][3])
 {
-    double cx = cos(degrees[0] * RADIANS), sx = sin(degrees[0] * RADIANS), cy = cos(degrees[1] * RADIANS), sy = sin(degrees[1] * RADIANS);
+    double cx = cos(degrees[0] * RADIANS), sx = sin(degrees[0] * RADIANS), cy = cos(degrees[1] * RADIANS),
+           sy = sin(degrees[1] * RADIANS);
     double cz = cos(degrees[2] * RADIANS), sz = sin(degrees[2] * RADIANS);
-    const double r[3][3] = {{cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx}, {sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx}, {-sy, cy * sx, cy * cx}};
+    const double r[3][3] = {{cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx},
+                            {sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx},
+                            {-sy, cy * sx, cy * cx}};
     memcpy(turn, r, sizeof r);
 }
 
-/* The grid, centred at the world's origin; axes: world unit vectors of the voxel axes as columns; scale: reference frame to world. */
+/* The grid, centred at the world's origin; axes: world unit vectors of the voxel axes as columns; scale: reference
+ * frame to world. */
 static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double axes[3][3], double scale[3])
 {
     static const double head[3] = {PHANTOM_HEAD_X, PHANTOM_HEAD_Y, PHANTOM_HEAD_Z};
@@ -102,13 +116,16 @@ static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double 
     return gls_grid_init(grid, p->shape, affine);
 }
 
-/* The table in the voxel frame, and the same vectors in the world, which is where they are chosen: the signal is the same on every grid. */
-static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *grid, const double axes[3][3], gls_gradients **gradients, double (**world)[3])
+/* The table in the voxel frame, and the same vectors in the world, which is where they are chosen: the signal is the
+ * same on every grid. */
+static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *grid, const double axes[3][3],
+                                 gls_gradients **gradients, double (**world)[3])
 {
     size_t n_b0 = (size_t)p->n_b0, n_dir = (size_t)p->n_directions, n = n_b0 + (size_t)p->n_shells * n_dir;
     gls_gradients_options options = gls_gradients_options_default();
     gls_status status = GLS_OK;
-    double *bval = calloc(n, sizeof *bval), (*bvec)[3] = calloc(n, sizeof *bvec), (*direction)[3] = calloc(n, sizeof *direction);
+    double *bval = calloc(n, sizeof *bval), (*bvec)[3] = calloc(n, sizeof *bvec),
+           (*direction)[3] = calloc(n, sizeof *direction);
     options.frame = GLS_BVEC_IMAGE;
     if (!bval || !bvec || !direction) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu gradient directions", n);
@@ -123,7 +140,8 @@ static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *gr
         for (size_t i = 0; i < n_dir; i++) bval[n_b0 + (size_t)shell * n_dir + i] = p->bval[shell];
     }
     for (size_t i = 0; i < n; i++) {
-        for (int k = 0; k < 3; k++) bvec[i][k] = axes[0][k] * direction[i][0] + axes[1][k] * direction[i][1] + axes[2][k] * direction[i][2];
+        for (int k = 0; k < 3; k++)
+            bvec[i][k] = axes[0][k] * direction[i][0] + axes[1][k] * direction[i][1] + axes[2][k] * direction[i][2];
     }
     status = gls_gradients_create(bval, (const double(*)[3])bvec, n, &options, grid, gradients);
 done:
@@ -138,7 +156,8 @@ done:
 }
 
 /* Name and centre line of each bundle, and images to be filled. */
-static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes, const double scale[3])
+static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes,
+                               const double scale[3])
 {
     phantom->bundle = calloc(n_tubes, sizeof *phantom->bundle);
     if (!phantom->bundle) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
@@ -146,7 +165,8 @@ static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const
     for (size_t i = 0; i < n_tubes; i++) {
         gls_phantom_bundle *bundle = &phantom->bundle[i];
         /* Two stations into the grey matter at either end. */
-        size_t first = tube[i].grey[0] - (tube[i].grey[0] < 2 ? tube[i].grey[0] : 2), last = tube[i].grey[1] + 2 < tube[i].n ? tube[i].grey[1] + 2 : tube[i].n - 1;
+        size_t first = tube[i].grey[0] - (tube[i].grey[0] < 2 ? tube[i].grey[0] : 2),
+               last = tube[i].grey[1] + 2 < tube[i].n ? tube[i].grey[1] + 2 : tube[i].n - 1;
         memcpy(bundle->name, tube[i].name, sizeof bundle->name);
         bundle->centre_line = malloc((last - first + 1) * sizeof *bundle->centre_line);
         if (!bundle->centre_line) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
@@ -194,7 +214,8 @@ static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *sc
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
 }
 
-/* On a coarse grid no voxel may hold an eighth of a small grey-matter region: then the one in which the centre line ends stands for it. */
+/* On a coarse grid no voxel may hold an eighth of a small grey-matter region: then the one in which the centre line
+ * ends stands for it. */
 static void ends_ensure(gls_phantom *phantom)
 {
     const gls_grid *grid = &phantom->mask->grid;
@@ -208,7 +229,8 @@ static void ends_ensure(gls_phantom *phantom)
         if (voxel < n) continue;
         gls_affine_apply(inverse, bundle->centre_line[i % 2 ? bundle->n_points - 1 : 0], at);
         voxel = 0;
-        for (int k = 2; k >= 0; k--) voxel = voxel * (size_t)grid->dim[k] + (size_t)fmax(0, fmin(floor(at[k] + 0.5), grid->dim[k] - 1));
+        for (int k = 2; k >= 0; k--)
+            voxel = voxel * (size_t)grid->dim[k] + (size_t)fmax(0, fmin(floor(at[k] + 0.5), grid->dim[k] - 1));
         data[voxel] = 1;
     }
 }

@@ -1,5 +1,6 @@
-/* Signal of the phantom: multi-tensor white matter, isotropic compartments, Rician noise. The elementary functions are polynomials so that compilers can vectorise the
- * loops (those of the C library set errno) and every machine gives the same noise. */
+/* Signal of the phantom: multi-tensor white matter, isotropic compartments, Rician noise. The elementary functions are
+ * polynomials so that compilers can vectorise the loops (those of the C library set errno) and every machine gives the
+ * same noise. */
 #include "phantom/parts.h"
 #include "util/philox.h"
 #include <math.h>
@@ -37,7 +38,9 @@ static inline float decay(float x)
     float y = x * 1.44269504f;
     int32_t n = (int32_t)(y - 0.5f);
     float f = (y - (float)n) * 0.693147181f;
-    float e = 1.0f + f * (1.0f + f * (0.5f + f * (1.66666667e-1f + f * (4.16666667e-2f + f * (8.3333333e-3f + f * 1.3888889e-3f)))));
+    float e =
+        1.0f +
+        f * (1.0f + f * (0.5f + f * (1.66666667e-1f + f * (4.16666667e-2f + f * (8.3333333e-3f + f * 1.3888889e-3f)))));
     return e * from_bits((n + 127) << 23);
 }
 
@@ -56,21 +59,25 @@ static inline float logarithm(float x)
 {
     int32_t bits = to_bits(x), e = (bits - 0x3f3504f3) >> 23;
     float m = from_bits(bits - (int32_t)((uint32_t)e << 23)), z = (m - 1.0f) / (m + 1.0f), w = z * z;
-    return (float)e * 0.693147181f + z * (2.0f + w * (6.66666667e-1f + w * (0.4f + w * (2.85714286e-1f + w * 2.22222222e-1f))));
+    return (float)e * 0.693147181f +
+           z * (2.0f + w * (6.66666667e-1f + w * (0.4f + w * (2.85714286e-1f + w * 2.22222222e-1f))));
 }
 
 /* Cosine of a full turn times u, u in [0, 1). */
 static inline float cosine(float u)
 {
     float w = 6.28318531f * (fabsf(u - 0.5f) - 0.25f), w2 = w * w;
-    return w * (1.0f + w2 * (-1.66666667e-1f + w2 * (8.3333333e-3f + w2 * (-1.98412698e-4f + w2 * (2.75573192e-6f - w2 * 2.50521084e-8f)))));
+    return w *
+           (1.0f + w2 * (-1.66666667e-1f +
+                         w2 * (8.3333333e-3f + w2 * (-1.98412698e-4f + w2 * (2.75573192e-6f - w2 * 2.50521084e-8f)))));
 }
 
 /* Magnitude of signal + sigma (n1 + i n2), n1 and n2 normal (Box-Muller). */
 static inline float rician(float signal, float sigma, uint32_t word0, uint32_t word1)
 {
     float u = (float)(int32_t)(0x1000000u - (word0 >> 8)) * 0x1p-24f, radius = sigma * root(-2.0f * logarithm(u));
-    float square = signal * signal + radius * (2.0f * signal * cosine((float)(int32_t)(word1 >> 8) * 0x1p-24f) + radius);
+    float square =
+        signal * signal + radius * (2.0f * signal * cosine((float)(int32_t)(word1 >> 8) * 0x1p-24f) + radius);
     return root(fabsf(square)); /* (signal - radius)^2 or more, but for rounding */
 }
 
@@ -81,7 +88,8 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     const double *g = scan->direction[v];
     const float gx = (float)g[0], gy = (float)g[1], gz = (float)g[2];
     const float offset = (float)(-b * D_PERPENDICULAR), slope = (float)(-b * (D_PARALLEL - D_PERPENDICULAR));
-    const float white = S_WHITE * (float)exp(-b * D_WHITE), grey = S_GREY * (float)exp(-b * D_GREY), csf = S_CSF * (float)exp(-b * D_CSF);
+    const float white = S_WHITE * (float)exp(-b * D_WHITE), grey = S_GREY * (float)exp(-b * D_GREY),
+                csf = S_CSF * (float)exp(-b * D_CSF);
     const float *dx = row->direction[0], *dy = row->direction[1], *dz = row->direction[2], *fraction = row->fraction;
 #pragma omp simd
     for (int x = 0; x < row->n; x++) signal[x] = white * row->white[x] + grey * row->grey[x] + csf * row->csf[x];
@@ -94,7 +102,8 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
 }
 
 /* Noise for n <= BLOCK voxels from number voxel on, of two volumes: one counter serves both. */
-static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd, float *out0, float *out1)
+static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
+                  float *out0, float *out1)
 {
     uint32_t word[4][BLOCK];
     for (int i = 0; i < n; i++) {

@@ -7,15 +7,16 @@
 #include <string.h>
 
 #define MAX_KNOTS 24
-#define FINE 32    /* points of the spline between two knots */
-#define STEP 1.5   /* distance of stations, mm */
+#define FINE 32  /* points of the spline between two knots */
+#define STEP 1.5 /* distance of stations, mm */
 
 /* Where the centre line passes, and the half axes there: along the bundle's axis, and across it. */
 typedef struct knot {
     double x, y, z, r1, r2;
 } knot;
 
-/* Knots are those of the right hemisphere: a commissure is continued by its mirror image beyond the last knot (x = 0), another bundle has a twin on the left. */
+/* Knots are those of the right hemisphere: a commissure is continued by its mirror image beyond the last knot (x = 0),
+ * another bundle has a twin on the left. */
 typedef struct design {
     const char *name;
     bool commissure;
@@ -26,44 +27,185 @@ typedef struct design {
 } design;
 
 static const design designs[] = {
-    {"forceps_minor", true, 1.0, {0, 0, 1}, 5,
+    {"forceps_minor",
+     true,
+     1.0,
+     {0, 0, 1},
+     5,
      {{24, 82, 14, 26, 17}, {22, 68, 13, 20, 13}, {17, 53, 11, 15, 9}, {8, 41, 8, 11, 6}, {0, 37, 7, 10, 5}}},
-    {"corpus_callosum_body", true, 1.0, {0, 1, 0}, 5,
+    {"corpus_callosum_body",
+     true,
+     1.0,
+     {0, 1, 0},
+     5,
      {{39, -4, 57, 44, 18}, {32, -4, 42, 39, 13}, {23, -4, 29, 33, 8}, {11, -4, 20.5, 29, 5}, {0, -4, 18.5, 28, 4}}},
-    {"forceps_major", true, 1.0, {0, 0, 1}, 5,
-     {{24, -84, 16, 20, 15}, {24, -70, 14, 16, 11}, {19, -57, 12, 12, 8}, {10, -46.5, 10, 9, 5.5}, {0, -43, 9, 8, 4.5}}},
-    {"anterior_commissure", true, 0.8, {0, 0.73, -0.68}, 5,
-     {{52, -8, -29, 13, 10}, {43, -3, -22, 9, 7}, {29, 5, -15, 5.5, 4.5}, {13, 10, -9.5, 4.5, 4}, {0, 11, -8.5, 4.5, 4}}},
-    {"middle_cerebellar_peduncle", true, 0.8, {0, 0, 1}, 5,
+    {"forceps_major",
+     true,
+     1.0,
+     {0, 0, 1},
+     5,
+     {{24, -84, 16, 20, 15},
+      {24, -70, 14, 16, 11},
+      {19, -57, 12, 12, 8},
+      {10, -46.5, 10, 9, 5.5},
+      {0, -43, 9, 8, 4.5}}},
+    {"anterior_commissure",
+     true,
+     0.8,
+     {0, 0.73, -0.68},
+     5,
+     {{52, -8, -29, 13, 10},
+      {43, -3, -22, 9, 7},
+      {29, 5, -15, 5.5, 4.5},
+      {13, 10, -9.5, 4.5, 4},
+      {0, 11, -8.5, 4.5, 4}}},
+    {"middle_cerebellar_peduncle",
+     true,
+     0.8,
+     {0, 0, 1},
+     5,
      {{46, -58, -45, 10, 16}, {35, -51, -45, 8, 10}, {23, -39, -44, 6, 6}, {9, -22, -42, 6, 5}, {0, -17, -41, 6, 5}}},
-    {"corticospinal", false, 0.9, {0, 1, 0}, 9,
-     {{31, -14, 64, 25, 13}, {30, -13, 50, 20, 11}, {26, -12, 34, 13, 7}, {22.5, -10, 19, 8, 4.5}, {19.5, -10, 4, 6, 3.8}, {14, -13, -12, 5, 4.5}, {8, -17, -27, 4.5, 4.5},
-      {6, -21, -44, 4.5, 4.5}, {6, -24.5, -64, 5, 5}}},
-    {"cingulum", false, 0.7, {1, 0, 0}, 10,
-     {{4, 64, -4, 7, 9}, {10, 55, 4, 6, 6.5}, {13.5, 43, 18, 5, 5}, {13.5, 22, 28, 5, 5}, {13.5, -8, 32, 5, 5}, {14, -36, 27, 5, 5}, {15, -52, 13, 5, 5},
-      {20, -52, -4, 5, 5}, {25, -39, -16, 5, 5}, {26, -20, -22, 5, 5}}},
-    {"superior_longitudinal", false, 0.6, {0, 0, 1}, 7,
-     {{31, 76, 22, 16, 14}, {34, 60, 23, 13, 11}, {37, 38, 26, 9, 8}, {36, 8, 29, 8, 7.5}, {36, -24, 30, 8, 7.5}, {34, -54, 26, 11, 9}, {30, -80, 24, 15, 12}}},
-    {"arcuate", false, 0.7, {1, 0, 0}, 9,
-     {{52, 54, 9, 9, 13}, {47, 38, 14, 7.5, 10}, {44, 16, 20, 6.5, 7}, {43, -12, 21, 6.5, 7}, {43, -34, 16, 6.5, 6}, {43.5, -43, 3, 6.5, 5.5}, {44, -36, -7, 6.5, 5.5},
-      {47, -20, -12, 7, 7}, {57, 0, -21, 10, 9}}},
-    {"uncinate", false, 0.7, {0.73, -0.08, 0.68}, 7,
-     {{45, 38, -26, 8, 8.5}, {38, 26, -21, 6.5, 5.5}, {32, 20, -14, 5, 4.5}, {28, 26, -8, 5, 4.5}, {25, 40, -5, 6, 5.5}, {23, 57, -6, 10, 8}, {23, 80, -8, 14, 12}}},
-    {"optic_radiation", false, 0.8, {0, 0, 1}, 6,
-     {{18, -21, -2, 4, 4}, {27, -27, -3, 5, 4}, {33, -40, -3, 6, 4.5}, {33, -54, -3, 7, 6}, {27, -69, -2, 10, 8}, {19, -85, 0, 13, 12}}},
-    {"inferior_longitudinal", false, 0.7, {1, 0, 0}, 7,
-     {{30, -82, -9, 12, 10}, {33, -66, -10, 10, 8}, {35, -46, -13, 8, 6.5}, {36, -20, -17, 7, 5.5}, {38, 4, -19, 6.5, 6}, {41, 24, -20, 8, 8}, {45, 44, -24, 10, 10}}},
-    {"inferior_fronto_occipital", false, 0.6, {0, 0, 1}, 8,
-     {{25, -86, 14, 13, 11}, {31, -68, 11, 9, 8}, {36, -46, 8, 6.5, 5.5}, {38.5, -20, 2, 5.5, 4}, {38.5, 10, -2, 5.5, 4}, {35, 34, -2, 7, 6}, {32, 54, 0, 11, 9},
+    {"corticospinal",
+     false,
+     0.9,
+     {0, 1, 0},
+     9,
+     {{31, -14, 64, 25, 13},
+      {30, -13, 50, 20, 11},
+      {26, -12, 34, 13, 7},
+      {22.5, -10, 19, 8, 4.5},
+      {19.5, -10, 4, 6, 3.8},
+      {14, -13, -12, 5, 4.5},
+      {8, -17, -27, 4.5, 4.5},
+      {6, -21, -44, 4.5, 4.5},
+      {6, -24.5, -64, 5, 5}}},
+    {"cingulum",
+     false,
+     0.7,
+     {1, 0, 0},
+     10,
+     {{4, 64, -4, 7, 9},
+      {10, 55, 4, 6, 6.5},
+      {13.5, 43, 18, 5, 5},
+      {13.5, 22, 28, 5, 5},
+      {13.5, -8, 32, 5, 5},
+      {14, -36, 27, 5, 5},
+      {15, -52, 13, 5, 5},
+      {20, -52, -4, 5, 5},
+      {25, -39, -16, 5, 5},
+      {26, -20, -22, 5, 5}}},
+    {"superior_longitudinal",
+     false,
+     0.6,
+     {0, 0, 1},
+     7,
+     {{31, 76, 22, 16, 14},
+      {34, 60, 23, 13, 11},
+      {37, 38, 26, 9, 8},
+      {36, 8, 29, 8, 7.5},
+      {36, -24, 30, 8, 7.5},
+      {34, -54, 26, 11, 9},
+      {30, -80, 24, 15, 12}}},
+    {"arcuate",
+     false,
+     0.7,
+     {1, 0, 0},
+     9,
+     {{52, 54, 9, 9, 13},
+      {47, 38, 14, 7.5, 10},
+      {44, 16, 20, 6.5, 7},
+      {43, -12, 21, 6.5, 7},
+      {43, -34, 16, 6.5, 6},
+      {43.5, -43, 3, 6.5, 5.5},
+      {44, -36, -7, 6.5, 5.5},
+      {47, -20, -12, 7, 7},
+      {57, 0, -21, 10, 9}}},
+    {"uncinate",
+     false,
+     0.7,
+     {0.73, -0.08, 0.68},
+     7,
+     {{45, 38, -26, 8, 8.5},
+      {38, 26, -21, 6.5, 5.5},
+      {32, 20, -14, 5, 4.5},
+      {28, 26, -8, 5, 4.5},
+      {25, 40, -5, 6, 5.5},
+      {23, 57, -6, 10, 8},
+      {23, 80, -8, 14, 12}}},
+    {"optic_radiation",
+     false,
+     0.8,
+     {0, 0, 1},
+     6,
+     {{18, -21, -2, 4, 4},
+      {27, -27, -3, 5, 4},
+      {33, -40, -3, 6, 4.5},
+      {33, -54, -3, 7, 6},
+      {27, -69, -2, 10, 8},
+      {19, -85, 0, 13, 12}}},
+    {"inferior_longitudinal",
+     false,
+     0.7,
+     {1, 0, 0},
+     7,
+     {{30, -82, -9, 12, 10},
+      {33, -66, -10, 10, 8},
+      {35, -46, -13, 8, 6.5},
+      {36, -20, -17, 7, 5.5},
+      {38, 4, -19, 6.5, 6},
+      {41, 24, -20, 8, 8},
+      {45, 44, -24, 10, 10}}},
+    {"inferior_fronto_occipital",
+     false,
+     0.6,
+     {0, 0, 1},
+     8,
+     {{25, -86, 14, 13, 11},
+      {31, -68, 11, 9, 8},
+      {36, -46, 8, 6.5, 5.5},
+      {38.5, -20, 2, 5.5, 4},
+      {38.5, 10, -2, 5.5, 4},
+      {35, 34, -2, 7, 6},
+      {32, 54, 0, 11, 9},
       {29, 78, 2, 15, 13}}},
-    {"anterior_thalamic", false, 0.7, {0, 0, 1}, 6,
-     {{9, -11, 3, 4.5, 4}, {14, 1, 5, 5, 3.5}, {19.5, 14, 6, 6, 4}, {24, 32, 12, 11, 8}, {28, 50, 22, 18, 13}, {32, 70, 36, 25, 18}}},
-    {"superior_thalamic", false, 0.8, {0, 1, 0}, 6,
-     {{9, -18, 4, 4.5, 4.5}, {17, -22, 7, 5, 4}, {23, -28, 18, 8, 6}, {27, -39, 34, 16, 11}, {28, -48, 47, 22, 14}, {29, -56, 60, 27, 17}}},
-    {"frontal_aslant", false, 0.6, {0, 1, 0}, 5,
+    {"anterior_thalamic",
+     false,
+     0.7,
+     {0, 0, 1},
+     6,
+     {{9, -11, 3, 4.5, 4},
+      {14, 1, 5, 5, 3.5},
+      {19.5, 14, 6, 6, 4},
+      {24, 32, 12, 11, 8},
+      {28, 50, 22, 18, 13},
+      {32, 70, 36, 25, 18}}},
+    {"superior_thalamic",
+     false,
+     0.8,
+     {0, 1, 0},
+     6,
+     {{9, -18, 4, 4.5, 4.5},
+      {17, -22, 7, 5, 4},
+      {23, -28, 18, 8, 6},
+      {27, -39, 34, 16, 11},
+      {28, -48, 47, 22, 14},
+      {29, -56, 60, 27, 17}}},
+    {"frontal_aslant",
+     false,
+     0.6,
+     {0, 1, 0},
+     5,
      {{17, 38, 60, 17, 12}, {22, 36, 44, 14, 9}, {31, 36, 28, 10, 6.5}, {42, 36, 12, 10, 7}, {58, 35, 0, 12, 9}}},
-    {"vertical_occipital", false, 0.6, {0, 1, 0}, 5,
-     {{33, -60, 45, 14, 11}, {34, -60, 29, 12, 9}, {34, -59, 10, 10, 7}, {33, -58, -10, 11, 8}, {33, -57, -26, 13, 10}}},
+    {"vertical_occipital",
+     false,
+     0.6,
+     {0, 1, 0},
+     5,
+     {{33, -60, 45, 14, 11},
+      {34, -60, 29, 12, 9},
+      {34, -59, 10, 10, 7},
+      {33, -58, -10, 11, 8},
+      {33, -57, -26, 13, 10}}},
 };
 
 static double dot(const double a[3], const double b[3])
@@ -108,7 +250,8 @@ static void spline(const knot *knots, size_t n, double s, double out[5])
     }
 }
 
-/* Stations at equal distances along the centre line: centres and lengths of the half axes (in m1[0] and m2[0] until stations_orient() makes axes of them). */
+/* Stations at equal distances along the centre line: centres and lengths of the half axes (in m1[0] and m2[0] until
+ * stations_orient() makes axes of them). */
 static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n_knots)
 {
     double length[(MAX_KNOTS - 1) * FINE + 1], last[5], at[5];
@@ -150,7 +293,8 @@ static void stations_orient(phantom_tube *tube, const double axis[3])
         along = dot(axis, s->t);
         for (int k = 0; k < 3; k++) s->m1[k] = axis[k] - along * s->t[k];
         normalise(s->m1);
-        for (int k = 0; k < 3; k++) s->m2[k] = r2 * (s->t[(k + 1) % 3] * s->m1[(k + 2) % 3] - s->t[(k + 2) % 3] * s->m1[(k + 1) % 3]);
+        for (int k = 0; k < 3; k++)
+            s->m2[k] = r2 * (s->t[(k + 1) % 3] * s->m1[(k + 2) % 3] - s->t[(k + 2) % 3] * s->m1[(k + 1) % 3]);
         for (int k = 0; k < 3; k++) s->m1[k] *= r1;
         s->reach = fmax(r1, r2);
     }
@@ -165,14 +309,16 @@ static void stations_orient(phantom_tube *tube, const double axis[3])
     }
 }
 
-/* Bounding spheres of groups of stations; the last of a group is the first of the next, so that every slab is inside one. */
+/* Bounding spheres of groups of stations; the last of a group is the first of the next, so that every slab is inside
+ * one. */
 static gls_status spheres_make(phantom_tube *tube)
 {
     tube->n_chunks = (tube->n - 1 + PHANTOM_CHUNK - 1) / PHANTOM_CHUNK;
     tube->sphere = calloc(tube->n_chunks, sizeof *tube->sphere);
     if (!tube->sphere) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
     for (size_t j = 0; j < tube->n_chunks; j++) {
-        size_t first = j * PHANTOM_CHUNK, last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
+        size_t first = j * PHANTOM_CHUNK,
+               last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
         double *sphere = tube->sphere[j];
         memcpy(sphere, tube->station[(first + last) / 2].c, 3 * sizeof *sphere);
         for (size_t i = first; i <= last; i++) {
@@ -184,7 +330,8 @@ static gls_status spheres_make(phantom_tube *tube)
     return GLS_OK;
 }
 
-/* The run of white matter round the middle of the centre line, and from where on grey matter counts as an end: the rim of a fan meets the cortex earlier. */
+/* The run of white matter round the middle of the centre line, and from where on grey matter counts as an end: the rim
+ * of a fan meets the cortex earlier. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;
@@ -255,7 +402,8 @@ size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double
         const double *sphere = tube->sphere[j];
         double d[3] = {p[0] - sphere[0], p[1] - sphere[1], p[2] - sphere[2]}, reach = sphere[3] + radius;
         if (dot(d, d) > reach * reach) continue;
-        size_t first = j * PHANTOM_CHUNK, last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
+        size_t first = j * PHANTOM_CHUNK,
+               last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
         double before = ahead(&tube->station[first], p);
         for (size_t i = first; i < last; i++) {
             double after = ahead(&tube->station[i + 1], p);
@@ -266,7 +414,8 @@ size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double
     return n;
 }
 
-bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3], double *station, double direction[3])
+bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3],
+                         double *station, double direction[3])
 {
     double best = 1;
     bool found = false;
@@ -284,7 +433,8 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
         if (out > best) continue;
         double d[3];
         for (int k = 0; k < 3; k++) {
-            d[k] = a->dc[k] + f * (b->dc[k] - a->dc[k]) + u * (a->d1[k] + f * (b->d1[k] - a->d1[k])) + v * (a->d2[k] + f * (b->d2[k] - a->d2[k]));
+            d[k] = a->dc[k] + f * (b->dc[k] - a->dc[k]) + u * (a->d1[k] + f * (b->d1[k] - a->d1[k])) +
+                   v * (a->d2[k] + f * (b->d2[k] - a->d2[k]));
         }
         /* Where cross-sections overlap inside a sharp bend a fibre would run backwards. */
         if (dot(d, a->t) <= 0) continue;

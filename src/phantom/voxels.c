@@ -18,7 +18,8 @@ typedef struct phantom_share {
     double tangent[3], station;
 } phantom_share;
 
-void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes, const double scale[3])
+void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
+                            const double scale[3])
 {
     const gls_grid *grid = &phantom->mask->grid;
     scene->phantom = phantom;
@@ -55,8 +56,8 @@ bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene)
     bench->scratch = malloc((most + 2 * n) * sizeof(float));
     bench->slab = malloc(slabs * sizeof *bench->slab);
     bench->share = malloc(scene->n_tubes * sizeof *bench->share);
-    return row->white && row->grey && row->csf && row->voxel && row->fraction && row->direction[0] && row->direction[1] && row->direction[2] && bench->scratch &&
-           bench->slab && bench->share;
+    return row->white && row->grey && row->csf && row->voxel && row->fraction && row->direction[0] &&
+           row->direction[1] && row->direction[2] && bench->scratch && bench->slab && bench->share;
 }
 
 void gls_phantom_bench_finish(phantom_bench *bench)
@@ -98,7 +99,8 @@ static void add_direction(phantom_share *s, const double scale[3])
 }
 
 /* White or grey matter at one sample point: shares it among the tubes there; returns whether any tube's fibres are. */
-static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3], phantom_tissue tissue)
+static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3],
+                   phantom_tissue tissue)
 {
     double density = 0;
     for (size_t i = 0; i < n; i++) {
@@ -124,7 +126,8 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
     return true;
 }
 
-/* Samples a voxel; count: samples per tissue, white matter without fibres as PHANTOM_WHITE. Returns the number of tubes near it. */
+/* Samples a voxel; count: samples per tissue, white matter without fibres as PHANTOM_WHITE. Returns the number of tubes
+ * near it. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;
@@ -139,7 +142,8 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
         return 0;
     }
     for (int i = 0; i < SAMPLES; i++) {
-        const double p[3] = {centre[0] + scene->offset[i][0], centre[1] + scene->offset[i][1], centre[2] + scene->offset[i][2]};
+        const double p[3] = {centre[0] + scene->offset[i][0], centre[1] + scene->offset[i][1],
+                             centre[2] + scene->offset[i][2]};
         if (!uniform) tissue = gls_phantom_tissue(p, NULL);
         bool fibres = (tissue == PHANTOM_WHITE || tissue == PHANTOM_GREY) && sample(scene, bench, n, p, tissue);
         if (!fibres) count[tissue]++;
@@ -174,7 +178,8 @@ static double fibres_store(const phantom_scene *scene, phantom_bench *bench, siz
         }
         if (!s->white) continue;
         float direction[3], fraction = (float)(s->weight / SAMPLES);
-        double norm = sqrt(s->direction[0] * s->direction[0] + s->direction[1] * s->direction[1] + s->direction[2] * s->direction[2]);
+        double norm = sqrt(s->direction[0] * s->direction[0] + s->direction[1] * s->direction[1] +
+                           s->direction[2] * s->direction[2]);
         size_t f = row->n_fibres++;
         for (int k = 0; k < 3; k++) row->direction[k][f] = direction[k] = (float)(s->direction[k] / norm);
         row->voxel[f] = x;
@@ -194,7 +199,8 @@ void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_be
     gls_phantom *phantom = scene->phantom;
     const gls_grid *grid = &phantom->mask->grid;
     phantom_row *row = &bench->row;
-    size_t voxels = gls_grid_voxels(grid), first = ((size_t)z * (size_t)grid->dim[1] + (size_t)y) * (size_t)grid->dim[0];
+    size_t voxels = gls_grid_voxels(grid),
+           first = ((size_t)z * (size_t)grid->dim[1] + (size_t)y) * (size_t)grid->dim[0];
     row->n_fibres = 0;
     for (int x = 0; x < row->n; x++) {
         const double at[3] = {x, y, z};

@@ -14,7 +14,8 @@ typedef struct phantom_scene {
     gls_phantom *phantom; /* whose images are filled */
 } phantom_scene;
 
-void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes, const double scale[3]);
+void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
+                            const double scale[3]);
 
 /* Storage of a row for gls_phantom_row_sample() and the scratch of gls_phantom_signal(). */
 typedef struct phantom_bench {
@@ -28,7 +29,8 @@ typedef struct phantom_bench {
 bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene);
 void gls_phantom_bench_finish(phantom_bench *bench);
 
-/* Samples the voxels (., y, z): fills bench->row and these voxels of the phantom's mask, roi, tissue, peaks and bundles. */
+/* Samples the voxels (., y, z): fills bench->row and these voxels of the phantom's mask, roi, tissue, peaks and
+ * bundles. */
 void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_bench *bench);
 
 #endif

@@ -30,7 +30,8 @@ typedef struct writer {
     size_t n;
 } writer;
 
-static void add(writer *w, what what, const gls_image *image, const gls_phantom_bundle *bundle, const char *prefix, const char *name, const char *suffix)
+static void add(writer *w, what what, const gls_image *image, const gls_phantom_bundle *bundle, const char *prefix,
+                const char *name, const char *suffix)
 {
     item *it = &w->item[w->n++];
     *it = (item){.what = what, .image = image, .bundle = bundle};
@@ -113,7 +114,8 @@ static gls_status text_write(const char *path, const item *it, const gls_phantom
     }
     bool bad = ferror(file);
     bad = fclose(file) || bad;
-    gls_status status = bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, true, text, n);
+    gls_status status =
+        bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, true, text, n);
     free(text);
     return status;
 }
@@ -126,20 +128,12 @@ static gls_status items_stage(writer *w, const gls_phantom *p)
         gls_status status = path_join(path, w->stage, it->name);
         if (status) return status;
         switch (it->what) {
-        case DWI:
-            status = gls_image_write(path, it->image, GLS_IMAGE_INT16);
-            break;
-        case IMAGE:
-            status = gls_image_write(path, it->image, GLS_IMAGE_FLOAT32);
-            break;
-        case LABEL:
-            status = gls_image_write(path, it->image, GLS_IMAGE_UINT8);
-            break;
+        case DWI: status = gls_image_write(path, it->image, GLS_IMAGE_INT16); break;
+        case IMAGE: status = gls_image_write(path, it->image, GLS_IMAGE_FLOAT32); break;
+        case LABEL: status = gls_image_write(path, it->image, GLS_IMAGE_UINT8); break;
         case BVAL:
         case BVEC:
-        case LINE:
-            status = text_write(path, it, p);
-            break;
+        case LINE: status = text_write(path, it, p); break;
         }
         if (status) return status;
     }
@@ -158,7 +152,8 @@ static gls_status items_place(writer *w, bool overwrite)
         /* A link fails where a file appeared meanwhile, a rename replaces it. */
         bool done = !overwrite && !link(from, to);
         if (!overwrite && !done && errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", to);
-        if (!done && rename(from, to)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
+        if (!done && rename(from, to))
+            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
         it->placed = true;
     }
     return GLS_OK;
@@ -183,7 +178,8 @@ static void clean_up(writer *w, bool failed, bool staged)
     char path[PATH_MOST];
     for (size_t i = 0; i < w->n; i++) {
         if (staged && !path_join(path, w->stage, w->item[i].name)) unlink(path);
-        if (failed && w->item[i].is_new && w->item[i].placed && !path_join(path, w->directory, w->item[i].name)) unlink(path);
+        if (failed && w->item[i].is_new && w->item[i].placed && !path_join(path, w->directory, w->item[i].name))
+            unlink(path);
     }
     if (!staged) return;
     if (!path_join(path, w->stage, "bundles")) rmdir(path);

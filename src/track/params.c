@@ -41,10 +41,12 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) * p->probe_quality / p->probe_length;
 }
 
-static gls_status require_range(const char *name, double value, double low, bool low_open, double high, const char *unit)
+static gls_status require_range(const char *name, double value, double low, bool low_open, double high,
+                                const char *unit)
 {
     if (isfinite(value) && (low_open ? value > low : value >= low) && value <= high) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s %g and at most %g%s%s", name, value, low_open ? "above" : "at least", low, high, *unit ? " " : "", unit);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s %g and at most %g%s%s", name, value,
+                    low_open ? "above" : "at least", low, high, *unit ? " " : "", unit);
 }
 
 gls_status gls_track_params_check(const gls_track_params *p)
@@ -74,13 +76,19 @@ gls_status gls_track_params_check(const gls_track_params *p)
         {"minimum radius of curvature", p->min_radius_of_curvature, 0, false, 1e6, "mm"},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        gls_status status = require_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].low_open, ranges[i].high, ranges[i].unit);
+        gls_status status = require_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].low_open,
+                                          ranges[i].high, ranges[i].unit);
         if (status != GLS_OK) return status;
     }
-    if (p->min_length > p->max_length) return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length, p->max_length);
-    if (p->max_length < p->step_size) return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is less than one step of %g mm", p->max_length, p->step_size);
+    if (p->min_length > p->max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length,
+                        p->max_length);
+    if (p->max_length < p->step_size)
+        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is less than one step of %g mm", p->max_length,
+                        p->step_size);
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
-        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length, GLS_MAX_STEPS, p->step_size);
+        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
+                        GLS_MAX_STEPS, p->step_size);
     return GLS_OK;
 }
 

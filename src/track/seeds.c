@@ -43,7 +43,8 @@ uint64_t gls_seeds_first(const gls_seeds *seeds)
 gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n)
 {
     GLS_REQUIRE(seeds);
-    GLS_REQUIRE(first >= seeds->first && first - seeds->first <= seeds->count && n <= seeds->count - (first - seeds->first));
+    GLS_REQUIRE(first >= seeds->first && first - seeds->first <= seeds->count &&
+                n <= seeds->count - (first - seeds->first));
     seeds->first = first;
     seeds->count = n;
     return GLS_OK;
@@ -90,7 +91,8 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
         kept += eligible(roi->data[i]) && (!mask || eligible(mask->data[i]));
     }
     if (in_roi == 0) return gls_fail(GLS_ERR_INPUT, "the seed region has no voxel above 0");
-    if (kept == 0) return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region is in the seed mask", in_roi);
+    if (kept == 0)
+        return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region is in the seed mask", in_roi);
     gls_seeds *s = calloc(1, sizeof *s);
     if (s) s->voxel = malloc(kept * sizeof *s->voxel);
     if (!s || !s->voxel) {
@@ -108,7 +110,8 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
     return GLS_OK;
 }
 
-gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count, uint64_t rng_seed, gls_seeds **seeds)
+gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count, uint64_t rng_seed,
+                                   gls_seeds **seeds)
 {
     GLS_REQUIRE(roi && seeds);
     GLS_REQUIRE(count > 0);
@@ -120,7 +123,8 @@ gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, 
     return GLS_OK;
 }
 
-gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel, uint64_t rng_seed, gls_seeds **seeds)
+gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
+                                      uint64_t rng_seed, gls_seeds **seeds)
 {
     GLS_REQUIRE(roi && seeds);
     GLS_REQUIRE(per_voxel > 0);
@@ -132,7 +136,8 @@ gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mas
     return GLS_OK;
 }
 
-/* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of it. */
+/* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of
+ * it. */
 static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 {
     bool inside = true;
@@ -146,7 +151,8 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 }
 
 /* name is the file's, or NULL. */
-static gls_status create_list(const char *name, const double (*point)[3], size_t n, bool world, const gls_grid *grid, gls_seeds **seeds)
+static gls_status create_list(const char *name, const double (*point)[3], size_t n, bool world, const gls_grid *grid,
+                              gls_seeds **seeds)
 {
     double inverse[3][4];
     size_t outside = 0, first_outside = 0;
@@ -167,18 +173,20 @@ static gls_status create_list(const char *name, const double (*point)[3], size_t
             status = gls_fail(GLS_ERR_INPUT, "%s: seed %zu is not finite (%g %g %g)", name, i + 1, p[0], p[1], p[2]);
             goto fail;
         }
-        if (world) gls_affine_apply((const double (*)[4])inverse, p, p);
+        if (world) gls_affine_apply((const double(*)[4])inverse, p, p);
         if (!set_point(p, grid, s->point[i]) && outside++ == 0) first_outside = i;
     }
     const double *p = point[first_outside];
     if (outside == n) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates", name, n,
-                          first_outside + 1, p[0], p[1], p[2], world ? "world (mm)" : "voxel");
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates",
+                          name, n, first_outside + 1, p[0], p[1], p[2], world ? "world (mm)" : "voxel");
         goto fail;
     }
     if (outside > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu seeds lie outside the image and give no streamline; the first is seed %zu (%g %g %g)", name, outside, n,
-                first_outside + 1, p[0], p[1], p[2]);
+        gls_log(GLS_LOG_WARNING,
+                "%s: %zu of %zu seeds lie outside the image and give no streamline; the first is seed %zu (%g %g %g)",
+                name, outside, n, first_outside + 1, p[0], p[1], p[2]);
     s->count = n;
     *seeds = s;
     return GLS_OK;
@@ -187,7 +195,8 @@ fail:
     return status;
 }
 
-gls_status gls_seeds_create_list(const double (*point)[3], size_t n, bool world, const gls_grid *grid, gls_seeds **seeds)
+gls_status gls_seeds_create_list(const double (*point)[3], size_t n, bool world, const gls_grid *grid,
+                                 gls_seeds **seeds)
 {
     GLS_REQUIRE((point || n == 0) && grid && seeds);
     return create_list(NULL, point, n, world, grid, seeds);
@@ -201,7 +210,7 @@ gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gl
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status != GLS_OK) return status;
     if (columns == 3)
-        status = create_list(path, (const double (*)[3])value, rows, world, grid, seeds);
+        status = create_list(path, (const double(*)[3])value, rows, world, grid, seeds);
     else
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, seeds need 3 (x y z)", path, columns);
     free(value);
@@ -211,8 +220,10 @@ gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gl
 static void random_point(const gls_seeds *seeds, uint64_t index, uint32_t voxel, float point[3])
 {
     uint32_t word[4], row = voxel / seeds->dim[0];
-    int32_t centre[3] = {(int32_t)(voxel % seeds->dim[0]), (int32_t)(row % seeds->dim[1]), (int32_t)(row / seeds->dim[1])};
-    gls_philox((const uint32_t[4]){(uint32_t)index, (uint32_t)(index >> 32), 0, GLS_PHILOX_SEED}, seeds->rng_seed, word);
+    int32_t centre[3] = {(int32_t)(voxel % seeds->dim[0]), (int32_t)(row % seeds->dim[1]),
+                         (int32_t)(row / seeds->dim[1])};
+    gls_philox((const uint32_t[4]){(uint32_t)index, (uint32_t)(index >> 32), 0, GLS_PHILOX_SEED}, seeds->rng_seed,
+               word);
     for (int a = 0; a < 3; a++) point[a] = inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 

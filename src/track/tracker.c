@@ -27,10 +27,13 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
     if (params->dg == GLS_DG_BOOT) {
         GLS_REQUIRE(input->dwi && input->gradients && input->qball && input->sphere);
-        if (!input->sphere->antipodal) return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
+        if (!input->sphere->antipodal)
+            return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
         if (input->gradients->n != input->dwi->n_volumes)
-            return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", input->gradients->n, input->dwi->n_volumes);
-        if (!is_of_table(input->qball, input->gradients)) return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model was made from another gradient table");
+            return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes",
+                            input->gradients->n, input->dwi->n_volumes);
+        if (!is_of_table(input->qball, input->gradients))
+            return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model was made from another gradient table");
         return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
     }
     GLS_REQUIRE(input->odf);
@@ -63,27 +66,33 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
         owns = status == GLS_OK;
     }
     if (status == GLS_OK) status = gls_engine_create(device, &params, &t->input, &t->engine[i]);
-    if (status == GLS_OK) t->engine[i]->owns_device = owns;
-    else if (owns) gls_device_close(device);
+    if (status == GLS_OK)
+        t->engine[i]->owns_device = owns;
+    else if (owns)
+        gls_device_close(device);
     return status;
 }
 
-/* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own. */
+/* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own.
+ */
 static gls_status settle(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
     for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
-        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_get_info(t->device[i])->renderer, gls_last_error());
+        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_get_info(t->device[i])->renderer,
+                gls_last_error());
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
     if (status == GLS_OK || (status == GLS_ERR_MEMORY && t->params.float_textures)) return status;
-    bool device_failed = status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    bool device_failed =
+        status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
     t->failed[i] = true;
     if (!device_failed || n_others == 0) return status;
-    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_get_info(t->device[i])->renderer, gls_last_error());
+    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_get_info(t->device[i])->renderer,
+            gls_last_error());
     return GLS_OK;
 }
 
@@ -163,7 +172,8 @@ static void destroy_engines(gls_tracker *t)
     }
 }
 
-gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params, const gls_track_input *input, gls_tracker **out)
+gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                    const gls_track_input *input, gls_tracker **out)
 {
     GLS_REQUIRE(devices && params && input && out);
     GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
@@ -188,12 +198,15 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
         t->params.float_textures = false;
         status = create_engines(t);
     }
-    if (status == GLS_OK) *out = t;
-    else gls_tracker_destroy(t);
+    if (status == GLS_OK)
+        *out = t;
+    else
+        gls_tracker_destroy(t);
     return status;
 }
 
-gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_tracker **tracker)
+gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                              gls_tracker **tracker)
 {
     GLS_REQUIRE(device && params && input && tracker);
     return gls_tracker_create_group(&device, 1, params, input, tracker);

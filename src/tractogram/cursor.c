@@ -45,7 +45,8 @@ static gls_status refill(gls_cursor *c)
 gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
 {
     char *to = data;
-    if (bytes > gls_cursor_left(c)) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
+    if (bytes > gls_cursor_left(c))
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
     while (bytes > 0) {
         if (c->next == c->n) {
             gls_status status = refill(c);

@@ -1,4 +1,5 @@
-/* Joins shards: their heads are compared first, one file open at a time; then their streamlines go through the writer that made them. */
+/* Joins shards: their heads are compared first, one file open at a time; then their streamlines go through the writer
+ * that made them. */
 #include <glslines/merge.h>
 
 #include "tractogram/reader.h"
@@ -82,23 +83,30 @@ static gls_status compare(const merge *m, const char *path, const gls_tractogram
     const gls_tractogram_reader *a = &m->first;
     const gls_shard *x = &a->file.shard, *y = &r->file.shard;
     const char *first = m->paths[0];
-    if (r->file.format != a->file.format) return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s", path, first);
+    if (r->file.format != a->file.format)
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s", path, first);
     if (x->count != y->count)
-        return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count, first, x->index, x->count);
+        return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count,
+                        first, x->index, x->count);
     if (strcmp(a->file.version, r->file.version) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: written by version %s, not %s", path, first, r->file.version, a->file.version);
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: written by version %s, not %s", path, first,
+                        r->file.version, a->file.version);
     if (x->total_seeds != y->total_seeds)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first, (unsigned long long)y->total_seeds,
-                        (unsigned long long)x->total_seeds);
-    if (memcmp(a->grid.dim, r->grid.dim, sizeof a->grid.dim) != 0 || memcmp(a->grid.affine, r->grid.affine, sizeof a->grid.affine) != 0 ||
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first,
+                        (unsigned long long)y->total_seeds, (unsigned long long)x->total_seeds);
+    if (memcmp(a->grid.dim, r->grid.dim, sizeof a->grid.dim) != 0 ||
+        memcmp(a->grid.affine, r->grid.affine, sizeof a->grid.affine) != 0 ||
         memcmp(a->grid.voxel_size, r->grid.voxel_size, sizeof a->grid.voxel_size) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
-    if (x->inputs != y->inputs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
-    if (x->parameters != y->parameters) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
+    if (x->inputs != y->inputs)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
+    if (x->parameters != y->parameters)
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
     if (!same_lines(a->header_lines, r->header_lines))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
     if (r->file.n_streamlines > 0 && m->half_known && m->half != r->half)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
+                        path);
     return GLS_OK;
 }
 
@@ -142,15 +150,17 @@ static gls_status sort(merge *m)
     for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
         size_t *place = &m->order[m->file[i].shard.index - 1];
-        if (*place != SIZE_MAX) return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index, count, m->paths[*place]);
+        if (*place != SIZE_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index,
+                            count, m->paths[*place]);
         *place = i;
     }
     if (m->n == count) return GLS_OK;
     gls_text text = {0};
     list_missing(m, &text, &n_missing);
     char *list = gls_text_take(&text);
-    gls_status status =
-        gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count, list ? list : "some", n_missing == 1 ? "is" : "are");
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count,
+                                 list ? list : "some", n_missing == 1 ? "is" : "are");
     free(list);
     return status;
 }
@@ -162,7 +172,8 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     gls_status status = gls_tractogram_reader_open(m->paths[i], &r);
     if (status != GLS_OK) return status;
     /* the file may have been replaced since its head was read */
-    if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes || r.file.n_streamlines != m->file[i].n_streamlines)
+    if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
+        r.file.n_streamlines != m->file[i].n_streamlines)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
     if (status == GLS_OK) status = compare(m, m->paths[i], &r);
     while (status == GLS_OK && lines.n > 0) {
@@ -170,7 +181,8 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
         if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
         double part = r.file.n_streamlines > 0 ? (double)r.lines_read / (double)r.file.n_streamlines : 1;
-        if (status == GLS_OK && m->progress && !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
+        if (status == GLS_OK && m->progress &&
+            !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
             status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     }
     m->bytes_done += r.file.bytes;
@@ -185,20 +197,22 @@ static gls_status write_output(merge *m, bool overwrite)
     options.half_precision = m->half;
     options.overwrite = overwrite;
     options.header_lines = (const char *const *)m->first.header_lines;
-    gls_status status = gls_tractogram_writer_create(m->output, m->first.file.format, &m->first.grid, &options, &writer);
+    gls_status status =
+        gls_tractogram_writer_create(m->output, m->first.file.format, &m->first.grid, &options, &writer);
     if (status != GLS_OK) return status;
     if (m->first.file.format == GLS_FORMAT_TRK) {
         memcpy(writer->grid.voxel_size, m->first.grid.voxel_size, sizeof writer->grid.voxel_size);
         writer->seeds_in_world = true;
     }
-    for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++) status = copy_shard(m, m->order[k], writer);
+    for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++)
+        status = copy_shard(m, m->order[k], writer);
     if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
     gls_tractogram_writer_abort(writer);
     return status;
 }
 
-gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite, gls_merge_progress progress, void *user,
-                                gls_merge_result *result)
+gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
+                                gls_merge_progress progress, void *user, gls_merge_result *result)
 {
     GLS_REQUIRE(paths && output);
     GLS_REQUIRE(n > 0);
@@ -211,7 +225,9 @@ gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *
     for (size_t i = 0; i < n && status == GLS_OK; i++) {
         status = read_head(&m, i);
         if (status == GLS_OK && i == 0 && m.first.file.format != format)
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: its suffix is of another format than that of %s; merging does not convert", output, paths[0]);
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "%s: its suffix is of another format than that of %s; merging does not convert", output,
+                              paths[0]);
     }
     if (status == GLS_OK) status = sort(&m);
     if (status == GLS_OK) status = write_output(&m, overwrite);

@@ -32,11 +32,13 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
     if (n <= r->point_capacity) return GLS_OK;
     size_t capacity = r->point_capacity < GLS_READER_POINTS ? GLS_READER_POINTS : r->point_capacity;
     while (capacity < n) capacity += capacity / 2;
-    float (*point)[3] = realloc(r->point, capacity * sizeof *point);
+    float(*point)[3] = realloc(r->point, capacity * sizeof *point);
     if (point) r->point = point;
     uint16_t *halves = r->half ? realloc(r->halves, capacity * 3 * sizeof *halves) : NULL;
     if (halves) r->halves = halves;
-    if (!point || (r->half && !halves)) return gls_fail(GLS_ERR_MEMORY, "%s: no memory for a streamline of %llu points", r->path, (unsigned long long)n);
+    if (!point || (r->half && !halves))
+        return gls_fail(GLS_ERR_MEMORY, "%s: no memory for a streamline of %llu points", r->path,
+                        (unsigned long long)n);
     r->point_capacity = capacity;
     return GLS_OK;
 }
@@ -48,7 +50,8 @@ gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(r->fd, (char *)data + done, bytes - done, (off_t)(from + done));
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", r->path, n < 0 ? strerror(errno) : "it is truncated");
+        if (n <= 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", r->path, n < 0 ? strerror(errno) : "it is truncated");
         done += (size_t)n;
     }
     return GLS_OK;
@@ -106,7 +109,8 @@ void gls_tractogram_reader_close(gls_tractogram_reader *r)
     *r = (gls_tractogram_reader){.path = NULL};
 }
 
-/* Streamlines stand in the order of seeds, and seeds are those of the shard. TRK rounds indices above 2^24, so only their order holds there. */
+/* Streamlines stand in the order of seeds, and seeds are those of the shard. TRK rounds indices above 2^24, so only
+ * their order holds there. */
 static gls_status check_seeds(gls_tractogram_reader *r, size_t n)
 {
     const gls_shard *shard = &r->file.shard;
@@ -115,7 +119,8 @@ static gls_status check_seeds(gls_tractogram_reader *r, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t seed = r->seed_index[i];
         if (seed < r->last_seed) return gls_reader_damaged(r, "its streamlines are not in the order of seeds");
-        if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds)) return gls_reader_damaged(r, "a seed of another shard");
+        if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
+            return gls_reader_damaged(r, "a seed of another shard");
         r->last_seed = seed;
     }
     return GLS_OK;
@@ -129,9 +134,9 @@ gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines 
     if (status != GLS_OK) return status;
     r->lines_read += n;
     r->points_read += r->line_offset[n];
-    *lines = (gls_streamlines){.n = n, .offset = r->line_offset, .point = (const float (*)[3])r->point};
+    *lines = (gls_streamlines){.n = n, .offset = r->line_offset, .point = (const float(*)[3])r->point};
     if (r->has_seed_index) lines->seed_index = r->seed_index;
-    if (r->has_seed) lines->seed = (const float (*)[3])r->seed;
+    if (r->has_seed) lines->seed = (const float(*)[3])r->seed;
     return GLS_OK;
 }
 

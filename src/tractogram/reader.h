@@ -1,4 +1,5 @@
-/* Reads shards: tractograms as the writers here write them, and no others. Everything is checked: what a file says about itself, every streamline, checksums.
+/* Reads shards: tractograms as the writers here write them, and no others. Everything is checked: what a file says
+ * about itself, every streamline, checksums.
  */
 #ifndef GLS_TRACTOGRAM_READER_H
 #define GLS_TRACTOGRAM_READER_H
@@ -40,11 +41,12 @@ typedef struct gls_tractogram_reader {
 gls_status gls_tractogram_reader_open(const char *path, gls_tractogram_reader *reader);
 /* Accepts a zeroed reader and one that was closed. */
 void gls_tractogram_reader_close(gls_tractogram_reader *reader);
-/* The next streamlines, which stay valid until the next call. Seeds are in world mm in every format. None are left if lines->n is 0, which is told only after
- * all checks. */
+/* The next streamlines, which stay valid until the next call. Seeds are in world mm in every format. None are left if
+ * lines->n is 0, which is told only after all checks. */
 gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *lines);
 
-/* One format. next stores streamlines into the reader's arrays and their number, 0 at the end; add_point grows the array of points. */
+/* One format. next stores streamlines into the reader's arrays and their number, 0 at the end; add_point grows the
+ * array of points. */
 #define GLS_READER_LINES 16384              /* at most, in one call */
 #define GLS_READER_POINTS ((size_t)1 << 17) /* after which a call ends */
 gls_status gls_trx_reader_open(gls_tractogram_reader *reader);

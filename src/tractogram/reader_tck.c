@@ -24,17 +24,22 @@ static gls_status read_line(gls_tractogram_reader *r, const char *line, size_t *
     char *end;
     if ((value = value_of(line, GLS_SHARD_KEY))) {
         if (r->file.shard.count > 0) return gls_reader_damaged(r, "two notes on its part of the run");
-        return gls_shard_parse(value, &r->file.shard, &r->crc, r->file.version) ? GLS_OK : gls_reader_damaged(r, "the note on its part of the run");
+        return gls_shard_parse(value, &r->file.shard, &r->crc, r->file.version)
+                   ? GLS_OK
+                   : gls_reader_damaged(r, "the note on its part of the run");
     }
     if ((value = value_of(line, "count")) || (value = value_of(line, "total_count"))) {
         uint64_t count = strtoull(value, &end, 10);
-        if (end == value || *end || (*line == 't' && count != r->file.n_streamlines)) return gls_reader_damaged(r, "the count in its header");
+        if (end == value || *end || (*line == 't' && count != r->file.n_streamlines))
+            return gls_reader_damaged(r, "the count in its header");
         r->file.n_streamlines = count;
         return GLS_OK;
     }
-    if ((value = value_of(line, "datatype"))) return strcmp(value, "Float32LE") == 0 ? GLS_OK : gls_reader_damaged(r, "its type of data is not Float32LE");
+    if ((value = value_of(line, "datatype")))
+        return strcmp(value, "Float32LE") == 0 ? GLS_OK : gls_reader_damaged(r, "its type of data is not Float32LE");
     if ((value = value_of(line, "file"))) {
-        if (sscanf(value, ". %" SCNu64, start) != 1) return gls_reader_damaged(r, "the place of its data in its header");
+        if (sscanf(value, ". %" SCNu64, start) != 1)
+            return gls_reader_damaged(r, "the place of its data in its header");
         return GLS_OK;
     }
     char **lines = realloc(r->header_lines, (*n_lines + 2) * sizeof *lines);
@@ -111,5 +116,6 @@ gls_status gls_tck_reader_next(gls_tractogram_reader *r, size_t *n)
     bool last;
     gls_status status = read_streamline(r, &points, &last);
     if (status != GLS_OK) return status;
-    return last && points == 0 ? gls_reader_finish_data(r) : gls_reader_damaged(r, "more streamlines than its header says");
+    return last && points == 0 ? gls_reader_finish_data(r)
+                               : gls_reader_damaged(r, "more streamlines than its header says");
 }

@@ -33,11 +33,13 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         dim[i] = get16(header + TRK_DIM + 2 * i);
         for (int c = 0; c < 4; c++) affine[i][c] = get_float(header + TRK_VOX_TO_RAS + 4 * (4 * i + c));
     }
-    if (gls_grid_init(&r->grid, dim, (const double (*)[4])affine) != GLS_OK) return gls_reader_damaged(r, "its header has no valid grid");
+    if (gls_grid_init(&r->grid, dim, (const double(*)[4])affine) != GLS_OK)
+        return gls_reader_damaged(r, "its header has no valid grid");
     /* as the header has them: computed from the rounded affine they may differ in the last bit */
     for (int i = 0; i < 3; i++) {
         float size = get_float(header + TRK_VOXEL_SIZE + 4 * i);
-        if (!(fabs(size - r->grid.voxel_size[i]) <= 1e-4 * r->grid.voxel_size[i])) return gls_reader_damaged(r, "voxel sizes that contradict the affine");
+        if (!(fabs(size - r->grid.voxel_size[i]) <= 1e-4 * r->grid.voxel_size[i]))
+            return gls_reader_damaged(r, "voxel sizes that contradict the affine");
         r->grid.voxel_size[i] = size;
     }
     return GLS_OK;
@@ -48,7 +50,8 @@ static gls_status read_properties(gls_tractogram_reader *r, const unsigned char 
 {
     const char *name = (const char *)header + TRK_PROPERTY_NAME;
     int n = get16(header + TRK_N_PROPERTIES), expected = 0;
-    if (get16(header + TRK_N_SCALARS) != 0) return gls_reader_damaged(r, "values at each point, which a shard does not have");
+    if (get16(header + TRK_N_SCALARS) != 0)
+        return gls_reader_damaged(r, "values at each point, which a shard does not have");
     if (memcmp(name, "seeds\0003", 8) == 0) {
         r->has_seed = true;
         expected += 3;
@@ -67,12 +70,14 @@ gls_status gls_trk_reader_open(gls_tractogram_reader *r)
     static const char key[] = GLS_SHARD_KEY ": ";
     gls_status status = gls_reader_head(r, 0, header, sizeof header);
     if (status != GLS_OK) return status;
-    if (memcmp(header, "TRACK", 6) != 0 || get32(header + TRK_HDR_SIZE) != TRK_HEADER_BYTES || get32(header + TRK_VERSION) != 2)
+    if (memcmp(header, "TRACK", 6) != 0 || get32(header + TRK_HDR_SIZE) != TRK_HEADER_BYTES ||
+        get32(header + TRK_VERSION) != 2)
         return gls_fail(GLS_ERR_INPUT, "%s: is no TRK file of version 2", r->path);
     char *note = (char *)header + TRK_SHARD;
     if (memcmp(note, key, sizeof key - 1) != 0) return gls_reader_no_shard(r);
     note[TRK_SHARD_BYTES - 1] = '\0';
-    if (!gls_shard_parse(note + sizeof key - 1, &r->file.shard, &r->crc, r->file.version)) return gls_reader_damaged(r, "the note on its part of the run");
+    if (!gls_shard_parse(note + sizeof key - 1, &r->file.shard, &r->crc, r->file.version))
+        return gls_reader_damaged(r, "the note on its part of the run");
     status = read_grid(r, header);
     if (status == GLS_OK) status = read_properties(r, header);
     if (status != GLS_OK) return status;

@@ -44,12 +44,18 @@ static bool parse_json(gls_tractogram_reader *r, const char *text, char note[GLS
     double affine[3][4];
     uint64_t dim[3];
     for (int row = 0; row < 3; row++) {
-        for (int c = 0; c < 4; c++) text = read_double(skip(text, c > 0 ? ", " : row > 0 ? "], [" : "{\"VOXEL_TO_RASMM\": [["), &affine[row][c]);
+        for (int c = 0; c < 4; c++)
+            text = read_double(skip(text, c > 0     ? ", "
+                                          : row > 0 ? "], ["
+                                                    : "{\"VOXEL_TO_RASMM\": [["),
+                               &affine[row][c]);
     }
-    for (int a = 0; a < 3; a++) text = read_uint(skip(text, a > 0 ? ", " : "], [0, 0, 0, 1]], \"DIMENSIONS\": ["), UINT16_MAX, &dim[a]);
+    for (int a = 0; a < 3; a++)
+        text = read_uint(skip(text, a > 0 ? ", " : "], [0, 0, 0, 1]], \"DIMENSIONS\": ["), UINT16_MAX, &dim[a]);
     text = read_uint(skip(text, "], \"NB_STREAMLINES\": "), UINT32_MAX, &r->file.n_streamlines);
     text = read_uint(skip(text, ", \"NB_VERTICES\": "), UINT64_MAX / 16, &r->n_points);
-    if (!text || gls_grid_init(&r->grid, (const int32_t[3]){(int32_t)dim[0], (int32_t)dim[1], (int32_t)dim[2]}, (const double (*)[4])affine) != GLS_OK)
+    if (!text || gls_grid_init(&r->grid, (const int32_t[3]){(int32_t)dim[0], (int32_t)dim[1], (int32_t)dim[2]},
+                               (const double(*)[4])affine) != GLS_OK)
         return false;
     *note = '\0';
     const char *start = skip(text, ", \"" GLS_SHARD_KEY "\": \"");
@@ -76,11 +82,14 @@ static gls_status read_json(gls_tractogram_reader *r, const gls_zip_entry *e)
         freelocale(c);
     }
     if (!ok || !*note) return gls_reader_no_shard(r);
-    return gls_shard_parse(note, &r->file.shard, NULL, r->file.version) ? GLS_OK : gls_reader_damaged(r, "the note on its part of the run");
+    return gls_shard_parse(note, &r->file.shard, NULL, r->file.version)
+               ? GLS_OK
+               : gls_reader_damaged(r, "the note on its part of the run");
 }
 
 /* Finds an array and starts reading it, if it is there; its size has to be that of so many values. */
-static gls_status open_array(gls_tractogram_reader *r, int which, const gls_zip_entry *entries, size_t n, const char *name, uint64_t bytes, bool *found)
+static gls_status open_array(gls_tractogram_reader *r, int which, const gls_zip_entry *entries, size_t n,
+                             const char *name, uint64_t bytes, bool *found)
 {
     char what[128];
     for (size_t i = 1; i < n; i++) {
@@ -111,16 +120,22 @@ gls_status gls_trx_reader_open(gls_tractogram_reader *r)
     if (lines == 0) return points == 0 && n == 1 ? GLS_OK : gls_reader_damaged(r, "data without streamlines");
     bool whole = false, narrow = false;
     status = open_array(r, TRX_POSITIONS, entries, n, "positions.3.float32", 12 * points, &whole);
-    if (status == GLS_OK && !whole) status = open_array(r, TRX_POSITIONS, entries, n, "positions.3.float16", 6 * points, &r->half);
+    if (status == GLS_OK && !whole)
+        status = open_array(r, TRX_POSITIONS, entries, n, "positions.3.float16", 6 * points, &r->half);
     if (status == GLS_OK) status = open_array(r, TRX_OFFSETS, entries, n, "offsets.uint32", 4 * (lines + 1), &narrow);
-    if (status == GLS_OK && !narrow) status = open_array(r, TRX_OFFSETS, entries, n, "offsets.uint64", 8 * (lines + 1), &r->wide);
-    if (status == GLS_OK) status = open_array(r, TRX_SEEDS, entries, n, "dps/seeds.3.float32", 12 * lines, &r->has_seed);
-    if (status == GLS_OK) status = open_array(r, TRX_SEED_INDEX, entries, n, "dps/seed_index.uint32", 4 * lines, &r->has_seed_index);
+    if (status == GLS_OK && !narrow)
+        status = open_array(r, TRX_OFFSETS, entries, n, "offsets.uint64", 8 * (lines + 1), &r->wide);
+    if (status == GLS_OK)
+        status = open_array(r, TRX_SEEDS, entries, n, "dps/seeds.3.float32", 12 * lines, &r->has_seed);
+    if (status == GLS_OK)
+        status = open_array(r, TRX_SEED_INDEX, entries, n, "dps/seed_index.uint32", 4 * lines, &r->has_seed_index);
     if (status != GLS_OK) return status;
     size_t arrays = 1 + (whole || r->half) + (narrow || r->wide) + r->has_seed + r->has_seed_index;
-    if (!(whole || r->half) || !(narrow || r->wide) || arrays != n) return gls_reader_damaged(r, "arrays are missing, or are not those that glslines writes");
+    if (!(whole || r->half) || !(narrow || r->wide) || arrays != n)
+        return gls_reader_damaged(r, "arrays are missing, or are not those that glslines writes");
     uint64_t first = 0;
-    status = gls_cursor_read(&r->array[TRX_OFFSETS], &first, r->wide ? 8 : 4); /* little-endian: the low half comes first */
+    status =
+        gls_cursor_read(&r->array[TRX_OFFSETS], &first, r->wide ? 8 : 4); /* little-endian: the low half comes first */
     if (status == GLS_OK && first != 0) status = gls_reader_damaged(r, "its first offset is not 0");
     return status;
 }
@@ -154,7 +169,8 @@ gls_status gls_trx_reader_next(gls_tractogram_reader *r, size_t *n)
         uint64_t next = 0;
         status = gls_cursor_read(&r->array[TRX_OFFSETS], &next, r->wide ? 8 : 4);
         if (status != GLS_OK) return status;
-        if (next <= r->offset || next > r->n_points) return gls_reader_damaged(r, "offsets that do not rise to the number of points");
+        if (next <= r->offset || next > r->n_points)
+            return gls_reader_damaged(r, "offsets that do not rise to the number of points");
         points += next - r->offset;
         r->offset = next;
         r->line_offset[i + 1] = points;
@@ -164,6 +180,7 @@ gls_status gls_trx_reader_next(gls_tractogram_reader *r, size_t *n)
     status = gls_reader_reserve(r, points);
     if (status == GLS_OK) status = read_points(r, points);
     if (status == GLS_OK && r->has_seed) status = gls_cursor_read(&r->array[TRX_SEEDS], r->seed, i * sizeof *r->seed);
-    if (status == GLS_OK && r->has_seed_index) status = gls_cursor_read(&r->array[TRX_SEED_INDEX], r->seed_index, i * sizeof *r->seed_index);
+    if (status == GLS_OK && r->has_seed_index)
+        status = gls_cursor_read(&r->array[TRX_SEED_INDEX], r->seed_index, i * sizeof *r->seed_index);
     return status;
 }

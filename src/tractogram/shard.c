@@ -20,8 +20,8 @@ gls_status gls_shard_init(uint32_t index, uint32_t count, uint64_t total_seeds, 
 static void print(const gls_shard *s, const char *version, const uint32_t *crc, char text[GLS_SHARD_TEXT])
 {
     int n = snprintf(text, GLS_SHARD_TEXT,
-                     "index=%" PRIu32 " count=%" PRIu32 " first_seed=%" PRIu64 " n_seeds=%" PRIu64 " total_seeds=%" PRIu64 " parameters=%016" PRIx64
-                     " inputs=%016" PRIx64 " version=%s",
+                     "index=%" PRIu32 " count=%" PRIu32 " first_seed=%" PRIu64 " n_seeds=%" PRIu64
+                     " total_seeds=%" PRIu64 " parameters=%016" PRIx64 " inputs=%016" PRIx64 " version=%s",
                      s->index, s->count, s->first_seed, s->n_seeds, s->total_seeds, s->parameters, s->inputs, version);
     if (crc) snprintf(text + n, GLS_SHARD_TEXT - (size_t)n, " crc32=%08" PRIx32, *crc);
 }
@@ -36,10 +36,11 @@ bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char ver
     char again[GLS_SHARD_TEXT];
     gls_shard s, expected;
     uint32_t sum = 0;
-    int n = sscanf(text,
-                   "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64 " parameters=%" SCNx64
-                   " inputs=%" SCNx64 " version=%31s crc32=%" SCNx32,
-                   &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, version, &sum);
+    int n =
+        sscanf(text,
+               "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64
+               " parameters=%" SCNx64 " inputs=%" SCNx64 " version=%31s crc32=%" SCNx32,
+               &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, version, &sum);
     if (n != (crc ? 9 : 8)) return false;
     /* what sscanf() forgives, and numbers that do not belong together, show when it is printed again */
     if (s.count < 1 || s.count > GLS_MAX_SHARDS || s.index < 1 || s.index > s.count) return false;

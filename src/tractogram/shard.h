@@ -5,13 +5,15 @@
 #include <glslines/shard.h>
 
 #define GLS_SHARD_TEXT 320
-/* TRX: key in header.json; TCK: key in the header; in TRK the note stands among the reserved bytes, behind this key and a colon. */
+/* TRX: key in header.json; TCK: key in the header; in TRK the note stands among the reserved bytes, behind this key and
+ * a colon. */
 #define GLS_SHARD_KEY "glslines_shard"
 
-/* The note, without colons, quotes or line ends. With a checksum (TRK, TCK: of all bytes behind the header) its last eight characters are that, in hexadecimal
- * digits. */
+/* The note, without colons, quotes or line ends. With a checksum (TRK, TCK: of all bytes behind the header) its last
+ * eight characters are that, in hexadecimal digits. */
 void gls_shard_print(const gls_shard *shard, const uint32_t *crc, char text[GLS_SHARD_TEXT]);
-/* The inverse; *crc is set if crc is not NULL. False if text is not what gls_shard_print() gives for some shard and version. */
+/* The inverse; *crc is set if crc is not NULL. False if text is not what gls_shard_print() gives for some shard and
+ * version. */
 bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char version[32]);
 
 #endif

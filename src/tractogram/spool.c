@@ -29,7 +29,8 @@ static gls_status flush(gls_spool *s)
         if (status != GLS_OK) return status;
     }
     if (!gls_fd_write(s->fd, s->buffer, s->n))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write a temporary file beside it: %s", s->output->path, strerror(errno));
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write a temporary file beside it: %s", s->output->path,
+                        strerror(errno));
     s->n = 0;
     return GLS_OK;
 }
@@ -56,7 +57,9 @@ gls_status gls_spool_rewind(gls_spool *s)
     if (s->fd >= 0) {
         gls_status status = flush(s);
         if (status != GLS_OK) return status;
-        if (lseek(s->fd, 0, SEEK_SET) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path, strerror(errno));
+        if (lseek(s->fd, 0, SEEK_SET) != 0)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
+                            strerror(errno));
     }
     s->n = 0; /* now the reading position in the buffer */
     return GLS_OK;
@@ -71,5 +74,6 @@ gls_status gls_spool_read(gls_spool *s, void *data, size_t bytes)
     }
     int64_t got = gls_fd_read(s->fd, data, bytes);
     if (got == (int64_t)bytes) return GLS_OK;
-    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path, got < 0 ? strerror(errno) : "it is too short");
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
+                    got < 0 ? strerror(errno) : "it is too short");
 }

@@ -40,7 +40,8 @@ static bool is_valid_line(const char *line)
         if (iscntrl((unsigned char)*c)) return false;
     }
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
-        if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line))) return false;
+        if (strlen(reserved[i]) == (size_t)(colon - line) && !strncmp(line, reserved[i], (size_t)(colon - line)))
+            return false;
     }
     return true;
 }
@@ -54,9 +55,12 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     memcpy(t->header, first, n);
     for (; lines && *lines; lines++) {
         if (!is_valid_line(*lines))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path, *lines);
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "%s: \"%s\" is no header line: \"key: value\" without another colon is needed", path,
+                            *lines);
         if (n + strlen(*lines) + LAST_LINES > GLS_TCK_MAX_HEADER)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: the header lines exceed %d bytes", path, GLS_TCK_MAX_HEADER - LAST_LINES);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: the header lines exceed %d bytes", path,
+                            GLS_TCK_MAX_HEADER - LAST_LINES);
         n += (size_t)sprintf(t->header + n, "%s\n", *lines);
     }
     if (shard) {
@@ -93,7 +97,8 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     tck *t = w->state;
     gls_status status = GLS_OK;
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
-        status = gls_packer_put(&t->packer, s->point[s->offset[i]], (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
+        status = gls_packer_put(&t->packer, s->point[s->offset[i]],
+                                (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
         if (status == GLS_OK) status = gls_packer_put(&t->packer, separator, sizeof separator);
     }
     return status;

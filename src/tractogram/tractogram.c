@@ -51,8 +51,8 @@ void gls_tractogram_space(gls_tractogram_format format, const gls_grid *grid, do
     }
 }
 
-gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid, const gls_tractogram_options *options,
-                                        gls_tractogram_writer **writer)
+gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
+                                        const gls_tractogram_options *options, gls_tractogram_writer **writer)
 {
     GLS_REQUIRE(path && grid && writer && (size_t)format < N_FORMATS);
     gls_tractogram_options defaults = gls_tractogram_options_default();
@@ -92,9 +92,11 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
 {
     for (size_t i = 0; i < s->n; i++) {
         if (s->offset[i + 1] <= s->offset[i])
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: streamline %llu has no points", w->output.path, (unsigned long long)(w->n_streamlines + i));
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: streamline %llu has no points", w->output.path,
+                            (unsigned long long)(w->n_streamlines + i));
     }
-    if (!all_finite(s->point[0], 3 * (size_t)s->offset[s->n])) return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
+    if (!all_finite(s->point[0], 3 * (size_t)s->offset[s->n]))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
     if (w->n_streamlines > 0 && (w->has_seed != (s->seed != NULL) || w->has_seed_index != (s->seed_index != NULL)))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: seeds are given for some streamlines only", w->output.path);
     return GLS_OK;

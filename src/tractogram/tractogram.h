@@ -6,9 +6,11 @@
 #include "util/file.h"
 #include <glslines/tractogram.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays are written as they lie in memory, and all three formats are little-endian");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "arrays are written as they lie in memory, and all three formats are little-endian");
 
-/* One format. state is what create made; append gets checked streamlines; finish completes the file, which the caller then commits. */
+/* One format. state is what create made; append gets checked streamlines; finish completes the file, which the caller
+ * then commits. */
 typedef struct gls_tractogram_driver {
     gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
     gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
@@ -26,11 +28,12 @@ struct gls_tractogram_writer {
     gls_output output;
     gls_grid grid;
     bool is_shard;
-    gls_shard shard;                  /* if is_shard */
-    bool seeds_in_world;              /* TRK: seeds come in world mm, as its property holds them, and not in the space of the points */
+    gls_shard shard;     /* if is_shard */
+    bool seeds_in_world; /* TRK: seeds come in world mm, as its property holds them, and not in the space of the points
+                          */
     uint64_t n_streamlines, n_points; /* before the present append */
     bool has_seed, has_seed_index;    /* fixed by the first append that is not empty */
-    gls_status failed;                /* of the first append that failed, with its message: every later call repeats it */
+    gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
 

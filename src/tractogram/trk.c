@@ -50,8 +50,9 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     (void)options;
     for (int i = 0; i < 3; i++) {
         if (w->grid.dim[i] > INT16_MAX)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 32767 voxels along an axis, the image has %d; use TRX", w->output.path,
-                            w->grid.dim[i]);
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "%s: TRK files hold at most 32767 voxels along an axis, the image has %d; use TRX",
+                            w->output.path, w->grid.dim[i]);
         for (int c = 0; c < 4; c++) affine[i][c] = (float)w->grid.affine[i][c];
     }
     trk *t = w->state = calloc(1, sizeof *t);
@@ -76,18 +77,23 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trk *t = w->state;
     gls_status status = GLS_OK;
-    if (w->n_streamlines + s->n > INT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 streamlines; use TRX", w->output.path);
+    if (w->n_streamlines + s->n > INT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 streamlines; use TRX",
+                        w->output.path);
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
         uint64_t n = s->offset[i + 1] - s->offset[i];
         unsigned char count[4], property[16];
         size_t n_property = 0;
-        if (n > INT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline", w->output.path);
+        if (n > INT32_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
+                            w->output.path);
         put32(count, (uint32_t)n);
         if (s->seed) {
             const double seed[3] = {s->seed[i][0], s->seed[i][1], s->seed[i][2]};
             double world[3];
             gls_affine_apply(t->voxmm_to_world, seed, world);
-            for (int k = 0; k < 3; k++, n_property += 4) put_float(property + n_property, w->seeds_in_world ? seed[k] : world[k]);
+            for (int k = 0; k < 3; k++, n_property += 4)
+                put_float(property + n_property, w->seeds_in_world ? seed[k] : world[k]);
         }
         if (s->seed_index) {
             t->rounded |= (uint32_t)(double)(float)s->seed_index[i] != s->seed_index[i] || s->seed_index[i] > 1u << 24;
@@ -117,7 +123,10 @@ static gls_status finish(gls_tractogram_writer *w)
     int n_properties = 0, n_names = 0;
     gls_status status = gls_packer_flush(&t->packer);
     if (status != GLS_OK) return status;
-    if (t->rounded) gls_log(GLS_LOG_WARNING, "%s: TRK stores seed indices as float; those above 16777216 are rounded (TRX keeps them)", w->output.path);
+    if (t->rounded)
+        gls_log(GLS_LOG_WARNING,
+                "%s: TRK stores seed indices as float; those above 16777216 are rounded (TRX keeps them)",
+                w->output.path);
     for (int i = 0; i < 3; i++) {
         put16(header + TRK_DIM + 2 * i, t->grid.dim[i]);
         put_float(header + TRK_VOXEL_SIZE + 4 * i, w->grid.voxel_size[i]);

@@ -1,5 +1,5 @@
-/* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which header.json and both local headers are
- * written at the end; the other arrays, a small part, are spooled and follow. */
+/* TRX: a ZIP archive of stored arrays. Positions stream straight into the file behind a head of fixed size, in which
+ * header.json and both local headers are written at the end; the other arrays, a small part, are spooled and follow. */
 #include "util/crc.h"
 #include "util/float16.h"
 #include "tractogram/spool.h"
@@ -44,7 +44,9 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     static const unsigned char zeros[HEAD_BYTES];
     for (int i = 0; i < 3; i++) {
         if (w->grid.dim[i] > UINT16_MAX)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 65535 voxels along an axis, the image has %d", w->output.path, w->grid.dim[i]);
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "%s: TRX files hold at most 65535 voxels along an axis, the image has %d", w->output.path,
+                            w->grid.dim[i]);
     }
     trx *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
@@ -75,7 +77,8 @@ static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
     for (size_t first = 0; first < n; first += block_values) {
         size_t m = n - first < block_values ? n - first : block_values;
         if (!gls_half_convert(x + first, m, block))
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16", w->output.path);
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
+                            w->output.path);
         gls_status status = put(w, block, m * sizeof *block, &t->crc);
         if (status != GLS_OK) return status;
     }
@@ -87,7 +90,8 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     trx *t = w->state;
     const size_t n = (size_t)s->offset[s->n];
     gls_status status = GLS_OK;
-    if (w->n_streamlines + s->n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
+    if (w->n_streamlines + s->n > UINT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
     if (t->half) {
         status = put_half(w, s->point[0], 3 * n);
     } else {
@@ -106,13 +110,16 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
         size_t m = s->n - first < block_values ? s->n - first : block_values;
         for (size_t i = 0; i < m; i++) {
             uint64_t points = s->offset[first + i + 1] - s->offset[first + i];
-            if (points > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path, (unsigned long long)points);
+            if (points > UINT32_MAX)
+                return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
+                                (unsigned long long)points);
             length[i] = (uint32_t)points;
         }
         status = gls_spool_append(&t->spool[LENGTHS], length, m * sizeof *length);
     }
     if (status == GLS_OK && s->seed) status = gls_spool_append(&t->spool[SEEDS], s->seed, s->n * sizeof *s->seed);
-    if (status == GLS_OK && s->seed_index) status = gls_spool_append(&t->spool[SEED_INDEX], s->seed_index, s->n * sizeof *s->seed_index);
+    if (status == GLS_OK && s->seed_index)
+        status = gls_spool_append(&t->spool[SEED_INDEX], s->seed_index, s->n * sizeof *s->seed_index);
     return status;
 }
 
@@ -214,8 +221,10 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
         }
         n += (size_t)snprintf(text + n, size - n, ", ");
     }
-    n += (size_t)snprintf(text + n, size - n, "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu", g->dim[0],
-                          g->dim[1], g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
+    n += (size_t)snprintf(
+        text + n, size - n,
+        "[0, 0, 0, 1]], \"DIMENSIONS\": [%d, %d, %d], \"NB_STREAMLINES\": %llu, \"NB_VERTICES\": %llu", g->dim[0],
+        g->dim[1], g->dim[2], (unsigned long long)w->n_streamlines, (unsigned long long)w->n_points);
     if (w->is_shard) {
         char note[GLS_SHARD_TEXT];
         gls_shard_print(&w->shard, NULL, note);
@@ -229,7 +238,8 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
     return n;
 }
 
-/* header.json and the local header of positions (NULL: none), in the space left at the start; blanks after the JSON text fill it. */
+/* header.json and the local header of positions (NULL: none), in the space left at the start; blanks after the JSON
+ * text fill it. */
 static gls_status write_head(gls_tractogram_writer *w, gls_zip_entry *json, gls_zip_entry *positions)
 {
     unsigned char head[HEAD_BYTES];
@@ -267,14 +277,17 @@ static gls_status finish(gls_tractogram_writer *w)
         status = finish_empty(w);
     } else {
         gls_zip_entry *json = add_entry(t, "header.json", 0);
-        gls_zip_entry *positions = add_entry(t, t->half ? "positions.3.float16" : "positions.3.float32", t->position - HEAD_BYTES);
+        gls_zip_entry *positions =
+            add_entry(t, t->half ? "positions.3.float16" : "positions.3.float32", t->position - HEAD_BYTES);
         positions->crc = t->crc;
         status = write_head(w, json, positions);
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK && w->has_seed) status = add_spool(w, "dps/seeds.3.float32", &t->spool[SEEDS]);
-        if (status == GLS_OK && w->has_seed_index) status = add_spool(w, "dps/seed_index.uint32", &t->spool[SEED_INDEX]);
+        if (status == GLS_OK && w->has_seed_index)
+            status = add_spool(w, "dps/seed_index.uint32", &t->spool[SEED_INDEX]);
         if (w->n_points > INT32_MAX)
-            gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path, (unsigned long long)w->n_points);
+            gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,
+                    (unsigned long long)w->n_points);
     }
     if (status != GLS_OK) return status;
     return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);

@@ -1,4 +1,5 @@
-/* Reads the directory of archives that zip.c writes: what is found is written again, and has to be what stands in the file. */
+/* Reads the directory of archives that zip.c writes: what is found is written again, and has to be what stands in the
+ * file. */
 #include "tractogram/zip.h"
 #include "util/status.h"
 
@@ -24,7 +25,8 @@ static gls_status read_at(const char *path, int fd, uint64_t from, void *data, s
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(fd, (char *)data + done, bytes - done, (off_t)(from + done));
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, n < 0 ? strerror(errno) : "it is truncated");
+        if (n <= 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, n < 0 ? strerror(errno) : "it is truncated");
         done += (size_t)n;
     }
     return GLS_OK;
@@ -49,7 +51,8 @@ static gls_status find_directory(const char *path, int fd, uint64_t bytes, uint6
     *start = get(last + 16, 4);
     uint64_t records = END_BYTES;
     if (*start == 0xffffffffu) {
-        if (have < sizeof end || get(end, 4) != 0x06064b50 || get(end + END64_BYTES, 4) != 0x07064b50) return not_ours(path);
+        if (have < sizeof end || get(end, 4) != 0x06064b50 || get(end + END64_BYTES, 4) != 0x07064b50)
+            return not_ours(path);
         *size = get(end + 40, 8);
         *start = get(end + 48, 8);
         records = sizeof end;

@@ -14,16 +14,18 @@ typedef struct gls_zip_entry {
 
 #define GLS_ZIP_LOCAL_MAX (30 + 64 + 20)
 
-/* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none: Python's rule, on which readers rely that compute
- * where the data begin. */
+/* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none: Python's rule,
+ * on which readers rely that compute where the data begin. */
 size_t gls_zip_local_bytes(const gls_zip_entry *entry);
 /* Stores the local header; returns its size. */
 size_t gls_zip_local(const gls_zip_entry *entry, unsigned char *to);
-/* Appends the central directory and the end records; entries in the order of their offsets, position: end of the data so far. */
+/* Appends the central directory and the end records; entries in the order of their offsets, position: end of the data
+ * so far. */
 gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size_t n, uint64_t position);
 
-/* The inverse: the entries of an archive of this form in a file of so many bytes, in the order of their offsets, max at most. GLS_ERR_INPUT if it is of any
- * other form: truncated, entries compressed, gaps, headers that contradict each other. */
+/* The inverse: the entries of an archive of this form in a file of so many bytes, in the order of their offsets, max at
+ * most. GLS_ERR_INPUT if it is of any other form: truncated, entries compressed, gaps, headers that contradict each
+ * other. */
 gls_status gls_zip_read(const char *path, int fd, uint64_t bytes, gls_zip_entry *entries, size_t max, size_t *n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Scores against the phantom's bundles. Sets of bundles are words of bits, one for each voxel and kind of region: what a streamline may belong to is then the
- * intersection along its way. */
+/* Scores against the phantom's bundles. Sets of bundles are words of bits, one for each voxel and kind of region: what
+ * a streamline may belong to is then the intersection along its way. */
 #include <glslines/score.h>
 
 #include <math.h>
@@ -80,7 +80,8 @@ static gls_status make_maps(gls_score *s, const gls_score_options *options)
         for (size_t v = 0; v < s->n_voxels; v++) s->bundle[b].truth += bundle->mask->data[v] > 0;
     }
     for (int e = 0; e < 2; e++) memcpy(s->map[NEAR_END_0 + e], s->map[IN_END_0 + e], s->n_voxels * sizeof(bundle_set));
-    for (size_t v = 0; v < s->n_voxels; v++) s->map[ON_ROUTE][v] = s->map[IN_BUNDLE][v] | s->map[IN_END_0][v] | s->map[IN_END_1][v];
+    for (size_t v = 0; v < s->n_voxels; v++)
+        s->map[ON_ROUTE][v] = s->map[IN_BUNDLE][v] | s->map[IN_END_0][v] | s->map[IN_END_1][v];
     gls_status status = spread(s, s->map[ON_ROUTE], options->route_distance);
     for (int e = 0; e < 2 && !status; e++) status = spread(s, s->map[NEAR_END_0 + e], options->end_distance);
     return status;
@@ -92,9 +93,12 @@ gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options 
     gls_score_options o = options ? *options : gls_score_options_default();
     GLS_REQUIRE(o.end_distance >= 0 && o.end_distance <= MAX_DISTANCE);
     GLS_REQUIRE(o.route_distance >= 0 && o.route_distance <= MAX_DISTANCE);
-    if (phantom->n_bundles == 0) return gls_fail(GLS_ERR_ARGUMENT, "the phantom was made without its ground truth, so there is nothing to score against");
+    if (phantom->n_bundles == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "the phantom was made without its ground truth, so there is nothing to score against");
     if (phantom->n_bundles > GLS_SCORE_MAX_BUNDLES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the phantom has %zu bundles; at most %d can be scored", phantom->n_bundles, GLS_SCORE_MAX_BUNDLES);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the phantom has %zu bundles; at most %d can be scored",
+                        phantom->n_bundles, GLS_SCORE_MAX_BUNDLES);
     size_t n_ends = 2 * phantom->n_bundles;
     gls_score *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
@@ -145,7 +149,8 @@ static size_t voxel_of(const gls_score *s, const float point[3])
     return voxel_at(s, (const int64_t[3]){(int64_t)p[0], (int64_t)p[1], (int64_t)p[2]});
 }
 
-/* Marks the voxels through which a segment passes (Amanatides and Woo 1987): always across the face that is met first. */
+/* Marks the voxels through which a segment passes (Amanatides and Woo 1987): always across the face that is met first.
+ */
 static void visit_segment(gls_score *s, const float from[3], const float to[3], bundle_set bit)
 {
     double p[3], q[3], next[3], pitch[3];
@@ -228,13 +233,15 @@ static void add_unjoined(gls_score *s, size_t first, size_t last)
 static void add_one(gls_score *s, const float (*point)[3], size_t n)
 {
     s->result.streamlines++;
-    size_t first = n > 1 ? voxel_of(s, point[0]) : NO_VOXEL, last = n > 1 ? voxel_of(s, point[n - 1]) : NO_VOXEL; /* a point joins nothing */
+    size_t first = n > 1 ? voxel_of(s, point[0]) : NO_VOXEL,
+           last = n > 1 ? voxel_of(s, point[n - 1]) : NO_VOXEL; /* a point joins nothing */
     if (first == NO_VOXEL || last == NO_VOXEL) {
         s->result.no_connection++;
         return;
     }
     bundle_set *const *m = s->map;
-    bundle_set joined = (m[NEAR_END_0][first] & m[NEAR_END_1][last]) | (m[NEAR_END_1][first] & m[NEAR_END_0][last]), valid = joined;
+    bundle_set joined = (m[NEAR_END_0][first] & m[NEAR_END_1][last]) | (m[NEAR_END_1][first] & m[NEAR_END_0][last]),
+               valid = joined;
     for (size_t i = 0; i < n && valid; i++) {
         size_t v = voxel_of(s, point[i]);
         valid &= v == NO_VOXEL ? 0 : m[ON_ROUTE][v];

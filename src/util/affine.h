@@ -11,7 +11,8 @@ static inline void gls_affine_apply(const double map[3][4], const double p[3], d
 
 static inline double gls_affine_det(const double a[3][4])
 {
-    return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+    return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
+           a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
 }
 
 /* Inverse of a map whose determinant is not 0; out must not alias a. */

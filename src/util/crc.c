@@ -6,8 +6,9 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-/* Folding (Gopal et al. 2009, "Fast CRC computation using PCLMULQDQ"): a block of 128 bits that stands n bits before another one is moved onto it by
- * multiplying its halves with x^(n+64) and x^n modulo the CRC polynomial. Constants for the reflected polynomial 0xEDB88320. */
+/* Folding (Gopal et al. 2009, "Fast CRC computation using PCLMULQDQ"): a block of 128 bits that stands n bits before
+ * another one is moved onto it by multiplying its halves with x^(n+64) and x^n modulo the CRC polynomial. Constants for
+ * the reflected polynomial 0xEDB88320. */
 __attribute__((target("pclmul,sse4.1"))) static __m128i fold(__m128i block, __m128i constants, __m128i onto)
 {
     __m128i low = _mm_clmulepi64_si128(block, constants, 0x00), high = _mm_clmulepi64_si128(block, constants, 0x11);
@@ -22,7 +23,8 @@ __attribute__((target("pclmul,sse4.1"))) static uint32_t crc_folded(uint32_t crc
     for (int i = 0; i < 4; i++) lane[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
     lane[0] = _mm_xor_si128(lane[0], _mm_cvtsi32_si128((int)~crc));
     for (p += 64, bytes -= 64; bytes > 0; p += 64, bytes -= 64) {
-        for (int i = 0; i < 4; i++) lane[i] = fold(lane[i], by_512, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)));
+        for (int i = 0; i < 4; i++)
+            lane[i] = fold(lane[i], by_512, _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i)));
     }
     __m128i sum = fold(fold(fold(lane[0], by_128, lane[1]), by_128, lane[2]), by_128, lane[3]);
     unsigned char rest[16];

@@ -52,7 +52,8 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
     if (fd < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         if ((uint64_t)st.st_size > max_bytes) {
-            status = gls_fail(GLS_ERR_INPUT, "%s: too large: %lld bytes, at most %zu expected", path, (long long)st.st_size, max_bytes);
+            status = gls_fail(GLS_ERR_INPUT, "%s: too large: %lld bytes, at most %zu expected", path,
+                              (long long)st.st_size, max_bytes);
             goto fail;
         }
         capacity = (size_t)st.st_size + 1;
@@ -114,11 +115,14 @@ static char *temporary_name(const char *path, unsigned attempt)
     char *name = NULL;
     uint64_t unique = (uint64_t)now.tv_nsec * 2654435761u + (uint64_t)now.tv_sec + attempt;
     /* the final name is cut so that the temporary one never exceeds NAME_MAX */
-    if (asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(), (unsigned long long)(unique & 0xffffffffffu)) < 0) return NULL;
+    if (asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
+                 (unsigned long long)(unique & 0xffffffffffu)) < 0)
+        return NULL;
     return name;
 }
 
-/* A nameless file in the directory of path, or -1 where the file system cannot. A name is given later through /proc, so that must be there too. */
+/* A nameless file in the directory of path, or -1 where the file system cannot. A name is given later through /proc, so
+ * that must be there too. */
 static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
@@ -160,7 +164,8 @@ static gls_status check_target(const char *path, bool overwrite, bool *replaced,
     *replaced = false;
     if (stat(path, &st) != 0) return GLS_OK;
     if (S_ISDIR(st.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: is a directory", path);
-    if (!S_ISREG(st.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
+    if (!S_ISREG(st.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
     if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", path);
     if (access(path, W_OK) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot overwrite: %s", path, strerror(errno));
     *replaced = true;
@@ -252,7 +257,8 @@ static int link_file(gls_output *output)
             errno = ENOMEM;
             return -1;
         }
-        if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0) return rename(output->temporary, output->path);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return rename(output->temporary, output->path);
         if (errno != EEXIST) break;
     }
     int reason = errno;
@@ -306,7 +312,9 @@ gls_status gls_output_scratch(const gls_output *output, int *fd)
     if (*fd >= 0) return GLS_OK;
     char *name = NULL;
     *fd = open_named(output->path, &name);
-    if (*fd < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create a temporary file beside it: %s", output->path, strerror(errno));
+    if (*fd < 0)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create a temporary file beside it: %s", output->path,
+                        strerror(errno));
     unlink(name);
     free(name);
     return GLS_OK;

@@ -4,13 +4,15 @@
 
 #include <glslines/common.h>
 
-/* Whole contents of a file (or pipe) of at most max_bytes, followed by a NUL that is not counted; *data is from malloc. GLS_ERR_INPUT names the file. */
+/* Whole contents of a file (or pipe) of at most max_bytes, followed by a NUL that is not counted; *data is from malloc.
+ * GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
 /* The inverse, atomic; an existing file is an error unless overwrite. */
 gls_status gls_file_write(const char *path, bool overwrite, const void *data, size_t bytes);
 
-/* A file in the making. It has no name, or a temporary one in the same directory where the file system knows no nameless files, until it is committed. */
+/* A file in the making. It has no name, or a temporary one in the same directory where the file system knows no
+ * nameless files, until it is committed. */
 typedef struct gls_output {
     int fd;
     char *path;      /* final name; a symbolic link to a file is followed */
@@ -18,8 +20,8 @@ typedef struct gls_output {
     bool overwrite;
 } gls_output;
 
-/* Permissions: those of the file that is replaced, else as the umask says. GLS_ERR_OUTPUT names the file and the reason: exists already, no such directory,
- * permission. On failure output is as after gls_output_discard(). */
+/* Permissions: those of the file that is replaced, else as the umask says. GLS_ERR_OUTPUT names the file and the
+ * reason: exists already, no such directory, permission. On failure output is as after gls_output_discard(). */
 gls_status gls_output_create(const char *path, bool overwrite, gls_output *output);
 /* Appends, or replaces what stands at offset without moving the end at which is appended. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);

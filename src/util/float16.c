@@ -9,7 +9,8 @@ uint16_t gls_half(float value)
     uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
     if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
-    if (magnitude >= 0x38800000u) return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13);
+    if (magnitude >= 0x38800000u)
+        return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13);
     /* adding 0.5 moves the value so that float's own rounding stops at the last bit of a subnormal float16, 2^-24 */
     float small;
     memcpy(&small, &magnitude, sizeof small);
@@ -49,7 +50,8 @@ static bool has_conversion(void)
 }
 
 /* Multiples of eight; returns the number of values done. */
-__attribute__((target("avx2,f16c"))) static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
+__attribute__((target("avx2,f16c"))) static size_t convert_vector(const float *in, size_t n, uint16_t *out,
+                                                                  bool *finite)
 {
     if (!has_conversion()) return 0;
     const __m128i exponent = _mm_set1_epi16(0x7c00);

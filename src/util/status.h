@@ -7,10 +7,11 @@
 /* Stores a one-line message for gls_last_error() and returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Validation of arguments at the public boundary: returns GLS_ERR_ARGUMENT from the calling function, naming it and the condition. */
-#define GLS_REQUIRE(condition)                                                                                                            \
-    do {                                                                                                                                  \
-        if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition);                                      \
+/* Validation of arguments at the public boundary: returns GLS_ERR_ARGUMENT from the calling function, naming it and the
+ * condition. */
+#define GLS_REQUIRE(condition)                                                                        \
+    do {                                                                                              \
+        if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition); \
     } while (0)
 
 #endif

@@ -48,9 +48,11 @@ static gls_status not_a_number(const parser *s, const char *token, size_t n)
 {
     char shown[25];
     size_t m = n < sizeof shown - 1 ? n : sizeof shown - 1;
-    for (size_t i = 0; i < m; i++) shown[i] = isprint((unsigned char)token[i]) && (unsigned char)token[i] < 0x80 ? token[i] : '?';
+    for (size_t i = 0; i < m; i++)
+        shown[i] = isprint((unsigned char)token[i]) && (unsigned char)token[i] < 0x80 ? token[i] : '?';
     shown[m] = '\0';
-    return gls_fail(GLS_ERR_INPUT, "%s: line %zu: \"%s\"%s is not a number", s->name, s->line, shown, m < n ? "..." : "");
+    return gls_fail(GLS_ERR_INPUT, "%s: line %zu: \"%s\"%s is not a number", s->name, s->line, shown,
+                    m < n ? "..." : "");
 }
 
 /* A decimal number or one of the words, nothing else that strtod would take (hexadecimal, "nan(...)"). */
@@ -59,7 +61,8 @@ static bool parse_number(const parser *s, const char *token, size_t n, double *v
     static const char *const words[] = {"nan", "inf", "infinity"};
     size_t sign = n > 0 && (token[0] == '+' || token[0] == '-');
     bool word = false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) word |= strlen(words[i]) == n - sign && !strncasecmp(token + sign, words[i], n - sign);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        word |= strlen(words[i]) == n - sign && !strncasecmp(token + sign, words[i], n - sign);
     if (!word && strspn(token, "0123456789+-.eE") < n) return false;
     /* the token is followed by a separator or NUL, where strtod must stop */
     char *stop;
@@ -82,7 +85,8 @@ static gls_status parse_line(parser *s)
             continue;
         }
         if (*s->p == ',') {
-            if (comma) return gls_fail(GLS_ERR_INPUT, "%s: line %zu: a number is missing before a comma", s->name, s->line);
+            if (comma)
+                return gls_fail(GLS_ERR_INPUT, "%s: line %zu: a number is missing before a comma", s->name, s->line);
             comma = true;
             s->p++;
             continue;
@@ -90,7 +94,8 @@ static gls_status parse_line(parser *s)
         const char *token = s->p;
         while (s->p < s->end && !is_blank(*s->p) && !is_line_end(*s->p) && *s->p != ',' && *s->p != '#') s->p++;
         double value;
-        if (!parse_number(s, token, (size_t)(s->p - token), &value)) return not_a_number(s, token, (size_t)(s->p - token));
+        if (!parse_number(s, token, (size_t)(s->p - token), &value))
+            return not_a_number(s, token, (size_t)(s->p - token));
         gls_status status = add(s, value);
         if (status != GLS_OK) return status;
         comma = false;
@@ -98,7 +103,9 @@ static gls_status parse_line(parser *s)
     size_t cols = s->n - before;
     if (cols == 0) return GLS_OK;
     if (s->rows == 0) s->cols = cols;
-    if (cols != s->cols) return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, the lines before have %zu", s->name, s->line, cols, s->cols);
+    if (cols != s->cols)
+        return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, the lines before have %zu", s->name, s->line,
+                        cols, s->cols);
     s->rows++;
     return GLS_OK;
 }

@@ -35,8 +35,10 @@ void gls_text_printf(gls_text *text, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (n < 0 || (size_t)n >= sizeof line) text->failed = true;
-    else gls_text_append(text, line, (size_t)n);
+    if (n < 0 || (size_t)n >= sizeof line)
+        text->failed = true;
+    else
+        gls_text_append(text, line, (size_t)n);
 }
 
 char *gls_text_take(gls_text *text)

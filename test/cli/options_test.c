@@ -30,8 +30,23 @@ typedef struct values {
 #define FIELD(f) .offset = offsetof(values, f)
 static const cmd_option table[] = {
     {.group = "A", .name = "flag", .letter = 'f', .type = CMD_FLAG, FIELD(flag), .help = "Flag."},
-    {.group = "A", .name = "int", .letter = 'i', .type = CMD_INT, .metavar = "N", .min = -5, .max = 5, FIELD(i), .help = "Int."},
-    {.group = "A", .name = "count", .type = CMD_UINT64, .metavar = "N", .min = 0, .max = INFINITY, FIELD(u), .help = "Count."},
+    {.group = "A",
+     .name = "int",
+     .letter = 'i',
+     .type = CMD_INT,
+     .metavar = "N",
+     .min = -5,
+     .max = 5,
+     FIELD(i),
+     .help = "Int."},
+    {.group = "A",
+     .name = "count",
+     .type = CMD_UINT64,
+     .metavar = "N",
+     .min = 0,
+     .max = INFINITY,
+     FIELD(u),
+     .help = "Count."},
     {.group = "B",
      .name = "angle",
      .letter = 'a',
@@ -43,7 +58,15 @@ static const cmd_option table[] = {
      .min_open = true,
      FIELD(d),
      .help = "Angle."},
-    {.group = "B", .name = "step", .type = CMD_LENGTH, .metavar = "X", .min = 0, .max = INFINITY, .min_open = true, FIELD(length), .help = "Step."},
+    {.group = "B",
+     .name = "step",
+     .type = CMD_LENGTH,
+     .metavar = "X",
+     .min = 0,
+     .max = INFINITY,
+     .min_open = true,
+     FIELD(length),
+     .help = "Step."},
     {.group = "B", .name = "seed", .type = CMD_SEED, .metavar = "K", FIELD(seed), .help = "Seed."},
     {.group = "B",
      .name = "shape",
@@ -242,7 +265,8 @@ static void check_table(const cmd_command *c)
             assert_string_not_equal(o->name, c->options[j].name);
             assert_true(!o->letter || o->letter != c->options[j].letter);
             /* a group is one block */
-            assert_true(j + 1 == i || strcmp(o->group, c->options[j].group) != 0 || strcmp(o->group, c->options[i - 1].group) == 0);
+            assert_true(j + 1 == i || strcmp(o->group, c->options[j].group) != 0 ||
+                        strcmp(o->group, c->options[i - 1].group) == 0);
         }
         for (size_t j = 0; cmd_common_options[j].name; j++) {
             assert_string_not_equal(o->name, cmd_common_options[j].name);
@@ -260,7 +284,8 @@ static void check_table(const cmd_command *c)
             snprintf(argument, sizeof argument, "--%s=%s", o->name, text);
             char again[CMD_MAX_VALUES] __attribute__((aligned(16)));
             memcpy(again, initial, sizeof again);
-            if (!cmd_options_parse(c, 3, argv, 2, again, &arguments, error, sizeof error)) fail_msg("%s: %s", argument, error);
+            if (!cmd_options_parse(c, 3, argv, 2, again, &arguments, error, sizeof error))
+                fail_msg("%s: %s", argument, error);
             char before[300], after[300];
             cmd_default_text(o, initial, before, sizeof before);
             cmd_default_text(o, again, after, sizeof after);
@@ -287,7 +312,8 @@ static void every_status_has_an_exit_code(void **state)
     assert_int_equal(cmd_exit_from_status(GLS_OK), 0);
     for (int status = GLS_OK; status <= GLS_ERR_LOST; status++) {
         bool listed = false;
-        for (size_t i = 0; cmd_exit_text(i); i++) listed = listed || cmd_exit_code(i) == (int)cmd_exit_from_status((gls_status)status);
+        for (size_t i = 0; cmd_exit_text(i); i++)
+            listed = listed || cmd_exit_code(i) == (int)cmd_exit_from_status((gls_status)status);
         assert_true(listed);
     }
 }
@@ -295,9 +321,14 @@ static void every_status_has_an_exit_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_every_form),   cmocka_unit_test(positionals_stand_anywhere),    cmocka_unit_test(rejects_bad_values),
-        cmocka_unit_test(suggests_the_nearest), cmocka_unit_test(reads_lengths_seeds_and_lists), cmocka_unit_test(defaults_and_ranges_read_well),
-        cmocka_unit_test(tables_are_sound),     cmocka_unit_test(every_status_has_an_exit_code),
+        cmocka_unit_test(accepts_every_form),
+        cmocka_unit_test(positionals_stand_anywhere),
+        cmocka_unit_test(rejects_bad_values),
+        cmocka_unit_test(suggests_the_nearest),
+        cmocka_unit_test(reads_lengths_seeds_and_lists),
+        cmocka_unit_test(defaults_and_ranges_read_well),
+        cmocka_unit_test(tables_are_sound),
+        cmocka_unit_test(every_status_has_an_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,10 @@ int main(void)
         status = gls_program_run(program, grid, block, args, 3, &result);
     }
     if (!status) status = gls_array_read(out, 0, BLOCKS, sums, GLS_TYPE_FLOAT32);
-    if (status) fprintf(stderr, "%s\n", gls_last_error());
-    else printf("sum of block %d: %g, in %g ms\n", BLOCKS - 1, sums[BLOCKS - 1], 1e3 * result.gpu_seconds);
+    if (status)
+        fprintf(stderr, "%s\n", gls_last_error());
+    else
+        printf("sum of block %d: %g, in %g ms\n", BLOCKS - 1, sums[BLOCKS - 1], 1e3 * result.gpu_seconds);
 
     gls_program_destroy(program);
     gls_array_destroy(in);

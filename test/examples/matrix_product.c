@@ -1,11 +1,13 @@
-/* Rotates points: the product of a matrix of points, one a row, with a rotation by 30 degrees about z, and how long the device took. */
+/* Rotates points: the product of a matrix of points, one a row, with a rotation by 30 degrees about z, and how long the
+ * device took. */
 #include <glslines/compute.h>
 #include <math.h>
 #include <stdio.h>
 
 #define POINTS 1000
 
-static gls_status multiply(gls_device *device, const float *points, const double *rotation, float *rotated, gls_run_result *result)
+static gls_status multiply(gls_device *device, const float *points, const double *rotation, float *rotated,
+                           gls_run_result *result)
 {
     gls_array *a = NULL, *b = NULL, *c = NULL;
     gls_status status = gls_array_create(device, GLS_TYPE_FLOAT32, POINTS * 3, "points", &a);
@@ -32,10 +34,13 @@ int main(void)
     gls_run_result result;
     gls_status status = gls_device_open("auto", NULL, &device);
     if (!status) status = multiply(device, points, rotation, rotated, &result);
-    if (status) fprintf(stderr, "%s\n", gls_last_error());
-    else printf("(%g, %g, %g) after %g ms\n", rotated[30], rotated[31], rotated[32], 1e3 * result.gpu_seconds);
+    if (status)
+        fprintf(stderr, "%s\n", gls_last_error());
+    else
+        printf("(%g, %g, %g) after %g ms\n", rotated[30], rotated[31], rotated[32], 1e3 * result.gpu_seconds);
     gls_device_close(device);
     if (status) return 1;
     /* point 10 is (10, 2, -1) */
-    return fabs(rotated[30] - (10 * c - 2 * s)) > 1e-5 || fabs(rotated[31] - (10 * s + 2 * c)) > 1e-5 || rotated[32] != -1;
+    return fabs(rotated[30] - (10 * c - 2 * s)) > 1e-5 || fabs(rotated[31] - (10 * s + 2 * c)) > 1e-5 ||
+           rotated[32] != -1;
 }

@@ -1,4 +1,5 @@
-/* One array used by both sides in turn: iterations on the device, a look from the host now and then, and no copy that is not needed. */
+/* One array used by both sides in turn: iterations on the device, a look from the host now and then, and no copy that
+ * is not needed. */
 #include <glslines/compute.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,9 @@ int main(void)
 
     gls_status status = gls_device_open("auto", NULL, &device);
     if (!status) status = gls_unified_create(device, GLS_TYPE_FLOAT64, N, "roots", &unified);
-    if (!status) status = gls_elementwise_create(device, "newton", "inout float x[]", "float a = float(i + 1u); x = 0.5 * (x + a / x)", &newton);
+    if (!status)
+        status = gls_elementwise_create(device, "newton", "inout float x[]",
+                                        "float a = float(i + 1u); x = 0.5 * (x + a / x)", &newton);
     if (!status) status = gls_unified_host(unified, GLS_ACCESS_WRITE, (void **)&x);
     for (int i = 0; i < N && !status; i++) x[i] = 1 + 0.5 * i;
     for (int round = 0; round < 10 && !status; round++) {
@@ -25,8 +28,10 @@ int main(void)
     if (!status) status = gls_unified_host(unified, GLS_ACCESS_READ, (void **)&x); /* copies back */
     for (int i = 0; i < N && !status; i++) worst = fmax(worst, fabs(x[i] / sqrt(i + 1.0) - 1));
     gls_unified_state state = gls_unified_get_state(unified);
-    if (status) fprintf(stderr, "%s\n", gls_last_error());
-    else printf("roots to %.1g; %d copies to the device, %d from it\n", worst, (int)state.to_device, (int)state.to_host);
+    if (status)
+        fprintf(stderr, "%s\n", gls_last_error());
+    else
+        printf("roots to %.1g; %d copies to the device, %d from it\n", worst, (int)state.to_device, (int)state.to_host);
 
     gls_elementwise_destroy(newton);
     gls_unified_destroy(unified);

@@ -19,8 +19,10 @@ int main(void)
     if (!status) status = gls_array_write(b, 0, N, y, GLS_TYPE_FLOAT64);
     if (!status) status = gls_vector_add(a, b, c, NULL);
     if (!status) status = gls_array_read(c, 0, N, sum, GLS_TYPE_FLOAT64);
-    if (status) fprintf(stderr, "%s\n", gls_last_error());
-    else printf("%g + %g = %g\n", x[N - 1], y[N - 1], sum[N - 1]);
+    if (status)
+        fprintf(stderr, "%s\n", gls_last_error());
+    else
+        printf("%g + %g = %g\n", x[N - 1], y[N - 1], sum[N - 1]);
 
     gls_array_destroy(a);
     gls_array_destroy(b);

@@ -1,4 +1,5 @@
-/* Runs a fuzz target over the files named on the command line, where libFuzzer is not linked: a corpus as a test. Fails if there is none. */
+/* Runs a fuzz target over the files named on the command line, where libFuzzer is not linked: a corpus as a test. Fails
+ * if there is none. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,7 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (by_several(data, bytes, inflater, &several)) {
         gls_inflater_reset(inflater);
         run(inflater, (gls_inflate_buffers){.in = data, .n_in = bytes}, &one);
-        if (one.whole != several.whole || (one.whole && (one.n != several.n || memcmp(one.data, several.data, one.n) != 0))) abort();
+        if (one.whole != several.whole ||
+            (one.whole && (one.n != several.n || memcmp(one.data, several.data, one.n) != 0)))
+            abort();
     }
     gls_inflater_destroy(inflater);
     free(one.data);

@@ -1,5 +1,6 @@
-/* Soft angular weighting: on a field of equal ODFs every step of the deterministic getter is the vertex that double precision finds, and the probabilistic one draws in
- * proportion to the weighted ODF; every step of the bootstrap through a noisy series is that of its reference in double precision. */
+/* Soft angular weighting: on a field of equal ODFs every step of the deterministic getter is the vertex that double
+ * precision finds, and the probabilistic one draws in proportion to the weighted ODF; every step of the bootstrap
+ * through a noisy series is that of its reference in double precision. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +47,8 @@ static void field_init(field *f, uint64_t *seed)
     }
     for (size_t i = 0; i < n; i++) f->stop->data[i] = 1;
     gls_odf_options options = gls_odf_options_default();
-    assert_ok(gls_odf_source_create_amplitudes(f->odf, "lobes", (const double(*)[3])sphere->vertex, sphere->n, "the sphere", GLS_BVEC_IMAGE, &options, &f->source));
+    assert_ok(gls_odf_source_create_amplitudes(f->odf, "lobes", (const double(*)[3])sphere->vertex, sphere->n,
+                                               "the sphere", GLS_BVEC_IMAGE, &options, &f->source));
     assert_int_equal(f->source->sphere->n, sphere->n);
 }
 
@@ -72,7 +74,7 @@ static gls_track_params params_of(gls_direction_getter dg, double weight)
 static void run(const field *f, const gls_track_params *p, size_t n_seeds, collection *c)
 {
     const double space[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
-    double (*point)[3] = malloc(n_seeds * sizeof *point);
+    double(*point)[3] = malloc(n_seeds * sizeof *point);
     for (size_t i = 0; i < n_seeds; i++)
         for (int a = 0; a < 3; a++) point[i][a] = SIDE / 2;
     gls_seeds *seeds = NULL;
@@ -99,7 +101,8 @@ static void weigh(const field *f, const gls_track_params *p, size_t from, double
         largest = fmax(largest, weighted[v]);
     }
     for (size_t v = 0; v < sphere->n; v++)
-        if (fabs(dot3(sphere->vertex[v], sphere->vertex[from])) < least || weighted[v] < p->pmf_threshold * largest) weighted[v] = 0;
+        if (fabs(dot3(sphere->vertex[v], sphere->vertex[from])) < least || weighted[v] < p->pmf_threshold * largest)
+            weighted[v] = 0;
 }
 
 static size_t largest_of(const double *value)
@@ -167,7 +170,9 @@ static void deterministic(void **state)
         for (size_t line = 0; line < n_peaks; line++, lines++) turned += last[0][line] != last[2][line];
         field_finish(&f);
     }
-    print_message("%d steps as in double precision; the weight decides over the last direction of %d of %d streamlines\n", steps, turned, lines);
+    print_message(
+        "%d steps as in double precision; the weight decides over the last direction of %d of %d streamlines\n", steps,
+        turned, lines);
     assert_true(steps > 100 && turned > 0);
     free(weighted);
 }
@@ -177,7 +182,8 @@ static void probabilistic(void **state)
 {
     (void)state;
     const size_t n_seeds = 12000;
-    double *weighted = malloc(sphere->n * sizeof *weighted), *count = calloc(sphere->n, sizeof *count), total = 0, chi = 0, plain = 0;
+    double *weighted = malloc(sphere->n * sizeof *weighted), *count = calloc(sphere->n, sizeof *count), total = 0,
+           chi = 0, plain = 0;
     uint64_t seed = 8;
     int cells = 0;
     field f;
@@ -215,7 +221,7 @@ static void probabilistic(void **state)
     free(count);
 }
 
-/* --- bootstrap -------------------------------------------------------------------------------------------------------------------------- */
+/* --- bootstrap ------------------------------------------------------------ */
 
 /* Fibres on circles round an axis outside the grid, crossed by straight ones in a part of it. */
 static int crossing(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
@@ -235,10 +241,11 @@ typedef struct step_counts {
     size_t turned; /* made steps that are others without the weights */
 } step_counts;
 
-/* One half as it was tracked, step by step: each from the point and along the direction that the tracker had, so that no difference outlives its step. The line's points from
- * at on, towards its start or its end; first gets the first step's direction, if one was made. */
-static void check_half(const ref_boot *r, const ref_boot *plain, const collection *c, size_t line, size_t at, bool backward, const double d[3], uint32_t stream, step_counts *n,
-                       double first[3])
+/* One half as it was tracked, step by step: each from the point and along the direction that the tracker had, so that
+ * no difference outlives its step. The line's points from at on, towards its start or its end; first gets the first
+ * step's direction, if one was made. */
+static void check_half(const ref_boot *r, const ref_boot *plain, const collection *c, size_t line, size_t at,
+                       bool backward, const double d[3], uint32_t stream, step_counts *n, double first[3])
 {
     size_t left = backward ? at - (size_t)c->offset[line] : (size_t)c->offset[line + 1] - 1 - at;
     const gls_grid *grid = &r->s->dwi->grid;
@@ -296,7 +303,8 @@ static step_counts check_steps(const ref_boot *r, const collection *c)
     return n;
 }
 
-static void check_bootstrap(const series *s, const gls_qball *qball, const gls_seeds *seeds, double weight, gls_mapping mapping)
+static void check_bootstrap(const series *s, const gls_qball *qball, const gls_seeds *seeds, double weight,
+                            gls_mapping mapping)
 {
     gls_track_params p = params_of(GLS_DG_BOOT, weight);
     p.max_angle = 40;
@@ -316,11 +324,15 @@ static void check_bootstrap(const series *s, const gls_qball *qball, const gls_s
     ref_boot r;
     ref_init(&r, s, qball, &p);
     step_counts n = check_steps(&r, &c);
-    print_message("bootstrap, weight %g, %s: %zu of %zu steps and %zu of %zu ends as in double precision; the weight decides over %zu steps\n", weight,
-                  mapping == GLS_MAPPING_SINGLE ? "single" : "subgroup", n.same, n.made, n.same_end, n.ended, n.turned);
-    /* a step differs where two values of an ODF are closer than float32 tells apart; hardware has weights of 8 bits, which in the reference turn 0.3 % of the steps */
+    print_message("bootstrap, weight %g, %s: %zu of %zu steps and %zu of %zu ends as in double precision; the weight "
+                  "decides over %zu steps\n",
+                  weight, mapping == GLS_MAPPING_SINGLE ? "single" : "subgroup", n.same, n.made, n.same_end, n.ended,
+                  n.turned);
+    /* a step differs where two values of an ODF are closer than float32 tells apart; hardware has weights of 8 bits,
+     * which in the reference turn 0.3 % of the steps */
     double most = gls_device_get_info(device)->software ? 0.002 : 0.02;
-    assert_true(n.made > 2000 && (double)(n.made - n.same) <= most * (double)n.made && (double)(n.ended - n.same_end) <= most * (double)n.ended + 1);
+    assert_true(n.made > 2000 && (double)(n.made - n.same) <= most * (double)n.made &&
+                (double)(n.ended - n.same_end) <= most * (double)n.ended + 1);
     assert_true(weight == 0 ? n.turned == 0 : (double)n.turned > 0.02 * (double)n.made);
     free(r.odf_matrix);
     collection_finish(&c);
@@ -351,7 +363,8 @@ static void bootstrap(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(deterministic), cmocka_unit_test(probabilistic), cmocka_unit_test(bootstrap)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deterministic), cmocka_unit_test(probabilistic),
+                                       cmocka_unit_test(bootstrap)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     if (gls_sphere_create("small", &sphere) != GLS_OK) return 1;

@@ -1,4 +1,5 @@
-/* The bootstrap's kernels at single points: SH coefficients of samples and fits, and the initial directions from them, against double precision. */
+/* The bootstrap's kernels at single points: SH coefficients of samples and fits, and the initial directions from them,
+ * against double precision. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,9 @@ static int set_up(void **state)
     large = phantom.sphere;
     assert_ok(gls_sphere_create("small", &small));
     for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) points[i][a] = i < 20 ? (a == i % 3 ? (i & 1 ? -0.5 : dim[a] - 0.5001) : i % dim[a]) : random_uniform(&seed, -0.5, dim[a] - 0.501);
+        for (int a = 0; a < 3; a++)
+            points[i][a] = i < 20 ? (a == i % 3 ? (i & 1 ? -0.5 : dim[a] - 0.5001) : i % dim[a])
+                                  : random_uniform(&seed, -0.5, dim[a] - 0.501);
     assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
     return 0;
 }
@@ -56,7 +59,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- pass 1 alone ---------------------------------------------------------------------------------------------------------------------- */
+/* --- pass 1 alone --------------------------------------------------------- */
 
 typedef struct initial {
     uint32_t direction[N_SEEDS][MAX_PEAKS + 1];
@@ -104,7 +107,8 @@ static comparison compare(const ref_boot *r, const initial *got, bool measured)
         const double p[3] = {at[0][0], at[0][1], at[0][2]};
         ref_coefficients(r, p, (ref_draw){0, 0, i, 0x80000000u}, measured, expected);
         for (size_t j = 0; j < r->qball->k; j++) largest = fmax(largest, fabs(expected[j]));
-        for (size_t j = 0; j < r->qball->k; j++) c.worst = fmax(c.worst, fabs(got->coefficient[i][j] - expected[j]) / largest);
+        for (size_t j = 0; j < r->qball->k; j++)
+            c.worst = fmax(c.worst, fabs(got->coefficient[i][j] - expected[j]) / largest);
         uint32_t n = ref_peaks(r, expected, peak, (uint32_t)r->params->max_directions_per_seed);
         c.n_peaks += n;
         c.differences += n != got->direction[i][0] || memcmp(peak, got->direction[i] + 1, n * sizeof *peak) != 0;
@@ -112,8 +116,9 @@ static comparison compare(const ref_boot *r, const initial *got, bool measured)
     return c;
 }
 
-/* Float textures. A value of the volume is off by the fetch's bound, and the fit multiplies that by 30 at most: OPDT's by l (l + 1) up to 72 at degrees that hold little, CSA's
- * by 1 / (E ln E) where E stays off 0 and 1. A direction differs where two values of an ODF are closer than that: hardly ever. */
+/* Float textures. A value of the volume is off by the fetch's bound, and the fit multiplies that by 30 at most: OPDT's
+ * by l (l + 1) up to 72 at degrees that hold little, CSA's by 1 / (E ln E) where E stays off 0 and 1. A direction
+ * differs where two values of an ODF are closer than that: hardly ever. */
 static void check_model(gls_qball_model model, int order)
 {
     static initial got;
@@ -140,9 +145,10 @@ static void check_model(gls_qball_model model, int order)
         run_initial(t, &got);
         t->first_sample = first;
         comparison c = compare(&r, &got, measured);
-        print_message("%s order %d, %s: coefficients %.2g (allowed %.2g), directions of %zu of %d seeds differ, %.2f a seed; compiled in %.1f s\n",
-                      model == GLS_QBALL_OPDT ? "OPDT" : "CSA", order, measured ? "fit" : "sample", c.worst, bound, c.differences, N_SEEDS, (double)c.n_peaks / N_SEEDS,
-                      t->seconds_compile);
+        print_message("%s order %d, %s: coefficients %.2g (allowed %.2g), directions of %zu of %d seeds differ, %.2f a "
+                      "seed; compiled in %.1f s\n",
+                      model == GLS_QBALL_OPDT ? "OPDT" : "CSA", order, measured ? "fit" : "sample", c.worst, bound,
+                      c.differences, N_SEEDS, (double)c.n_peaks / N_SEEDS, t->seconds_compile);
         assert_true(c.worst <= bound);
         assert_true(c.n_peaks > N_SEEDS);
         assert_true(c.differences * 1000 <= N_SEEDS || !gls_device_get_info(device)->software);

@@ -18,7 +18,7 @@ static void destroy_null(void **state)
     gls_kernel_destroy(NULL);
 }
 
-/* --- buffers --------------------------------------------------------------------------------------------------------------------------- */
+/* --- buffers -------------------------------------------------------------- */
 
 static void check_bytes(gls_buffer *buffer, const uint8_t *expected, size_t n)
 {
@@ -52,7 +52,9 @@ static void buffers_of(gls_device *d)
         /* nothing at the very end is a range, too */
         assert_ok(gls_buffer_write(b, N, 0, part));
         assert_ok(gls_buffer_read(b, N, 0, part));
-        static const size_t outside[][2] = {{0, N + 1}, {N, 1}, {N + 1, 0}, {1, N}, {SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {N - 1, SIZE_MAX - N + 2}};
+        static const size_t outside[][2] = {
+            {0, N + 1},    {N, 1},        {N + 1, 0},           {1, N},
+            {SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {N - 1, SIZE_MAX - N + 2}};
         for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
             memset(part, 0xcc, sizeof part);
             assert_int_equal(gls_buffer_write(b, outside[i][0], outside[i][1], part), GLS_ERR_ARGUMENT);
@@ -99,10 +101,12 @@ static void refused_sizes(void **state)
     gls_buffer *b = (gls_buffer *)&info;
     gls_texture *t = (gls_texture *)&info;
     assert_int_equal(gls_buffer_create(device, GLS_BUFFER_STORAGE, 0, "none", &b), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_buffer_create(device, GLS_BUFFER_STORAGE, info->max_storage_bytes + 1, "too large", &b), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_buffer_create(device, GLS_BUFFER_STORAGE, info->max_storage_bytes + 1, "too large", &b),
+                     GLS_ERR_UNSUPPORTED);
     assert_message("too large");
     assert_int_equal(gls_buffer_create(device, GLS_BUFFER_STORAGE, SIZE_MAX, "too large", &b), GLS_ERR_UNSUPPORTED);
-    assert_int_equal(gls_buffer_create(device, GLS_BUFFER_UNIFORM, (size_t)info->max_uniform_bytes + 1, "block", &b), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_buffer_create(device, GLS_BUFFER_UNIFORM, (size_t)info->max_uniform_bytes + 1, "block", &b),
+                     GLS_ERR_UNSUPPORTED);
     assert_message("block");
     assert_int_equal(gls_buffer_create(NULL, GLS_BUFFER_STORAGE, 4, "none", &b), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_buffer_create(device, GLS_BUFFER_STORAGE, 4, "none", NULL), GLS_ERR_ARGUMENT);
@@ -116,7 +120,8 @@ static void refused_sizes(void **state)
         size[a] = UINT32_MAX;
         assert_int_equal(gls_texture_create(device, GLS_TEXTURE_R32F, size, "endless", &t), GLS_ERR_UNSUPPORTED);
     }
-    assert_int_equal(gls_texture_create(device, (gls_texture_format)17, (uint32_t[3]){4, 4, 4}, "format", &t), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_texture_create(device, (gls_texture_format)17, (uint32_t[3]){4, 4, 4}, "format", &t),
+                     GLS_ERR_ARGUMENT);
     assert_ptr_equal(b, &info);
     assert_ptr_equal(t, &info);
     gls_device_memory after = gls_device_get_memory(device);
@@ -165,7 +170,7 @@ static void accounting(void **state)
     gls_device_close(d);
 }
 
-/* --- textures -------------------------------------------------------------------------------------------------------------------------- */
+/* --- textures ------------------------------------------------------------- */
 
 static const char *const sampler = "layout(local_size_x = 32) in;\n"
                                    "layout(binding = 2) uniform sampler3D volume;\n"
@@ -220,23 +225,30 @@ static void write_boxes(gls_texture *t, const float *data, int channels)
         for (uint32_t z = 0; z < size[2]; z++)
             for (uint32_t y = 0; y < size[1]; y++)
                 for (uint32_t x = 0; x < size[0]; x++)
-                    for (int c = 0; c < channels; c++) box[n++] = data[(((origin[2] + z) * Y + origin[1] + y) * X + origin[0] + x) * (uint32_t)channels + (uint32_t)c];
+                    for (int c = 0; c < channels; c++)
+                        box[n++] =
+                            data[(((origin[2] + z) * Y + origin[1] + y) * X + origin[0] + x) * (uint32_t)channels +
+                                 (uint32_t)c];
         assert_ok(gls_texture_write(t, origin, size, box));
     }
 }
 
 static void refused_boxes(gls_texture *t)
 {
-    static const uint32_t bad[][6] = {{0, 0, 0, X + 1, 1, 1}, {1, 0, 0, X, 1, 1},          {0, 0, Z, 1, 1, 1},          {0, Y + 1, 0, 1, 1, 1},
-                                      {0, 0, 0, 1, 0, 1},     {UINT32_MAX, 0, 0, 2, 1, 1}, {1, 0, 0, UINT32_MAX, 1, 1}, {0, 0, Z - 1, 1, 1, UINT32_MAX}};
+    static const uint32_t bad[][6] = {{0, 0, 0, X + 1, 1, 1},      {1, 0, 0, X, 1, 1},
+                                      {0, 0, Z, 1, 1, 1},          {0, Y + 1, 0, 1, 1, 1},
+                                      {0, 0, 0, 1, 0, 1},          {UINT32_MAX, 0, 0, 2, 1, 1},
+                                      {1, 0, 0, UINT32_MAX, 1, 1}, {0, 0, Z - 1, 1, 1, UINT32_MAX}};
     float data[4] = {0};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(gls_texture_write(t, bad[i], bad[i] + 3, data), GLS_ERR_ARGUMENT);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(gls_texture_write(t, bad[i], bad[i] + 3, data), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_texture_write(t, bad[0], bad[0] + 3, NULL), GLS_ERR_ARGUMENT);
 }
 
 static void textures_of(gls_device *d)
 {
-    static const gls_texture_format formats[] = {GLS_TEXTURE_R32F, GLS_TEXTURE_RGBA16F, GLS_TEXTURE_RGBA32F, GLS_TEXTURE_R16F};
+    static const gls_texture_format formats[] = {GLS_TEXTURE_R32F, GLS_TEXTURE_RGBA16F, GLS_TEXTURE_RGBA32F,
+                                                 GLS_TEXTURE_R16F};
     static const uint32_t size[3] = {X, Y, Z};
     enum { N = 1000 };
     static float where[N][3], value[N + 2][4], data[X * Y * Z * 4];
@@ -247,7 +259,8 @@ static void textures_of(gls_device *d)
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof where, "where", &in));
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, sizeof value, "value", &out));
     for (int i = 0; i < N; i++)
-        for (int a = 0; a < 3; a++) where[i][a] = (float)random_uniform(&seed, -1, size[a] + 0.5); /* beyond the edges, too */
+        for (int a = 0; a < 3; a++)
+            where[i][a] = (float)random_uniform(&seed, -1, size[a] + 0.5); /* beyond the edges, too */
     assert_ok(gls_buffer_write(in, 0, sizeof where, where));
     for (size_t f = 0; f < 4; f++) {
         int channels = formats[f] == GLS_TEXTURE_R32F || formats[f] == GLS_TEXTURE_R16F ? 1 : 4;
@@ -259,7 +272,8 @@ static void textures_of(gls_device *d)
         refused_boxes(t);
         memset(value, 0x7f, sizeof value);
         assert_ok(gls_buffer_write(out, 0, sizeof value, value));
-        gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_texture(2, t), gls_arg_uint(3, N), gls_arg_float(4, 0.5f)};
+        gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_texture(2, t), gls_arg_uint(3, N),
+                          gls_arg_float(4, 0.5f)};
         double seconds = -1;
         assert_ok(gls_kernel_run(kernel, (uint32_t[3]){(N + 31) / 32, 1, 1}, args, 5, &seconds));
         assert_true(seconds >= 0 && seconds < 60);
@@ -301,7 +315,8 @@ static void fresh_textures(gls_device *d)
         gls_texture *t = NULL;
         assert_ok(gls_texture_create(d, round % 2 ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F, size, "fresh", &t));
         assert_ok(gls_texture_write(t, first, one, (const float[4]){7, 7, 7, 7}));
-        gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_texture(2, t), gls_arg_uint(3, N), gls_arg_float(4, 1)};
+        gls_arg args[] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_texture(2, t), gls_arg_uint(3, N),
+                          gls_arg_float(4, 1)};
         assert_ok(gls_kernel_run(kernel, (uint32_t[3]){N / 32, 1, 1}, args, 5, NULL));
         assert_ok(gls_buffer_read(out, 0, sizeof value, value));
         for (int i = 0; i < N; i++)
@@ -344,8 +359,9 @@ static void gles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destroy_null), cmocka_unit_test(buffers),  cmocka_unit_test(refused_sizes), cmocka_unit_test(refused_memory),
-        cmocka_unit_test(accounting),   cmocka_unit_test(textures), cmocka_unit_test(gles),
+        cmocka_unit_test(destroy_null),   cmocka_unit_test(buffers),    cmocka_unit_test(refused_sizes),
+        cmocka_unit_test(refused_memory), cmocka_unit_test(accounting), cmocka_unit_test(textures),
+        cmocka_unit_test(gles),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

@@ -12,8 +12,8 @@ typedef struct collection {
     float (*point)[3];
     uint32_t *seed_index;
     float (*seed)[3];
-    bool sound;           /* every parcel was well formed */
-    size_t fail_at;       /* the call that fails, counted from 1; 0: none */
+    bool sound;     /* every parcel was well formed */
+    size_t fail_at; /* the call that fails, counted from 1; 0: none */
     gls_status fail_with;
 } collection;
 
@@ -32,7 +32,8 @@ static inline gls_status collect(void *user, const gls_streamlines *s)
     c->sound = c->sound && s->n > 0 && s->offset[0] == 0;
     for (size_t i = 0; i < s->n; i++) {
         c->sound = c->sound && s->offset[i + 1] > s->offset[i];
-        if (c->n + i > 0) c->sound = c->sound && s->seed_index[i] >= (i > 0 ? s->seed_index[i - 1] : c->seed_index[c->n - 1]);
+        if (c->n + i > 0)
+            c->sound = c->sound && s->seed_index[i] >= (i > 0 ? s->seed_index[i - 1] : c->seed_index[c->n - 1]);
     }
     size_t points = (size_t)s->offset[s->n], n = c->n + s->n;
     c->offset = realloc(c->offset, (n + 1) * sizeof *c->offset);
@@ -73,8 +74,10 @@ static inline gls_track_result run_tracker(gls_tracker *tracker, const gls_seeds
 static inline void assert_same_collection(const collection *a, const collection *b, const char *what)
 {
     bool same = a->n == b->n && a->n_points == b->n_points &&
-                (a->n == 0 || (memcmp(a->offset, b->offset, (a->n + 1) * sizeof *a->offset) == 0 && memcmp(a->point, b->point, a->n_points * sizeof *a->point) == 0 &&
-                               memcmp(a->seed_index, b->seed_index, a->n * sizeof *a->seed_index) == 0 && memcmp(a->seed, b->seed, a->n * sizeof *a->seed) == 0));
+                (a->n == 0 || (memcmp(a->offset, b->offset, (a->n + 1) * sizeof *a->offset) == 0 &&
+                               memcmp(a->point, b->point, a->n_points * sizeof *a->point) == 0 &&
+                               memcmp(a->seed_index, b->seed_index, a->n * sizeof *a->seed_index) == 0 &&
+                               memcmp(a->seed, b->seed, a->n * sizeof *a->seed) == 0));
     if (same) return;
     print_error("%s: %zu streamlines of %zu points, expected %zu of %zu\n", what, a->n, a->n_points, b->n, b->n_points);
     fail();
@@ -90,7 +93,8 @@ static inline size_t same_lines(const collection *a, const collection *b)
         uint64_t n = a->offset[i + 1] - a->offset[i];
         bool close = n == b->offset[k + 1] - b->offset[k];
         for (uint64_t p = 0; p < n && close; p++)
-            for (int x = 0; x < 3; x++) close = close && fabsf(a->point[a->offset[i] + p][x] - b->point[b->offset[k] + p][x]) <= 0.05f;
+            for (int x = 0; x < 3; x++)
+                close = close && fabsf(a->point[a->offset[i] + p][x] - b->point[b->offset[k] + p][x]) <= 0.05f;
         same += close;
         k++;
     }

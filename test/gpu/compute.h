@@ -8,10 +8,10 @@
 #include "gpu.h"
 #include "compute/array.h"
 
-#define assert_refused(status, part)                                                                                                      \
-    do {                                                                                                                                  \
-        assert_int_equal(status, GLS_ERR_ARGUMENT);                                                                                       \
-        assert_message(part);                                                                                                             \
+#define assert_refused(status, part)                \
+    do {                                            \
+        assert_int_equal(status, GLS_ERR_ARGUMENT); \
+        assert_message(part);                       \
     } while (0)
 
 /* Elements behind the end of every output, whose bits nothing may change. */

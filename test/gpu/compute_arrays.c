@@ -102,10 +102,13 @@ static void ranges(void **state)
     gls_array *a = NULL;
     float f[10] = {0}, keep = 4;
     assert_ok(gls_array_create_zeroed(device, GLS_TYPE_FLOAT32, 10, "ten", &a));
-    static const size_t outside[][2] = {{0, 11}, {10, 1}, {11, 0}, {1, 10}, {SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {5, SIZE_MAX / 4 + 2}};
+    static const size_t outside[][2] = {
+        {0, 11}, {10, 1}, {11, 0}, {1, 10}, {SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {5, SIZE_MAX / 4 + 2}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
-        assert_refused(gls_array_write(a, outside[i][0], outside[i][1], f, GLS_TYPE_FLOAT32), "not within an array of 10");
-        assert_refused(gls_array_read(a, outside[i][0], outside[i][1], &keep, GLS_TYPE_FLOAT64), "not within an array of 10");
+        assert_refused(gls_array_write(a, outside[i][0], outside[i][1], f, GLS_TYPE_FLOAT32),
+                       "not within an array of 10");
+        assert_refused(gls_array_read(a, outside[i][0], outside[i][1], &keep, GLS_TYPE_FLOAT64),
+                       "not within an array of 10");
     }
     assert_true(keep == 4);
     assert_ok(gls_array_write(a, 10, 0, NULL, GLS_TYPE_FLOAT32));
@@ -139,7 +142,8 @@ static void refused(void **state)
     assert_int_equal(gls_array_create(device, GLS_TYPE_UINT8, limit / 4 + 1, "too large", &a), GLS_ERR_UNSUPPORTED);
     assert_message("too large");
     assert_int_equal(gls_array_create(device, GLS_TYPE_UINT8, SIZE_MAX, "too large", &a), GLS_ERR_UNSUPPORTED);
-    assert_int_equal(gls_array_create_zeroed(device, GLS_TYPE_UINT8, SIZE_MAX / 4 + 2, "too large", &a), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_array_create_zeroed(device, GLS_TYPE_UINT8, SIZE_MAX / 4 + 2, "too large", &a),
+                     GLS_ERR_UNSUPPORTED);
     assert_int_equal(gls_unified_create(device, GLS_TYPE_FLOAT32, 0, "none", &u), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_unified_create(NULL, GLS_TYPE_FLOAT32, 1, "none", &u), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_unified_create(device, GLS_TYPE_FLOAT32, SIZE_MAX, "none", &u), GLS_ERR_UNSUPPORTED);
@@ -150,7 +154,7 @@ static void refused(void **state)
     assert_int_equal(gls_array_clear(NULL), GLS_ERR_ARGUMENT);
 }
 
-/* --- unified buffers ------------------------------------------------------------------------------------------------------------------- */
+/* --- unified buffers ------------------------------------------------------ */
 
 static void assert_copies(const gls_unified *u, uint64_t to_device, uint64_t to_host)
 {
@@ -238,8 +242,9 @@ static void unified_refusal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices), cmocka_unit_test(all_types),      cmocka_unit_test(storage),         cmocka_unit_test(ranges),
-        cmocka_unit_test(refused), cmocka_unit_test(unified_copies), cmocka_unit_test(unified_refusal),
+        cmocka_unit_test(devices),         cmocka_unit_test(all_types), cmocka_unit_test(storage),
+        cmocka_unit_test(ranges),          cmocka_unit_test(refused),   cmocka_unit_test(unified_copies),
+        cmocka_unit_test(unified_refusal),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

@@ -18,18 +18,22 @@ static gls_elementwise *make(gls_device *d, const char *parameters, const char *
 
 static void axpy_of(gls_device *d)
 {
-    static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 63, 64, 65, 255, 256, 257, 1000, 1021, 1022, 1023, 1024, 1025, 1026, 70001};
+    static const size_t counts[] = {1,   2,   3,    4,    5,    6,    7,    63,   64,   65,   255,
+                                    256, 257, 1000, 1021, 1022, 1023, 1024, 1025, 1026, 70001};
     gls_elementwise *e = make(d, "float a, in float x[], inout float y[]", "y = a * x + y");
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         size_t n = counts[c];
         double *x = malloc(8 * n), *y = malloc(8 * n), *got = malloc(8 * n);
         gls_array *dx = guarded(d, GLS_TYPE_FLOAT32, n), *dy = guarded(d, GLS_TYPE_FLOAT64, n);
         uint64_t seed = n;
-        for (size_t i = 0; i < n; i++) x[i] = (float)random_uniform(&seed, -5, 5), y[i] = (float)random_uniform(&seed, -5, 5);
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)random_uniform(&seed, -5, 5), y[i] = (float)random_uniform(&seed, -5, 5);
         assert_ok(gls_array_write(dx, 0, n, x, GLS_TYPE_FLOAT64));
         assert_ok(gls_array_write(dy, 0, n, y, GLS_TYPE_FLOAT64));
         gls_run_result result;
-        assert_ok(gls_elementwise_run(e, n, (gls_operand[]){gls_operand_float(-1.75f), gls_operand_array(dx), gls_operand_array(dy)}, 3, &result));
+        assert_ok(gls_elementwise_run(
+            e, n, (gls_operand[]){gls_operand_float(-1.75f), gls_operand_array(dx), gls_operand_array(dy)}, 3,
+            &result));
         assert_true(result.status == GLS_OK && result.wall_seconds > 0);
         read_guarded(dy, n, got, GLS_TYPE_FLOAT64);
         for (size_t i = 0; i < n; i++) {
@@ -77,13 +81,16 @@ static void part(void **state)
     assert_ok(gls_elementwise_run(e, 333, (gls_operand[]){gls_operand_array(y)}, 1, NULL));
     read_guarded(y, 1000, got, GLS_TYPE_UINT32);
     for (uint32_t i = 0; i < 1000; i++) assert_int_equal(got[i], i < 333 ? i + 1 : 0);
-    assert_refused(gls_elementwise_run(e, 1001, (gls_operand[]){gls_operand_array(y)}, 1, NULL), "array y has 1000 elements, not 1001");
-    assert_int_equal(gls_elementwise_run(e, (size_t)1 << 32, (gls_operand[]){gls_operand_array(y)}, 1, NULL), GLS_ERR_UNSUPPORTED);
+    assert_refused(gls_elementwise_run(e, 1001, (gls_operand[]){gls_operand_array(y)}, 1, NULL),
+                   "array y has 1000 elements, not 1001");
+    assert_int_equal(gls_elementwise_run(e, (size_t)1 << 32, (gls_operand[]){gls_operand_array(y)}, 1, NULL),
+                     GLS_ERR_UNSUPPORTED);
     gls_array_destroy(y);
     gls_elementwise_destroy(e);
 }
 
-/* More work groups than one axis holds: with the limit lowered to 3, and 65536 groups and a bit, which are small ones where blocks of 256 are too large. */
+/* More work groups than one axis holds: with the limit lowered to 3, and 65536 groups and a bit, which are small ones
+ * where blocks of 256 are too large. */
 static void many_groups(void **state)
 {
     (void)state;
@@ -97,7 +104,8 @@ static void many_groups(void **state)
         uint32_t *got = malloc(4 * n);
         for (size_t i = 0; i < n; i++) got[i] = 11;
         assert_ok(gls_array_write(y, 0, n, got, GLS_TYPE_UINT32));
-        assert_ok(gls_elementwise_run(e, n, (gls_operand[]){gls_operand_uint(2654435761u), gls_operand_array(y)}, 2, NULL));
+        assert_ok(
+            gls_elementwise_run(e, n, (gls_operand[]){gls_operand_uint(2654435761u), gls_operand_array(y)}, 2, NULL));
         read_guarded(y, n, got, GLS_TYPE_UINT32);
         for (size_t i = 0; i < n; i++) bad += got[i] != 11 + (uint32_t)i * 2654435761u;
         assert_int_equal(bad, 0);
@@ -114,14 +122,17 @@ static void types(void **state)
     (void)state;
     enum { N = 500 };
     if (gls_device_get_info(device)->max_storage_bindings < 5) skip(); /* OpenGL ES 3.1 need have 4 only */
-    gls_elementwise *e = make(device, " float f ,int  k,uint u,bool flag,in int x [ ],in bool keep[],out bool big[],inout float y[],out int unset[]",
-                              "int sum = x + k;\n"
-                              "if (!keep) return;\n"
-                              "y = flag ? y * f : -y;\n"
-                              "big = uint(sum) > u;\n"
-                              "x = 12345; // of no effect\n");
-    gls_array *x = guarded(device, GLS_TYPE_INT16, N), *keep = guarded(device, GLS_TYPE_BOOL, N), *big = guarded(device, GLS_TYPE_BOOL, N),
-              *y = guarded(device, GLS_TYPE_FLOAT16, N), *unset = guarded(device, GLS_TYPE_INT32, N);
+    gls_elementwise *e = make(
+        device,
+        " float f ,int  k,uint u,bool flag,in int x [ ],in bool keep[],out bool big[],inout float y[],out int unset[]",
+        "int sum = x + k;\n"
+        "if (!keep) return;\n"
+        "y = flag ? y * f : -y;\n"
+        "big = uint(sum) > u;\n"
+        "x = 12345; // of no effect\n");
+    gls_array *x = guarded(device, GLS_TYPE_INT16, N), *keep = guarded(device, GLS_TYPE_BOOL, N),
+              *big = guarded(device, GLS_TYPE_BOOL, N), *y = guarded(device, GLS_TYPE_FLOAT16, N),
+              *unset = guarded(device, GLS_TYPE_INT32, N);
     int16_t hx[N], gx[N];
     uint8_t hkeep[N], gbig[N];
     float hy[N], gy[N];
@@ -131,8 +142,9 @@ static void types(void **state)
     assert_ok(gls_array_write(keep, 0, N, hkeep, GLS_TYPE_BOOL));
     for (uint32_t flag = 0; flag < 6; flag += 5) {
         assert_ok(gls_array_write(y, 0, N, hy, GLS_TYPE_FLOAT32));
-        gls_operand operands[] = {gls_operand_float(0.5f), gls_operand_int(-7),     gls_operand_uint(600),  gls_operand_uint(flag),  gls_operand_array(x),
-                                  gls_operand_array(keep), gls_operand_array(big), gls_operand_array(y), gls_operand_array(unset)};
+        gls_operand operands[] = {gls_operand_float(0.5f), gls_operand_int(-7),  gls_operand_uint(600),
+                                  gls_operand_uint(flag),  gls_operand_array(x), gls_operand_array(keep),
+                                  gls_operand_array(big),  gls_operand_array(y), gls_operand_array(unset)};
         assert_ok(gls_elementwise_run(e, N, operands, 9, NULL));
         read_guarded(x, N, gx, GLS_TYPE_INT16);
         read_guarded(big, N, gbig, GLS_TYPE_BOOL);
@@ -146,15 +158,19 @@ static void types(void **state)
         }
     }
     /* operands of the wrong kind, type or length */
-    gls_operand good[] = {gls_operand_float(1),    gls_operand_int(1),      gls_operand_uint(1),  gls_operand_uint(1),     gls_operand_array(x),
-                          gls_operand_array(keep), gls_operand_array(big), gls_operand_array(y), gls_operand_array(unset)};
+    gls_operand good[] = {gls_operand_float(1),   gls_operand_int(1),   gls_operand_uint(1),
+                          gls_operand_uint(1),    gls_operand_array(x), gls_operand_array(keep),
+                          gls_operand_array(big), gls_operand_array(y), gls_operand_array(unset)};
     static const char *const names[] = {"f", "k", "u", "flag", "x", "keep", "big", "y", "unset"};
     for (int wrong = 0; wrong < 9; wrong++) {
         gls_operand operands[9];
         char quoted[12];
         memcpy(operands, good, sizeof good);
         snprintf(quoted, sizeof quoted, wrong < 4 ? "'%s'" : " %s ", names[wrong]);
-        operands[wrong] = wrong < 4 ? gls_operand_array(x) : gls_operand_array(wrong == 4 || wrong == 8 ? y : wrong == 7 ? x : unset);
+        operands[wrong] = wrong < 4 ? gls_operand_array(x)
+                                    : gls_operand_array(wrong == 4 || wrong == 8 ? y
+                                                        : wrong == 7             ? x
+                                                                                 : unset);
         assert_refused(gls_elementwise_run(e, N, operands, 9, NULL), quoted);
         operands[wrong] = wrong == 0 ? gls_operand_int(1) : gls_operand_float(1);
         assert_refused(gls_elementwise_run(e, N, operands, 9, NULL), names[wrong]);
@@ -163,7 +179,8 @@ static void types(void **state)
     }
     gls_run_result result;
     assert_refused(gls_elementwise_run(e, N, good, 8, &result), "takes 9 operands, not 8");
-    assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "takes 9 operands") && result.gpu_seconds == 0);
+    assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "takes 9 operands") &&
+                result.gpu_seconds == 0);
     assert_refused(gls_elementwise_run(e, N, NULL, 9, NULL), "operands");
     gls_array *all[] = {x, keep, big, y, unset};
     for (int i = 0; i < 5; i++) gls_array_destroy(all[i]);
@@ -210,7 +227,9 @@ static void refused_parameters(void **state)
         {"in float a__b[]", "reserved"},
         {"out uint i[]", "reserved"},
         {"out uint a_name_that_is_longer_than_what_fits[]", "too long"},
-        {"in float a[], in float b[], in float c[], in float d[], in float e[], in float f[], in float g[], in float h[], out float k[]", "more arrays"},
+        {"in float a[], in float b[], in float c[], in float d[], in float e[], in float f[], in float g[], in float "
+         "h[], out float k[]",
+         "more arrays"},
         {"out float y[]; } void main() { } //", "comma"},
     };
     gls_elementwise *e = (gls_elementwise *)&state;
@@ -233,7 +252,12 @@ static void refused_expressions(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"y = ", "2"}, {"y = x", "1"}, {"y = 1.0;\nz = 2.0;", "2"}, {"y = 1.0;\n\n\ny = vec3(0.0)", "4"}, {"}", "3"}, {"y = 1.0 +* 2.0", "1"},
+        {"y = ", "2"},
+        {"y = x", "1"},
+        {"y = 1.0;\nz = 2.0;", "2"},
+        {"y = 1.0;\n\n\ny = vec3(0.0)", "4"},
+        {"}", "3"},
+        {"y = 1.0 +* 2.0", "1"},
         {"#include \"nowhere.glsl\"\n", "nowhere.glsl"},
     };
     gls_elementwise *e = (gls_elementwise *)&state;
@@ -242,7 +266,8 @@ static void refused_expressions(void **state)
         gls_status status = gls_elementwise_create(device, "test", "out float y[]", cases[c][0], &e);
         assert_int_equal(status, c == 6 ? GLS_ERR_INPUT : GLS_ERR_DEVICE);
         char line[16];
-        /* Mesa writes 0:LINE(COLUMN), NVIDIA 0(LINE); where a statement that has no end is noticed is the driver's affair */
+        /* Mesa writes 0:LINE(COLUMN), NVIDIA 0(LINE); where a statement that has no end is noticed is the driver's
+         * affair */
         bool mesa = strstr(gls_last_error(), "0:") != NULL, exact = mesa || (c != 0 && c != 4);
         snprintf(line, sizeof line, mesa ? "0:%s(" : "0(%s)", cases[c][1]);
         assert_message(c == 6 ? cases[c][1] : exact ? line : "test");
@@ -255,8 +280,14 @@ static void refused_expressions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axpy),  cmocka_unit_test(gles),    cmocka_unit_test(part),               cmocka_unit_test(many_groups),
-        cmocka_unit_test(types), cmocka_unit_test(aliases), cmocka_unit_test(refused_parameters), cmocka_unit_test(refused_expressions),
+        cmocka_unit_test(axpy),
+        cmocka_unit_test(gles),
+        cmocka_unit_test(part),
+        cmocka_unit_test(many_groups),
+        cmocka_unit_test(types),
+        cmocka_unit_test(aliases),
+        cmocka_unit_test(refused_parameters),
+        cmocka_unit_test(refused_expressions),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

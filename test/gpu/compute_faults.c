@@ -1,5 +1,6 @@
-/* Faults of the driver below arrays, programs, kernels and unified buffers: each call of each kind fails in turn. What comes back is an error in one line or
- * the right result, nothing is left behind, and unless the device was lost the same work succeeds on it afterwards. */
+/* Faults of the driver below arrays, programs, kernels and unified buffers: each call of each kind fails in turn. What
+ * comes back is an error in one line or the right result, nothing is left behind, and unless the device was lost the
+ * same work succeeds on it afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +32,11 @@ static gls_status work(gls_device *d, gls_matmul_way way, bool *right)
     if (!status) status = gls_elementwise_create(d, "faults", "in float x[], inout float y[]", "y = 2.0 * x + y", &e);
     if (!status) status = gls_program_create(d, "square", square, NULL, 0, &p);
     if (!status) status = gls_array_write(x, 0, N, in, GLS_TYPE_FLOAT64);
-    if (!status) status = gls_elementwise_run(e, N, (gls_operand[]){gls_operand_array(x), gls_operand_array(y)}, 2, &result);
-    if (!status) status = gls_program_run(p, (uint32_t[3]){N / 100, 1, 1}, (uint32_t[3]){100, 1, 1}, (gls_arg[]){gls_arg_array(0, y)}, 1, &result);
+    if (!status)
+        status = gls_elementwise_run(e, N, (gls_operand[]){gls_operand_array(x), gls_operand_array(y)}, 2, &result);
+    if (!status)
+        status = gls_program_run(p, (uint32_t[3]){N / 100, 1, 1}, (uint32_t[3]){100, 1, 1},
+                                 (gls_arg[]){gls_arg_array(0, y)}, 1, &result);
     if (!status) status = gls_binary(GLS_SUB, y, x, y, NULL);
     if (!status) status = gls_unified_host(u, GLS_ACCESS_WRITE, (void **)&host);
     for (int i = 0; i < N && !status; i++) host[i] = 1;
@@ -61,8 +65,10 @@ static void each_in_turn(void **state)
 {
     (void)state;
     static const char *const kinds[] = {"alloc", "upload", "compile", "dispatch", "readback", "reset"};
-    static const gls_fault faults[] = {GLS_FAULT_ALLOC, GLS_FAULT_UPLOAD, GLS_FAULT_COMPILE, GLS_FAULT_DISPATCH, GLS_FAULT_READBACK, GLS_FAULT_RESET};
-    static const gls_status expected[] = {GLS_ERR_MEMORY, GLS_ERR_MEMORY, GLS_ERR_DEVICE, GLS_ERR_DEVICE, GLS_ERR_MEMORY, GLS_ERR_LOST};
+    static const gls_fault faults[] = {GLS_FAULT_ALLOC,    GLS_FAULT_UPLOAD,   GLS_FAULT_COMPILE,
+                                       GLS_FAULT_DISPATCH, GLS_FAULT_READBACK, GLS_FAULT_RESET};
+    static const gls_status expected[] = {GLS_ERR_MEMORY, GLS_ERR_MEMORY, GLS_ERR_DEVICE,
+                                          GLS_ERR_DEVICE, GLS_ERR_MEMORY, GLS_ERR_LOST};
     for (gls_matmul_way way = GLS_MATMUL_AUTO; way <= GLS_MATMUL_REGISTERS; way++)
         for (int kind = 0; kind < 6; kind++) {
             bool right = false, lost = kind == 5;

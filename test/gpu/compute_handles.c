@@ -1,4 +1,5 @@
-/* Handles: freed twice, used after they were freed, of another kind or another device, left behind; caches of programs and buffers; threads. */
+/* Handles: freed twice, used after they were freed, of another kind or another device, left behind; caches of programs
+ * and buffers; threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,8 @@ static objects make_all(gls_device *d)
     objects o;
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 64, "some buffer", &o.buffer));
     assert_ok(gls_texture_create(d, GLS_TEXTURE_R32F, (uint32_t[3]){2, 2, 2}, "some texture", &o.texture));
-    assert_ok(gls_kernel_create(d, "some kernel", "layout(local_size_x = 1) in;\nvoid main() {}\n", NULL, 0, &o.kernel));
+    assert_ok(
+        gls_kernel_create(d, "some kernel", "layout(local_size_x = 1) in;\nvoid main() {}\n", NULL, 0, &o.kernel));
     assert_ok(gls_program_create(d, "some program", filler, NULL, 0, &o.program));
     assert_ok(gls_array_create(d, GLS_TYPE_FLOAT32, 5, "some array", &o.array));
     assert_ok(gls_elementwise_create(d, "some elements", "out float y[]", "y = 1.0", &o.elementwise));
@@ -97,7 +99,8 @@ static void freed_twice(void **state)
     assert_message("destroyed before");
     gls_device_memory again = gls_device_get_memory(device);
     assert_memory_equal(&after, &again, sizeof after);
-    assert_true(before.n_buffers == after.n_buffers + 3 && before.n_textures == after.n_textures + 1 && before.n_kernels == after.n_kernels + 3);
+    assert_true(before.n_buffers == after.n_buffers + 3 && before.n_textures == after.n_textures + 1 &&
+                before.n_kernels == after.n_kernels + 3);
     use_all(o);
     assert_ok(gls_device_synchronize(device));
 }
@@ -107,8 +110,9 @@ static void wrong_kind(void **state)
 {
     (void)state;
     objects o = make_all(device);
-    objects wrong = {(gls_buffer *)o.kernel, (gls_texture *)o.buffer,          (gls_kernel *)o.texture, (gls_program *)o.array,
-                     (gls_array *)o.unified, (gls_elementwise *)o.program, (gls_unified *)&o};
+    objects wrong = {(gls_buffer *)o.kernel, (gls_texture *)o.buffer, (gls_kernel *)o.texture,
+                     (gls_program *)o.array, (gls_array *)o.unified,  (gls_elementwise *)o.program,
+                     (gls_unified *)&o};
     use_all(wrong);
     destroy_all(wrong); /* nothing happens */
     float f = 3;
@@ -137,7 +141,8 @@ static void other_device(void **state)
     static const uint32_t one[3] = {1, 1, 1};
     gls_arg args[] = {gls_arg_buffer(0, theirs.buffer), gls_arg_uint(0, 1)};
     assert_refused(gls_program_run(mine.program, one, one, args, 2, NULL), "not a buffer of its device");
-    assert_refused(gls_elementwise_run(mine.elementwise, 1, (gls_operand[]){gls_operand_array(theirs.array)}, 1, NULL), "of another device");
+    assert_refused(gls_elementwise_run(mine.elementwise, 1, (gls_operand[]){gls_operand_array(theirs.array)}, 1, NULL),
+                   "of another device");
     assert_refused(gls_vector_add(mine.array, theirs.array, mine.array, NULL), "of another device");
     assert_refused(gls_matmul(1, 1, 1, mine.array, mine.array, theirs.array, NULL), "of another device");
     /* the same source is another program on another device */
@@ -159,8 +164,10 @@ static void left_behind(void **state)
     gls_log_set(collect_line, &lines, GLS_LOG_DEBUG);
     gls_device_close(d);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
-    static const char *const expected[] = {"buffer 'some buffer'", "texture 'some texture'", "kernel 'some kernel'", "program 'some program'",
-                                           "array 'some array'", "element-wise kernel 'some elements'", "unified buffer 'some unified'"};
+    static const char *const expected[] = {"buffer 'some buffer'",         "texture 'some texture'",
+                                           "kernel 'some kernel'",         "program 'some program'",
+                                           "array 'some array'",           "element-wise kernel 'some elements'",
+                                           "unified buffer 'some unified'"};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         char text[100];
         snprintf(text, sizeof text, "closed before its %s was destroyed", expected[i]);
@@ -178,7 +185,7 @@ static void left_behind(void **state)
     assert_message("this device was destroyed before");
 }
 
-/* --- caches ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- caches --------------------------------------------------------------- */
 
 static void program_cache(void **state)
 {
@@ -186,8 +193,9 @@ static void program_cache(void **state)
     gls_device *d = open_limited(NULL);
     gls_kernel *k[3] = {NULL, NULL, NULL};
     gls_define one = {"VALUE", "1u", false, NULL}, two = {"VALUE", "2u", false, NULL};
-    static const char *const source = "layout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n"
-                                      "layout(location = 0) uniform uint add;\nvoid main() { data[gl_WorkGroupID.x] = VALUE + add; }\n";
+    static const char *const source =
+        "layout(local_size_x = 1) in;\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n"
+        "layout(location = 0) uniform uint add;\nvoid main() { data[gl_WorkGroupID.x] = VALUE + add; }\n";
     assert_ok(gls_kernel_create(d, "first", source, &one, 1, &k[0]));
     assert_ok(gls_kernel_create(d, "second", source, &one, 1, &k[1]));
     assert_ok(gls_kernel_create(d, "third", source, &two, 1, &k[2]));
@@ -238,7 +246,8 @@ static void buffer_cache(void **state)
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4096, "first", &b));
     gls_buffer_destroy(b);
     gls_device_memory m = gls_device_get_memory(d);
-    assert_true(m.allocated_bytes == 0 && m.n_buffers == 0 && m.cached_bytes == 4096 && m.n_cached_buffers == 1 && m.peak_bytes == 4096);
+    assert_true(m.allocated_bytes == 0 && m.n_buffers == 0 && m.cached_bytes == 4096 && m.n_cached_buffers == 1 &&
+                m.peak_bytes == 4096);
     assert_ok(gls_buffer_create(d, GLS_BUFFER_UNIFORM, 4096, "of another kind", &b));
     assert_int_equal(gls_device_get_memory(d).n_cached_buffers, 1);
     gls_buffer_destroy(b);
@@ -248,7 +257,8 @@ static void buffer_cache(void **state)
     assert_int_equal(gls_device_get_memory(d).n_cached_buffers, 3);
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4096, "the first again", &b));
     m = gls_device_get_memory(d);
-    assert_true(m.n_cached_buffers == 2 && m.cached_bytes == 4096 + 4092 && m.allocated_bytes == 4096 && m.peak_bytes == 4096);
+    assert_true(m.n_cached_buffers == 2 && m.cached_bytes == 4096 + 4092 && m.allocated_bytes == 4096 &&
+                m.peak_bytes == 4096);
     assert_ok(gls_buffer_write(b, 4080, sizeof words, words));
     assert_ok(gls_buffer_read(b, 4080, sizeof words, words));
     assert_int_equal(words[3], 4);
@@ -258,10 +268,12 @@ static void buffer_cache(void **state)
     gls_buffer_destroy(b);
     /* 64 buffers and 64 MiB at most, none above 16 MiB */
     gls_buffer *many[70];
-    for (int i = 0; i < 70; i++) assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 128 + 4 * (size_t)i, "many", &many[i]));
+    for (int i = 0; i < 70; i++)
+        assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 128 + 4 * (size_t)i, "many", &many[i]));
     for (int i = 0; i < 70; i++) gls_buffer_destroy(many[i]);
     assert_int_equal(gls_device_get_memory(d).n_cached_buffers, 64);
-    for (int i = 0; i < 6; i++) assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, ((size_t)16 << 20) - 4 * (size_t)i, "large", &many[i]));
+    for (int i = 0; i < 6; i++)
+        assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, ((size_t)16 << 20) - 4 * (size_t)i, "large", &many[i]));
     for (int i = 0; i < 6; i++) gls_buffer_destroy(many[i]);
     m = gls_device_get_memory(d);
     assert_true(m.cached_bytes <= (uint64_t)64 << 20 && m.cached_bytes > (uint64_t)60 << 20);
@@ -271,7 +283,7 @@ static void buffer_cache(void **state)
     gls_device_close(d);
 }
 
-/* --- threads --------------------------------------------------------------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------- */
 
 typedef struct worker {
     int number, failures;
@@ -286,11 +298,14 @@ static void *work(void *user)
         double x[N], y[N];
         gls_array *a = NULL, *b = NULL;
         gls_elementwise *e = NULL;
-        bool good = gls_array_create(device, GLS_TYPE_FLOAT64, N, "a", &a) == GLS_OK && gls_array_create(device, GLS_TYPE_FLOAT64, N, "b", &b) == GLS_OK &&
-                    gls_elementwise_create(device, "threads", "int k, in float a[], out float b[]", "b = a * float(k) + float(i)", &e) == GLS_OK;
+        bool good = gls_array_create(device, GLS_TYPE_FLOAT64, N, "a", &a) == GLS_OK &&
+                    gls_array_create(device, GLS_TYPE_FLOAT64, N, "b", &b) == GLS_OK &&
+                    gls_elementwise_create(device, "threads", "int k, in float a[], out float b[]",
+                                           "b = a * float(k) + float(i)", &e) == GLS_OK;
         for (int i = 0; i < N; i++) x[i] = i % 17;
         gls_operand operands[] = {gls_operand_int(w->number), gls_operand_array(a), gls_operand_array(b)};
-        good = good && gls_array_write(a, 0, N, x, GLS_TYPE_FLOAT64) == GLS_OK && gls_elementwise_run(e, N, operands, 3, NULL) == GLS_OK &&
+        good = good && gls_array_write(a, 0, N, x, GLS_TYPE_FLOAT64) == GLS_OK &&
+               gls_elementwise_run(e, N, operands, 3, NULL) == GLS_OK &&
                gls_array_read(b, 0, N, y, GLS_TYPE_FLOAT64) == GLS_OK;
         for (int i = 0; i < N && good; i++) good = y[i] == x[i] * w->number + i;
         w->failures += !good;
@@ -325,8 +340,9 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(freed_twice),   cmocka_unit_test(wrong_kind),   cmocka_unit_test(other_device), cmocka_unit_test(left_behind),
-        cmocka_unit_test(program_cache), cmocka_unit_test(buffer_cache), cmocka_unit_test(threads),
+        cmocka_unit_test(freed_twice), cmocka_unit_test(wrong_kind),    cmocka_unit_test(other_device),
+        cmocka_unit_test(left_behind), cmocka_unit_test(program_cache), cmocka_unit_test(buffer_cache),
+        cmocka_unit_test(threads),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

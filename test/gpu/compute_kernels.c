@@ -11,9 +11,10 @@
 
 static gls_device *device;
 
-/* --- element-wise ---------------------------------------------------------------------------------------------------------------------- */
+/* --- element-wise --------------------------------------------------------- */
 
-/* A function, the inputs it is tested on, and how far it may be off: |error| <= ulps * 2^-24 |result| * 2 + absolute. */
+/* A function, the inputs it is tested on, and how far it may be off: |error| <= ulps * 2^-24 |result| * 2 + absolute.
+ */
 typedef struct function {
     const char *name;
     int op;
@@ -22,8 +23,9 @@ typedef struct function {
     double software_ulps, software_absolute; /* the same for llvmpipe */
 } function;
 
-/* OpenGL promises little of these. Of hardware the bounds are those that Vulkan asks of the same units: division 2.5 units in the last place, exponential 3 + 2
- * |x|, logarithm 3 (near 1 2^-21), sine and cosine 2^-11 within [-pi, pi]; the square root is as exact as a division. Products and sums are rounded correctly.
+/* OpenGL promises little of these. Of hardware the bounds are those that Vulkan asks of the same units: division 2.5
+ * units in the last place, exponential 3 + 2 |x|, logarithm 3 (near 1 2^-21), sine and cosine 2^-11 within [-pi, pi];
+ * the square root is as exact as a division. Products and sums are rounded correctly.
  * */
 static const function unary[] = {
     {"sqrt", GLS_SQRT, 0, 1e6, 4, 0, 1, 0},
@@ -69,7 +71,8 @@ static double apply_binary(int op, double a, double b)
 static void compare(gls_device *d, const function *f, const float *got, const double *expected, size_t n)
 {
     bool software = gls_device_get_info(d)->software;
-    double ulps = software ? f->software_ulps : f->ulps, absolute = software ? f->software_absolute : f->absolute, worst = 0, worst_relative = 0;
+    double ulps = software ? f->software_ulps : f->ulps, absolute = software ? f->software_absolute : f->absolute,
+           worst = 0, worst_relative = 0;
     size_t bad = 0;
     for (size_t i = 0; i < n; i++) {
         double error = fabs(got[i] - expected[i]);
@@ -77,7 +80,8 @@ static void compare(gls_device *d, const function *f, const float *got, const do
         if (expected[i] != 0) worst_relative = fmax(worst_relative, error / fabs(expected[i]));
         bad += !(error <= ulps * 0x1p-23 * fabs(expected[i]) + absolute);
     }
-    print_message("%-8s largest error %.2g, relative %.2g; allowed %.2g of the value + %.2g\n", f->name, worst, worst_relative, ulps * 0x1p-23, absolute);
+    print_message("%-8s largest error %.2g, relative %.2g; allowed %.2g of the value + %.2g\n", f->name, worst,
+                  worst_relative, ulps * 0x1p-23, absolute);
     assert_int_equal(bad, 0);
 }
 
@@ -85,13 +89,15 @@ static void functions_of(gls_device *d)
 {
     static float a[N], b[N], got[N];
     static double expected[N];
-    gls_array *x = guarded(d, GLS_TYPE_FLOAT32, N), *z = guarded(d, GLS_TYPE_FLOAT32, N), *y = guarded(d, GLS_TYPE_FLOAT32, N);
+    gls_array *x = guarded(d, GLS_TYPE_FLOAT32, N), *z = guarded(d, GLS_TYPE_FLOAT32, N),
+              *y = guarded(d, GLS_TYPE_FLOAT32, N);
     uint64_t seed = 3;
     gls_run_result result;
     for (size_t k = 0; k < sizeof unary / sizeof *unary; k++) {
         const function *f = &unary[k];
         for (size_t i = 0; i < N; i++) {
-            a[i] = f->op == GLS_LOG ? (float)exp(random_uniform(&seed, log(f->low), log(f->high))) : (float)random_uniform(&seed, f->low, f->high);
+            a[i] = f->op == GLS_LOG ? (float)exp(random_uniform(&seed, log(f->low), log(f->high)))
+                                    : (float)random_uniform(&seed, f->low, f->high);
             expected[i] = apply_unary(f->op, a[i]);
         }
         assert_ok(gls_array_write(x, 0, N, a, GLS_TYPE_FLOAT32));
@@ -149,7 +155,8 @@ static void integer_functions(void **state)
         for (gls_binary_op op = GLS_ADD; op <= GLS_MUL; op++) {
             assert_ok(gls_binary(op, x, z, y, NULL));
             read_guarded(y, M, got, type);
-            for (int i = 0; i < M; i++) assert_int_equal(got[i], op == GLS_ADD ? a[i] + b[i] : op == GLS_SUB ? a[i] - b[i] : a[i] * b[i]);
+            for (int i = 0; i < M; i++)
+                assert_int_equal(got[i], op == GLS_ADD ? a[i] + b[i] : op == GLS_SUB ? a[i] - b[i] : a[i] * b[i]);
         }
         assert_ok(gls_unary(GLS_SQUARE, x, y, NULL));
         read_guarded(y, M, got, type);
@@ -176,8 +183,8 @@ static void integer_functions(void **state)
 static void refused_functions(void **state)
 {
     (void)state;
-    gls_array *f = guarded(device, GLS_TYPE_FLOAT32, 10), *longer = guarded(device, GLS_TYPE_FLOAT64, 11), *k = guarded(device, GLS_TYPE_INT8, 10),
-              *t = guarded(device, GLS_TYPE_BOOL, 10);
+    gls_array *f = guarded(device, GLS_TYPE_FLOAT32, 10), *longer = guarded(device, GLS_TYPE_FLOAT64, 11),
+              *k = guarded(device, GLS_TYPE_INT8, 10), *t = guarded(device, GLS_TYPE_BOOL, 10);
     gls_run_result result;
     assert_refused(gls_binary(GLS_ADD, f, f, longer, &result), "array y has 11 elements, not 10");
     assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "11 elements"));
@@ -195,17 +202,19 @@ static void refused_functions(void **state)
     gls_array_destroy(t);
 }
 
-/* --- matrices -------------------------------------------------------------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 static const char *const ways[] = {"auto", "tiles", "registers", "host"};
 
-/* One product against double precision, all of it. The bound is that of the header: k 2^-23 of the sum of absolute values. */
+/* One product against double precision, all of it. The bound is that of the header: k 2^-23 of the sum of absolute
+ * values. */
 static void product(gls_device *d, gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k)
 {
     size_t na = (size_t)m * k, nb = (size_t)k * n, nc = (size_t)m * n;
     float *a = malloc(4 * na), *b = malloc(4 * nb), *c = malloc(4 * nc);
     double *row = malloc(8 * n), *size = malloc(8 * n), worst = 0;
-    gls_array *da = guarded(d, GLS_TYPE_FLOAT32, na), *db = guarded(d, GLS_TYPE_FLOAT32, nb), *dc = guarded(d, GLS_TYPE_FLOAT32, nc);
+    gls_array *da = guarded(d, GLS_TYPE_FLOAT32, na), *db = guarded(d, GLS_TYPE_FLOAT32, nb),
+              *dc = guarded(d, GLS_TYPE_FLOAT32, nc);
     uint64_t seed = m * 1000003u + n * 1009u + k;
     for (size_t i = 0; i < na; i++) a[i] = (float)random_uniform(&seed, -1, 1);
     for (size_t i = 0; i < nb; i++) b[i] = (float)random_uniform(&seed, -1, 1);
@@ -242,9 +251,10 @@ static void product(gls_device *d, gls_matmul_way way, uint32_t m, uint32_t n, u
 
 /* Tiles are 16, 64 or 128 wide and strips 8 deep: sizes on both sides of these, of every remainder by 4. */
 static const uint32_t shapes[][3] = {
-    {1, 1, 1},    {1, 1, 100}, {1, 77, 1},   {77, 1, 1},    {2, 3, 4},     {4, 4, 4},     {16, 16, 16},  {17, 15, 33},  {64, 64, 64},   {65, 63, 66},
-    {63, 68, 72}, {128, 4, 8}, {5, 256, 7},  {33, 260, 9},  {100, 36, 52}, {129, 127, 5}, {96, 300, 20}, {31, 1025, 3}, {130, 132, 12}, {70, 61, 1003},
-    {48, 512, 100}, {256, 192, 64},
+    {1, 1, 1},      {1, 1, 100},    {1, 77, 1},     {77, 1, 1},     {2, 3, 4},     {4, 4, 4},
+    {16, 16, 16},   {17, 15, 33},   {64, 64, 64},   {65, 63, 66},   {63, 68, 72},  {128, 4, 8},
+    {5, 256, 7},    {33, 260, 9},   {100, 36, 52},  {129, 127, 5},  {96, 300, 20}, {31, 1025, 3},
+    {130, 132, 12}, {70, 61, 1003}, {48, 512, 100}, {256, 192, 64},
 };
 
 static void products(gls_device *d)
@@ -252,7 +262,8 @@ static void products(gls_device *d)
     bool software = gls_device_get_info(d)->software;
     for (gls_matmul_way way = GLS_MATMUL_AUTO; way <= GLS_MATMUL_HOST; way++) {
         if (way == GLS_MATMUL_HOST && !software) continue;
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) product(d, way, shapes[s][0], shapes[s][1], shapes[s][2]);
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            product(d, way, shapes[s][0], shapes[s][1], shapes[s][2]);
     }
 }
 
@@ -262,7 +273,8 @@ static void matrices(void **state)
     products(device);
 }
 
-/* More than one run of a kernel: sums longer than one run makes, in both ways of loading, and a grid that is wider than the device's. */
+/* More than one run of a kernel: sums longer than one run makes, in both ways of loading, and a grid that is wider than
+ * the device's. */
 static void in_parts(void **state)
 {
     (void)state;
@@ -297,7 +309,8 @@ static void neighbours(void **state)
     enum { M = 5, NN = 6, K = 7 };
     for (gls_matmul_way way = GLS_MATMUL_AUTO; way <= GLS_MATMUL_REGISTERS; way++) {
         float a[200], b[200], c[200];
-        gls_array *da = guarded(device, GLS_TYPE_FLOAT32, 200), *db = guarded(device, GLS_TYPE_FLOAT32, 200), *dc = guarded(device, GLS_TYPE_FLOAT32, 200);
+        gls_array *da = guarded(device, GLS_TYPE_FLOAT32, 200), *db = guarded(device, GLS_TYPE_FLOAT32, 200),
+                  *dc = guarded(device, GLS_TYPE_FLOAT32, 200);
         for (int i = 0; i < 200; i++) a[i] = i < M * K ? 1 : INFINITY, b[i] = i < K * NN ? 2 : NAN, c[i] = -1;
         assert_ok(gls_array_write(da, 0, 200, a, GLS_TYPE_FLOAT32));
         assert_ok(gls_array_write(db, 0, 200, b, GLS_TYPE_FLOAT32));
@@ -318,7 +331,8 @@ static void neighbours(void **state)
 static void refused_products(void **state)
 {
     (void)state;
-    gls_array *a = guarded(device, GLS_TYPE_FLOAT32, 24), *c = guarded(device, GLS_TYPE_FLOAT32, 24), *k = guarded(device, GLS_TYPE_INT32, 24);
+    gls_array *a = guarded(device, GLS_TYPE_FLOAT32, 24), *c = guarded(device, GLS_TYPE_FLOAT32, 24),
+              *k = guarded(device, GLS_TYPE_INT32, 24);
     gls_run_result result;
     assert_refused(gls_matmul(5, 5, 5, a, a, c, &result), "a of 5 x 5 does not fit into its array of 24 elements");
     assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "5 x 5"));
@@ -336,7 +350,8 @@ static void refused_products(void **state)
     assert_refused(gls_matmul(2, 2, 2, a, NULL, c, NULL), "requires b");
     assert_refused(gls_matmul(2, 2, 2, a, a, NULL, NULL), "requires c");
     assert_refused(gls_matmul_by((gls_matmul_way)4, 2, 2, 2, a, a, c, NULL), "no way 4");
-    if (!gls_device_get_info(device)->software) assert_int_equal(gls_matmul_by(GLS_MATMUL_HOST, 2, 2, 2, a, a, c, NULL), GLS_ERR_UNSUPPORTED);
+    if (!gls_device_get_info(device)->software)
+        assert_int_equal(gls_matmul_by(GLS_MATMUL_HOST, 2, 2, 2, a, a, c, NULL), GLS_ERR_UNSUPPORTED);
     gls_array_destroy(a);
     gls_array_destroy(c);
     gls_array_destroy(k);
@@ -359,9 +374,9 @@ static void gles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),   cmocka_unit_test(integer_functions), cmocka_unit_test(refused_functions), cmocka_unit_test(matrices),
-        cmocka_unit_test(in_parts),    cmocka_unit_test(large_tiles), cmocka_unit_test(neighbours),        cmocka_unit_test(refused_products),
-        cmocka_unit_test(gles),
+        cmocka_unit_test(functions),  cmocka_unit_test(integer_functions), cmocka_unit_test(refused_functions),
+        cmocka_unit_test(matrices),   cmocka_unit_test(in_parts),          cmocka_unit_test(large_tiles),
+        cmocka_unit_test(neighbours), cmocka_unit_test(refused_products),  cmocka_unit_test(gles),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

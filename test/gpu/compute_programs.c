@@ -18,13 +18,14 @@ static const char *const who = "layout(std430, binding = 1) writeonly buffer Out
                                "{\n"
                                "    uvec3 g = gl_GlobalInvocationID, n = gl_NumWorkGroups * gl_WorkGroupSize;\n"
                                "    uint at = (g.z * n.y + g.y) * n.x + g.x;\n"
-                               "    place[at] = uint(int(at * scale) + offset) + uint(factor * float(BLOCK_X * 10000 + BLOCK_Y * 100 + BLOCK_Z));\n"
+                               "    place[at] = uint(int(at * scale) + offset) + uint(factor * float(BLOCK_X * 10000 + "
+                               "BLOCK_Y * 100 + BLOCK_Z));\n"
                                "}\n";
 
 static void grids_and_blocks(gls_device *d)
 {
-    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}}, {{1, 1, 1}, {1, 1, 1}}, {{2, 2, 2}, {1, 8, 8}},
-                                          {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
+    static const uint32_t sizes[][2][3] = {{{7, 1, 1}, {64, 1, 1}}, {{3, 5, 2}, {4, 2, 3}},  {{1, 1, 1}, {1, 1, 1}},
+                                           {{2, 2, 2}, {1, 8, 8}},  {{1, 9, 1}, {16, 8, 1}}, {{40, 1, 1}, {128, 1, 1}}};
     gls_program *p = NULL;
     assert_ok(gls_program_create(d, "who", who, NULL, 0, &p));
     for (int round = 0; round < 2; round++)
@@ -35,9 +36,12 @@ static void grids_and_blocks(gls_device *d)
             gls_arg args[] = {gls_arg_float(5, 1), gls_arg_array(1, a), gls_arg_int(3, -3), gls_arg_uint(0, 7)};
             gls_run_result result = {GLS_ERR_INPUT, -1, -1, "x"};
             assert_ok(gls_program_run(p, grid, block, args, 4, round ? &result : NULL));
-            if (round) assert_true(result.status == GLS_OK && result.gpu_seconds > 0 && result.wall_seconds > 0 && result.message[0] == '\0');
+            if (round)
+                assert_true(result.status == GLS_OK && result.gpu_seconds > 0 && result.wall_seconds > 0 &&
+                            result.message[0] == '\0');
             read_guarded(a, n, got, GLS_TYPE_UINT32);
-            for (uint32_t i = 0; i < n; i++) assert_int_equal(got[i], i * 7 - 3 + block[0] * 10000 + block[1] * 100 + block[2]);
+            for (uint32_t i = 0; i < n; i++)
+                assert_int_equal(got[i], i * 7 - 3 + block[0] * 10000 + block[1] * 100 + block[2]);
             gls_array_destroy(a);
         }
     gls_program_destroy(p);
@@ -74,7 +78,8 @@ static void many_blocks(void **state)
     assert_ok(gls_program_create(device, "blocks", source, &define, 1, &p));
     for (uint32_t block = 1; block <= 20; block++) {
         uint32_t got[20];
-        assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){block, 1, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
+        assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){block, 1, 1},
+                                  (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
         read_guarded(a, 20, got, GLS_TYPE_UINT32);
         for (uint32_t i = 0; i < block; i++) assert_int_equal(got[i], 3 * block);
     }
@@ -110,7 +115,9 @@ static void refused_sizes(void **state)
         assert_ok(gls_program_run(p, grid, block, args, 4, &result));
     }
     /* each axis within its limit, all together not */
-    assert_int_equal(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){info->max_work_group_size, 2, 1}, args, 4, NULL), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(
+        gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){info->max_work_group_size, 2, 1}, args, 4, NULL),
+        GLS_ERR_UNSUPPORTED);
     static const uint32_t one[3] = {1, 1, 1};
     assert_int_equal(gls_program_run(p, NULL, one, args, 4, NULL), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_run(p, one, NULL, args, 4, NULL), GLS_ERR_ARGUMENT);
@@ -158,10 +165,15 @@ static void refused_arguments(void **state)
     assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, 84, "large", &large));
     assert_ok(gls_buffer_create(device, GLS_BUFFER_UNIFORM, 64, "uniforms", &uniforms));
     assert_ok(gls_buffer_clear(uniforms));
-    assert_refused(gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, small), gls_arg_uniforms(2, uniforms)}, 2, NULL), "its buffer has 64");
+    assert_refused(
+        gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, small), gls_arg_uniforms(2, uniforms)}, 2, NULL),
+        "its buffer has 64");
     assert_refused(gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, large)}, 1, NULL), "slot 2");
-    assert_refused(gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, large), gls_arg_buffer(2, uniforms)}, 2, NULL), "slot 2");
-    assert_ok(gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, large), gls_arg_uniforms(2, uniforms)}, 2, NULL));
+    assert_refused(
+        gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, large), gls_arg_buffer(2, uniforms)}, 2, NULL),
+        "slot 2");
+    assert_ok(
+        gls_program_run(q, one, one, (gls_arg[]){gls_arg_buffer(0, large), gls_arg_uniforms(2, uniforms)}, 2, NULL));
     gls_buffer_destroy(small);
     gls_buffer_destroy(large);
     gls_buffer_destroy(uniforms);
@@ -174,20 +186,24 @@ static void refused_arguments(void **state)
 static void one_shape(void **state)
 {
     (void)state;
-    static const char *const source = "layout(std430, binding = 0) writeonly buffer Out { uint value[]; };\n"
-                                      "shared uint corner[BLOCK_Y / 4][BLOCK_X / 4];\n"
-                                      "void main()\n{\n    uvec2 p = gl_LocalInvocationID.xy;\n"
-                                      "    if (p % 4u == uvec2(0)) corner[p.y / 4u][p.x / 4u] = p.x + p.y;\n    barrier();\n"
-                                      "    value[gl_LocalInvocationIndex] = corner[p.y / 4u][p.x / 4u];\n}\n";
+    static const char *const source =
+        "layout(std430, binding = 0) writeonly buffer Out { uint value[]; };\n"
+        "shared uint corner[BLOCK_Y / 4][BLOCK_X / 4];\n"
+        "void main()\n{\n    uvec2 p = gl_LocalInvocationID.xy;\n"
+        "    if (p % 4u == uvec2(0)) corner[p.y / 4u][p.x / 4u] = p.x + p.y;\n    barrier();\n"
+        "    value[gl_LocalInvocationIndex] = corner[p.y / 4u][p.x / 4u];\n}\n";
     gls_program *p = NULL;
     uint32_t got[64];
     gls_array *a = guarded(device, GLS_TYPE_UINT32, 64);
     assert_ok(gls_program_create(device, "corners", source, NULL, 0, &p));
-    assert_ok(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){8, 8, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
+    assert_ok(
+        gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){8, 8, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL));
     read_guarded(a, 64, got, GLS_TYPE_UINT32);
     for (uint32_t i = 0; i < 64; i++) assert_int_equal(got[i], i % 8 / 4 * 4 + i / 8 / 4 * 4);
     gls_run_result result;
-    assert_int_equal(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){64, 1, 1}, (gls_arg[]){gls_arg_array(0, a)}, 1, &result), GLS_ERR_DEVICE);
+    assert_int_equal(gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){64, 1, 1},
+                                     (gls_arg[]){gls_arg_array(0, a)}, 1, &result),
+                     GLS_ERR_DEVICE);
     assert_true(result.status == GLS_ERR_DEVICE && strstr(result.message, "corners"));
     gls_program_destroy(p);
     gls_array_destroy(a);
@@ -199,7 +215,8 @@ static void textures(void **state)
     (void)state;
     static const char *const source = "layout(binding = 2) uniform sampler3D volume;\n"
                                       "layout(std430, binding = 0) writeonly buffer Out { float value[]; };\n"
-                                      "void main() { value[gl_GlobalInvocationID.x] = texelFetch(volume, ivec3(gl_GlobalInvocationID.x, 1, 2), 0).x; }\n";
+                                      "void main() { value[gl_GlobalInvocationID.x] = texelFetch(volume, "
+                                      "ivec3(gl_GlobalInvocationID.x, 1, 2), 0).x; }\n";
     static const uint32_t size[3] = {8, 2, 3}, grid[3] = {4, 1, 1}, block[3] = {2, 1, 1};
     float texels[48], got[8];
     gls_texture *t = NULL;
@@ -209,14 +226,18 @@ static void textures(void **state)
     assert_ok(gls_texture_create(device, GLS_TEXTURE_R32F, size, "volume", &t));
     assert_ok(gls_texture_write(t, (uint32_t[3]){0, 0, 0}, size, texels));
     assert_ok(gls_program_create(device, "fetch", source, NULL, 0, &p));
-    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL), "nothing is given for 'volume' in slot 2");
-    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(1, t)}, 2, NULL), "volume");
-    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, NULL)}, 2, NULL), "not a texture of its device");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a)}, 1, NULL),
+                   "nothing is given for 'volume' in slot 2");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(1, t)}, 2, NULL),
+                   "volume");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, NULL)}, 2, NULL),
+                   "not a texture of its device");
     assert_ok(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL));
     read_guarded(a, 8, got, GLS_TYPE_FLOAT32);
     for (int i = 0; i < 8; i++) assert_true(got[i] == texels[(2 * 2 + 1) * 8 + i]);
     gls_texture_destroy(t);
-    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL), "not a texture of its device");
+    assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL),
+                   "not a texture of its device");
     gls_program_destroy(p);
     gls_array_destroy(a);
 }
@@ -226,7 +247,8 @@ static void refused_sources(void **state)
     (void)state;
     gls_program *p = (gls_program *)&state;
     gls_device_memory before = gls_device_get_memory(device);
-    assert_int_equal(gls_program_create(device, "broken", "void main()\n{\n    no_such_function();\n}\n", NULL, 0, &p), GLS_ERR_DEVICE);
+    assert_int_equal(gls_program_create(device, "broken", "void main()\n{\n    no_such_function();\n}\n", NULL, 0, &p),
+                     GLS_ERR_DEVICE);
     assert_message("broken");
     assert_message("3"); /* the line, as the caller counts them */
     assert_int_equal(gls_program_create(device, "broken", "", NULL, 0, &p), GLS_ERR_DEVICE);
@@ -235,7 +257,8 @@ static void refused_sources(void **state)
     assert_int_equal(gls_program_create(device, NULL, who, NULL, 0, &p), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", NULL, NULL, 0, &p), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", who, NULL, 1, &p), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_program_create(device, "none", who, &(gls_define){NULL, "1", false, NULL}, 1, &p), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_program_create(device, "none", who, &(gls_define){NULL, "1", false, NULL}, 1, &p),
+                     GLS_ERR_ARGUMENT);
     assert_int_equal(gls_program_create(device, "none", who, NULL, 0, NULL), GLS_ERR_ARGUMENT);
     assert_ptr_equal(p, &state);
     gls_device_memory after = gls_device_get_memory(device);
@@ -246,9 +269,14 @@ static void refused_sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),         cmocka_unit_test(gles),              cmocka_unit_test(many_blocks),
-        cmocka_unit_test(refused_sizes), cmocka_unit_test(refused_arguments), cmocka_unit_test(refused_sources),
-        cmocka_unit_test(textures),      cmocka_unit_test(one_shape),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(gles),
+        cmocka_unit_test(many_blocks),
+        cmocka_unit_test(refused_sizes),
+        cmocka_unit_test(refused_arguments),
+        cmocka_unit_test(refused_sources),
+        cmocka_unit_test(textures),
+        cmocka_unit_test(one_shape),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

@@ -11,7 +11,7 @@
 
 static gls_device *device;
 
-/* --- finding and opening --------------------------------------------------------------------------------------------------------------- */
+/* --- finding and opening -------------------------------------------------- */
 
 static void count_finding(void *user, bool usable, const char *line)
 {
@@ -54,7 +54,8 @@ static void limits_are_sane(void **state)
     assert_true(info->renderer[0] && info->vendor[0] && info->version[0]);
     assert_true(info->version_major * 10 + info->version_minor >= 43 && !info->gles);
     /* the least that OpenGL 4.3 demands */
-    assert_true(info->max_storage_bytes >= 1 << 24 && info->max_storage_bindings >= 8 && info->max_uniform_bytes >= 16384);
+    assert_true(info->max_storage_bytes >= 1 << 24 && info->max_storage_bindings >= 8 &&
+                info->max_uniform_bytes >= 16384);
     assert_true(info->max_texture_3d >= 256 && info->max_texture_units >= 16 && info->max_shared_bytes >= 32768);
     assert_true(info->max_work_group_size >= 1024 && info->max_work_groups >= 65535);
     assert_true(info->subgroup_size == 0 || (info->subgroup_size >= 2 && info->subgroup_size <= 128));
@@ -84,7 +85,8 @@ static void refused_names(void **state)
         {"no such renderer", NULL, "no such renderer", GLS_ERR_DEVICE},
         {"/dev/dri/renderD999", NULL, "/dev/dri/renderD999", GLS_ERR_DEVICE},
         {"/dev/null", NULL, "/dev/null", GLS_ERR_DEVICE},
-        {"/no/such/folder/with/a/name/that/is/longer/than/any/device/node/has/ever/been/renderD128", NULL, "renderD128", GLS_ERR_DEVICE},
+        {"/no/such/folder/with/a/name/that/is/longer/than/any/device/node/has/ever/been/renderD128", NULL, "renderD128",
+         GLS_ERR_DEVICE},
         {"", NULL, "", GLS_ERR_DEVICE},
         {NULL, "vulkan", "vulkan", GLS_ERR_ARGUMENT},
         {"llvmpipe", "", "gles", GLS_ERR_ARGUMENT},
@@ -92,7 +94,8 @@ static void refused_names(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gls_device *d = (gls_device *)&cases;
         gls_status status = gls_device_open(cases[i].name, cases[i].api, &d);
-        if (status != cases[i].status) print_error("case %zu, name '%s': %s\n", i, cases[i].name ? cases[i].name : "", gls_status_name(status));
+        if (status != cases[i].status)
+            print_error("case %zu, name '%s': %s\n", i, cases[i].name ? cases[i].name : "", gls_status_name(status));
         assert_int_equal(status, cases[i].status);
         assert_message(cases[i].part);
         assert_ptr_equal(d, &cases); /* untouched */
@@ -100,7 +103,7 @@ static void refused_names(void **state)
     assert_int_equal(gls_device_open(NULL, NULL, NULL), GLS_ERR_ARGUMENT);
 }
 
-/* --- kernels --------------------------------------------------------------------------------------------------------------------------- */
+/* --- kernels -------------------------------------------------------------- */
 
 static void broken_kernels(void **state)
 {
@@ -132,10 +135,11 @@ static void broken_kernels(void **state)
     assert_ok(gls_device_synchronize(device));
 }
 
-static const char *const adder = "layout(local_size_x = 16) in;\n"
-                                 "layout(std430, binding = 0) buffer Data { uint data[]; };\n"
-                                 "layout(location = 0) uniform uint add;\n"
-                                 "void main() { data[gl_GlobalInvocationID.x] = data[gl_GlobalInvocationID.x] * FACTOR + add; }\n";
+static const char *const adder =
+    "layout(local_size_x = 16) in;\n"
+    "layout(std430, binding = 0) buffer Data { uint data[]; };\n"
+    "layout(location = 0) uniform uint add;\n"
+    "void main() { data[gl_GlobalInvocationID.x] = data[gl_GlobalInvocationID.x] * FACTOR + add; }\n";
 static const gls_define factor = {"FACTOR", "3u", false, NULL};
 
 static void wrong_device(void **state)
@@ -216,7 +220,8 @@ static void *work(void *user)
     worker *w = user;
     gls_buffer *b = NULL;
     uint32_t words[16] = {0}, expected = 0;
-    if (gls_buffer_create(device, GLS_BUFFER_STORAGE, sizeof words, "worker", &b) != GLS_OK || gls_buffer_clear(b) != GLS_OK) {
+    if (gls_buffer_create(device, GLS_BUFFER_STORAGE, sizeof words, "worker", &b) != GLS_OK ||
+        gls_buffer_clear(b) != GLS_OK) {
         w->failures++;
         return NULL;
     }
@@ -225,7 +230,8 @@ static void *work(void *user)
         gls_arg args[] = {gls_arg_buffer(0, b), gls_arg_uint(0, w->add)};
         w->failures += gls_kernel_run(w->kernel, (uint32_t[3]){1, 1, 1}, args, 2, NULL) != GLS_OK;
         expected = expected * 3 + w->add;
-        w->failures += gls_buffer_read(b, 0, sizeof words, words) != GLS_OK || words[0] != expected || words[15] != expected;
+        w->failures +=
+            gls_buffer_read(b, 0, sizeof words, words) != GLS_OK || words[0] != expected || words[15] != expected;
         if (i % 3 == 0) gls_device_release(device);
     }
     gls_buffer_destroy(b);
@@ -248,8 +254,9 @@ static void two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list_and_open),  cmocka_unit_test(limits_are_sane), cmocka_unit_test(software_by_name), cmocka_unit_test(refused_names),
-        cmocka_unit_test(broken_kernels), cmocka_unit_test(wrong_device),    cmocka_unit_test(open_while_held),  cmocka_unit_test(two_threads),
+        cmocka_unit_test(list_and_open),   cmocka_unit_test(limits_are_sane), cmocka_unit_test(software_by_name),
+        cmocka_unit_test(refused_names),   cmocka_unit_test(broken_kernels),  cmocka_unit_test(wrong_device),
+        cmocka_unit_test(open_while_held), cmocka_unit_test(two_threads),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

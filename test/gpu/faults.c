@@ -1,5 +1,6 @@
-/* Faults of the driver, injected: the status and message of each call, and what the tracker makes of each of its first calls failing. It may go on another way, with the same
- * streamlines, or give up; then cleanly: nothing is left on the device, and unless that was lost, the next run is as good as any. */
+/* Faults of the driver, injected: the status and message of each call, and what the tracker makes of each of its first
+ * calls failing. It may go on another way, with the same streamlines, or give up; then cleanly: nothing is left on the
+ * device, and unless that was lost, the next run is as good as any. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,13 +73,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- the rules ------------------------------------------------------------------------------------------------------------------------- */
+/* --- the rules ------------------------------------------------------------ */
 
 static void rules(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"alloc", "alloc:", "alloc:0", "alloc:-1", "alloc:x", "alloc:1x", "alloc:1++", ":1", "all:1", "allocs:1", "alloc:1,,reset:2",
-                                     "memory:1+", " alloc:1", "alloc:1;reset:2"};
+    static const char *const bad[] = {
+        "alloc", "alloc:", "alloc:0",  "alloc:-1",         "alloc:x",   "alloc:1x", "alloc:1++",
+        ":1",    "all:1",  "allocs:1", "alloc:1,,reset:2", "memory:1+", " alloc:1", "alloc:1;reset:2"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (gls_inject_set(bad[i]) != GLS_ERR_ARGUMENT) print_error("'%s' is accepted\n", bad[i]);
         assert_int_equal(gls_inject_set(bad[i]), GLS_ERR_ARGUMENT);
@@ -121,13 +123,14 @@ static void environment(void **state)
     gls_device_close(d);
 }
 
-/* --- the device layer ------------------------------------------------------------------------------------------------------------------ */
+/* --- the device layer ----------------------------------------------------- */
 
 static const char *const doubler = "layout(local_size_x = 16) in;\n"
                                    "layout(std430, binding = 0) buffer Data { uint data[]; };\n"
                                    "void main() { data[gl_LocalInvocationIndex] *= 2u; }\n";
 
-/* Every call that can fail, one after the other; the status of the one at this place, the others have to succeed. A failed call changes nothing. */
+/* Every call that can fail, one after the other; the status of the one at this place, the others have to succeed. A
+ * failed call changes nothing. */
 static void each_call(void **state)
 {
     (void)state;
@@ -135,9 +138,11 @@ static void each_call(void **state)
         const char *rule, *part;
         gls_status status;
     } cases[] = {
-        {"alloc:1", "words", GLS_ERR_MEMORY},   {"alloc:2", "texels", GLS_ERR_MEMORY},  {"memory:127", "texels", GLS_ERR_MEMORY},
-        {"compile:1", "doubler", GLS_ERR_DEVICE}, {"upload:1", "buffer", GLS_ERR_MEMORY},   {"upload:2", "buffer", GLS_ERR_MEMORY}, {"upload:3", "texture", GLS_ERR_MEMORY},
-        {"dispatch:1", "doubler", GLS_ERR_DEVICE}, {"readback:1", "buffer", GLS_ERR_MEMORY}, {"memory:128", "", GLS_OK},
+        {"alloc:1", "words", GLS_ERR_MEMORY},     {"alloc:2", "texels", GLS_ERR_MEMORY},
+        {"memory:127", "texels", GLS_ERR_MEMORY}, {"compile:1", "doubler", GLS_ERR_DEVICE},
+        {"upload:1", "buffer", GLS_ERR_MEMORY},   {"upload:2", "buffer", GLS_ERR_MEMORY},
+        {"upload:3", "texture", GLS_ERR_MEMORY},  {"dispatch:1", "doubler", GLS_ERR_DEVICE},
+        {"readback:1", "buffer", GLS_ERR_MEMORY}, {"memory:128", "", GLS_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gls_device *d = open_limited(NULL);
@@ -162,8 +167,9 @@ static void each_call(void **state)
             assert_message(cases[i].part);
         } else {
             gls_arg arg = gls_arg_buffer(0, b);
-            gls_status later[] = {gls_buffer_write(b, 0, sizeof words, words), gls_buffer_clear(b), gls_texture_write(t, origin, size, texels),
-                                  gls_kernel_run(k, one, &arg, 1, NULL), gls_buffer_read(b, 0, sizeof words, words)};
+            gls_status later[] = {gls_buffer_write(b, 0, sizeof words, words), gls_buffer_clear(b),
+                                  gls_texture_write(t, origin, size, texels), gls_kernel_run(k, one, &arg, 1, NULL),
+                                  gls_buffer_read(b, 0, sizeof words, words)};
             for (int s = 0; s < 5; s++) {
                 failures += later[s] != GLS_OK;
                 assert_true(later[s] == GLS_OK || later[s] == cases[i].status);
@@ -171,7 +177,8 @@ static void each_call(void **state)
             assert_int_equal(failures, cases[i].status != GLS_OK);
             if (failures) assert_message(cases[i].part);
             /* a read that failed leaves what was there; a clear that failed leaves the words, doubled */
-            for (uint32_t w = 0; w < 16; w++) assert_int_equal(words[w], later[4] != GLS_OK ? w : later[1] != GLS_OK ? 2 * w : 0);
+            for (uint32_t w = 0; w < 16; w++)
+                assert_int_equal(words[w], later[4] != GLS_OK ? w : later[1] != GLS_OK ? 2 * w : 0);
         }
         /* the device goes on */
         assert_ok(gls_device_synchronize(d));
@@ -248,7 +255,8 @@ static GLenum unknown(void)
     return GL_UNKNOWN_CONTEXT_RESET;
 }
 
-/* What the driver tells of a reset is asked for where the host waits, and nowhere else: each asking may cost a call of the kernel. */
+/* What the driver tells of a reset is asked for where the host waits, and nowhere else: each asking may cost a call of
+ * the kernel. */
 static void notification(void **state)
 {
     (void)state;
@@ -279,7 +287,7 @@ static void notification(void **state)
         }
 }
 
-/* --- the tracker ----------------------------------------------------------------------------------------------------------------------- */
+/* --- the tracker ---------------------------------------------------------- */
 
 /* Calls to try of so many: the first ones, then some that spread over the rest. */
 static uint64_t next_call(uint64_t n)
@@ -291,8 +299,9 @@ static const struct {
     const char *kind;
     gls_fault fault;
     gls_status status;
-} kinds[] = {{"alloc", GLS_FAULT_ALLOC, GLS_ERR_MEMORY},       {"upload", GLS_FAULT_UPLOAD, GLS_ERR_MEMORY},     {"compile", GLS_FAULT_COMPILE, GLS_ERR_DEVICE},
-             {"dispatch", GLS_FAULT_DISPATCH, GLS_ERR_DEVICE}, {"readback", GLS_FAULT_READBACK, GLS_ERR_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
+} kinds[] = {{"alloc", GLS_FAULT_ALLOC, GLS_ERR_MEMORY},       {"upload", GLS_FAULT_UPLOAD, GLS_ERR_MEMORY},
+             {"compile", GLS_FAULT_COMPILE, GLS_ERR_DEVICE},   {"dispatch", GLS_FAULT_DISPATCH, GLS_ERR_DEVICE},
+             {"readback", GLS_FAULT_READBACK, GLS_ERR_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* One attempt under these rules on a device of its own; true if it came through. */
@@ -310,7 +319,8 @@ static bool attempt(const char *text, gls_status status, bool once)
         assert_same_collection(&c, &expected, text);
     } else {
         assert_message("");
-        assert_true(c.n <= expected.n && (c.n == 0 || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0)); /* what the sink had got is right */
+        assert_true(c.n <= expected.n && (c.n == 0 || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) ==
+                                                          0)); /* what the sink had got is right */
     }
     collection_finish(&c);
     if (once && ran != GLS_OK && status != GLS_ERR_LOST) {
@@ -351,7 +361,8 @@ static void tracker(void **state)
         char text[64];
         snprintf(text, sizeof text, "%s:%llu+", kinds[k].kind, (unsigned long long)(calls[k] + 1) / 2);
         assert_false(attempt(text, kinds[k].status, false));
-        print_message("%s: %u of %llu calls failed in turn, %u runs came through\n", kinds[k].kind, tried, (unsigned long long)calls[k], survived);
+        print_message("%s: %u of %llu calls failed in turn, %u runs came through\n", kinds[k].kind, tried,
+                      (unsigned long long)calls[k], survived);
     }
     for (uint64_t memory = 1; memory < peak; memory = memory * 8) {
         char text[64];
@@ -363,7 +374,7 @@ static void tracker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules), cmocka_unit_test(environment), cmocka_unit_test(each_call),
+        cmocka_unit_test(rules), cmocka_unit_test(environment),  cmocka_unit_test(each_call),
         cmocka_unit_test(lost),  cmocka_unit_test(notification), cmocka_unit_test(tracker),
     };
     int status;

@@ -1,4 +1,5 @@
-/* OpenGL ES 3.1: the same shaders give the same bytes as on OpenGL, also with no more than every implementation of that standard has. */
+/* OpenGL ES 3.1: the same shaders give the same bytes as on OpenGL, also with no more than every implementation of that
+ * standard has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,12 +65,14 @@ static void make_odf(void)
                 int n_fibres = fan(grid, (const double[3]){x, y, z}, direction, &stop);
                 for (size_t i = 0; i < sphere->n; i++) {
                     double sum = 0.05;
-                    for (int f = 0; f < n_fibres; f++) sum += (1 - 0.2 * f) * exp(8 * (pow(dot3(sphere->vertex[i], direction[f]), 2) - 1));
+                    for (int f = 0; f < n_fibres; f++)
+                        sum += (1 - 0.2 * f) * exp(8 * (pow(dot3(sphere->vertex[i], direction[f]), 2) - 1));
                     odf->data[i * n + v] = (float)sum;
                 }
             }
     gls_odf_options options = gls_odf_options_default();
-    assert_ok(gls_odf_source_create_amplitudes(odf, "lobes", (const double(*)[3])sphere->vertex, sphere->n, "the sphere", GLS_BVEC_IMAGE, &options, &source));
+    assert_ok(gls_odf_source_create_amplitudes(odf, "lobes", (const double(*)[3])sphere->vertex, sphere->n,
+                                               "the sphere", GLS_BVEC_IMAGE, &options, &source));
 }
 
 static int set_up(void **state)
@@ -121,7 +124,8 @@ static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, b
     gls_tracker_destroy(t);
 }
 
-/* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round otherwise. */
+/* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round
+ * otherwise. */
 static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_textures, bool least, collection *c)
 {
     if (least) setenv("GLSLINES_ODF_CELLS", "0", 1);
@@ -129,20 +133,26 @@ static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_te
     unsetenv("GLSLINES_ODF_CELLS");
 }
 
-/* --- the context ----------------------------------------------------------------------------------------------------------------------- */
+/* --- the context ---------------------------------------------------------- */
 
 static void limits(void **state)
 {
     (void)state;
-    gls_device *d = open_gles(NULL), *least = open_gles("gles31"), *bare = open_gles("gles31,float_linear=0,storage_bindings=3");
+    gls_device *d = open_gles(NULL), *least = open_gles("gles31"),
+               *bare = open_gles("gles31,float_linear=0,storage_bindings=3");
     const gls_device_info *info = gls_device_get_info(d), *low = gls_device_get_info(least);
-    assert_true(info->gles && info->version_major * 10 + info->version_minor >= 31 && strstr(info->version, "OpenGL ES"));
+    assert_true(info->gles && info->version_major * 10 + info->version_minor >= 31 &&
+                strstr(info->version, "OpenGL ES"));
     /* software: as the variable set in main() has it */
     if (info->software) assert_int_equal(info->version_major * 10 + info->version_minor, 31);
-    assert_true(info->max_storage_bytes >= 1 << 27 && info->max_storage_bindings >= 4 && info->max_uniform_bytes >= 16384 && info->max_texture_3d >= 256);
-    assert_true(info->max_texture_units >= 16 && info->max_shared_bytes >= 16384 && info->max_work_group_size >= 128 && info->max_work_groups >= 65535);
-    assert_true(low->max_storage_bytes == 1 << 27 && low->max_storage_bindings == 4 && low->max_uniform_bytes == 16384 && low->max_texture_3d == 256);
-    assert_true(low->max_texture_units == 16 && low->max_shared_bytes == 16384 && low->max_work_group_size == 128 && low->max_work_groups == 65535);
+    assert_true(info->max_storage_bytes >= 1 << 27 && info->max_storage_bindings >= 4 &&
+                info->max_uniform_bytes >= 16384 && info->max_texture_3d >= 256);
+    assert_true(info->max_texture_units >= 16 && info->max_shared_bytes >= 16384 && info->max_work_group_size >= 128 &&
+                info->max_work_groups >= 65535);
+    assert_true(low->max_storage_bytes == 1 << 27 && low->max_storage_bindings == 4 &&
+                low->max_uniform_bytes == 16384 && low->max_texture_3d == 256);
+    assert_true(low->max_texture_units == 16 && low->max_shared_bytes == 16384 && low->max_work_group_size == 128 &&
+                low->max_work_groups == 65535);
     assert_true(low->float_linear == info->float_linear);
     assert_true(!gls_device_get_info(bare)->float_linear && gls_device_get_info(bare)->max_storage_bindings == 3);
     gls_device_close(d);
@@ -160,16 +170,21 @@ static void limits(void **state)
 static void kernels_within_limits(void **state)
 {
     (void)state;
-    static const char *const five = "layout(local_size_x = 1) in;\n"
-                                    "layout(std430, binding = 0) buffer A { uint a[]; };\nlayout(std430, binding = 1) buffer B { uint b[]; };\n"
-                                    "layout(std430, binding = 2) buffer C { uint c[]; };\nlayout(std430, binding = 3) buffer D { uint d[]; };\n"
-                                    "#if N == 5\nlayout(std430, binding = 4) buffer E { uint e[]; };\n#define LAST e[0]\n#else\n#define LAST 0u\n#endif\n"
-                                    "void main() { a[0] = b[0] + c[0] + d[0] + LAST; }\n";
-    static const char *const wide = "layout(local_size_x = N, local_size_y = 2, local_size_z = 2) in;\n"
-                                    "layout(std430, binding = 0) buffer A { uint a[]; };\nvoid main() { atomicAdd(a[0], 1u); }\n";
-    static const char *const textures = "layout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler3D first;\nlayout(binding = 1) uniform sampler3D others[N];\n"
+    static const char *const five =
+        "layout(local_size_x = 1) in;\n"
+        "layout(std430, binding = 0) buffer A { uint a[]; };\nlayout(std430, binding = 1) buffer B { uint b[]; };\n"
+        "layout(std430, binding = 2) buffer C { uint c[]; };\nlayout(std430, binding = 3) buffer D { uint d[]; };\n"
+        "#if N == 5\nlayout(std430, binding = 4) buffer E { uint e[]; };\n#define LAST e[0]\n#else\n#define LAST "
+        "0u\n#endif\n"
+        "void main() { a[0] = b[0] + c[0] + d[0] + LAST; }\n";
+    static const char *const wide =
+        "layout(local_size_x = N, local_size_y = 2, local_size_z = 2) in;\n"
+        "layout(std430, binding = 0) buffer A { uint a[]; };\nvoid main() { atomicAdd(a[0], 1u); }\n";
+    static const char *const textures = "layout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler3D "
+                                        "first;\nlayout(binding = 1) uniform sampler3D others[N];\n"
                                         "layout(std430, binding = 0) buffer A { float a[]; };\n"
-                                        "void main() { a[0] = texture(first, vec3(0.5)).r + texture(others[0], vec3(0.5)).r + texture(others[N - 1], vec3(0.5)).r; }\n";
+                                        "void main() { a[0] = texture(first, vec3(0.5)).r + texture(others[0], "
+                                        "vec3(0.5)).r + texture(others[N - 1], vec3(0.5)).r; }\n";
     const struct {
         const char *label, *source;
         const char *fits, *too_many;
@@ -192,10 +207,12 @@ static void kernels_within_limits(void **state)
     gls_device_close(d);
 }
 
-/* --- textures without filtering of single precision -------------------------------------------------------------------------------------- */
+/* --- textures without filtering of single precision ----------------------- */
 
-static const char *const fetch = "layout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler3D volume;\nlayout(std430, binding = 0) buffer Value { vec4 value[]; };\n"
-                                 "void main() { uint i = gl_WorkGroupID.x; value[i] = texture(volume, (vec3(float(i) * 0.5, 0.0, 0.0) + 0.5) / vec3(5.0, 1.0, 1.0)); }\n";
+static const char *const fetch = "layout(local_size_x = 1) in;\nlayout(binding = 0) uniform sampler3D "
+                                 "volume;\nlayout(std430, binding = 0) buffer Value { vec4 value[]; };\n"
+                                 "void main() { uint i = gl_WorkGroupID.x; value[i] = texture(volume, (vec3(float(i) * "
+                                 "0.5, 0.0, 0.0) + 0.5) / vec3(5.0, 1.0, 1.0)); }\n";
 
 static void half_instead(void **state)
 {
@@ -222,7 +239,8 @@ static void half_instead(void **state)
         assert_true(seconds >= 0 && seconds < 60);
         assert_ok(gls_buffer_read(b, 0, sizeof value, value));
         for (int i = 0; i < 9; i++)
-            for (int c = 0; c < channels; c++) assert_true(fabsf(value[i][c] - expected[i]) <= 2e-3f * fabsf(expected[i]) + (i == 5 ? 64 : 0.01f));
+            for (int c = 0; c < channels; c++)
+                assert_true(fabsf(value[i][c] - expected[i]) <= 2e-3f * fabsf(expected[i]) + (i == 5 ? 64 : 0.01f));
         gls_kernel_destroy(k);
         gls_buffer_destroy(b);
         gls_texture_destroy(t);
@@ -235,8 +253,10 @@ static void half_instead(void **state)
 static void timing(void **state)
 {
     (void)state;
-    static const char *const busy = "layout(local_size_x = 32) in;\nlayout(location = 0) uniform uint turns;\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n"
-                                    "void main()\n{\n    uint x = gl_GlobalInvocationID.x;\n    for (uint i = 0u; i < turns; i++) x = x * 1664525u + 1013904223u;\n"
+    static const char *const busy = "layout(local_size_x = 32) in;\nlayout(location = 0) uniform uint "
+                                    "turns;\nlayout(std430, binding = 0) buffer Data { uint data[]; };\n"
+                                    "void main()\n{\n    uint x = gl_GlobalInvocationID.x;\n    for (uint i = 0u; i < "
+                                    "turns; i++) x = x * 1664525u + 1013904223u;\n"
                                     "    data[gl_GlobalInvocationID.x] = x;\n}\n";
     gls_device *d = open_gles(NULL);
     gls_kernel *k = NULL;
@@ -256,7 +276,7 @@ static void timing(void **state)
     gls_device_close(d);
 }
 
-/* --- tracking -------------------------------------------------------------------------------------------------------------------------- */
+/* --- tracking ------------------------------------------------------------- */
 
 static const gls_direction_getter getters[] = {GLS_DG_BOOT, GLS_DG_PROB, GLS_DG_DET, GLS_DG_PTT};
 static const char *const names[] = {"boot", "prob", "det", "ptt"};
@@ -286,7 +306,8 @@ static void same_bytes(void **state)
                 char what[96];
                 collection c;
                 gls_device *d = open_gles(limited[i]);
-                snprintf(what, sizeof what, "%s, %s precision, limits %s", names[g], single ? "single" : "half", limited[i] ? limited[i] : "its own");
+                snprintf(what, sizeof what, "%s, %s precision, limits %s", names[g], single ? "single" : "half",
+                         limited[i] ? limited[i] : "its own");
                 track(d, getters[g], GLS_MAPPING_SINGLE, single, &c);
                 compare(&c, &expected[i > 0], what, gls_device_get_info(d)->software);
                 collection_finish(&c);
@@ -306,14 +327,16 @@ static void subgroups(void **state)
         gls_device *d = open_gles(limited[i]);
         uint32_t size = gls_device_get_info(d)->subgroup_size;
         if (size == 0 || size != gls_device_get_info(gl)->subgroup_size) {
-            print_message("no subgroups of the same size: %u in OpenGL ES, %u in OpenGL\n", size, gls_device_get_info(gl)->subgroup_size);
+            print_message("no subgroups of the same size: %u in OpenGL ES, %u in OpenGL\n", size,
+                          gls_device_get_info(gl)->subgroup_size);
             gls_device_close(d);
             return;
         }
         for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
             char what[64];
             collection expected, c;
-            snprintf(what, sizeof what, "%s, subgroups of %u, limits %s", names[g], size, limited[i] ? limited[i] : "its own");
+            snprintf(what, sizeof what, "%s, subgroups of %u, limits %s", names[g], size,
+                     limited[i] ? limited[i] : "its own");
             track_gl(getters[g], GLS_MAPPING_SUBGROUP, false, i > 0, &expected);
             track(d, getters[g], GLS_MAPPING_SUBGROUP, false, &c);
             compare(&c, &expected, what, gls_device_get_info(d)->software);
@@ -324,7 +347,8 @@ static void subgroups(void **state)
     }
 }
 
-/* Without filtering of single precision the stop map is in half precision, and with it, rarely, where a streamline ends. */
+/* Without filtering of single precision the stop map is in half precision, and with it, rarely, where a streamline
+ * ends. */
 static void without_float_linear(void **state)
 {
     (void)state;
@@ -351,8 +375,12 @@ static void without_float_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits), cmocka_unit_test(kernels_within_limits), cmocka_unit_test(half_instead),
-        cmocka_unit_test(timing), cmocka_unit_test(same_bytes),            cmocka_unit_test(subgroups),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(kernels_within_limits),
+        cmocka_unit_test(half_instead),
+        cmocka_unit_test(timing),
+        cmocka_unit_test(same_bytes),
+        cmocka_unit_test(subgroups),
         cmocka_unit_test(without_float_linear),
     };
     int status;

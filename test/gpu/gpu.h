@@ -27,7 +27,8 @@ static inline void assert_message(const char *part)
     }
 }
 
-/* Opens the best device. Without one: false and the exit status of the program, 77 (skipped) unless GLS_TEST_REQUIRE_GPU is set. */
+/* Opens the best device. Without one: false and the exit status of the program, 77 (skipped) unless
+ * GLS_TEST_REQUIRE_GPU is set. */
 static inline bool gpu_open(const char *api, gls_device **device, int *exit_status)
 {
     if (gls_device_open(NULL, api, device) == GLS_OK) return true;
@@ -48,9 +49,10 @@ static inline gls_device *open_limited(const char *limits)
     return device;
 }
 
-/* Bound of what a trilinear fetch may be off, as a part of the range of the values around it. CPU renderers weight in float32: the coordinate is a float in 0 .. 1, off by
- * half a unit in the last place of 1 at each of three operations, which the size of the texture multiplies. GPUs keep 8 bits of each of three weights, and may filter half
- * floats in half floats. */
+/* Bound of what a trilinear fetch may be off, as a part of the range of the values around it. CPU renderers weight in
+ * float32: the coordinate is a float in 0 .. 1, off by half a unit in the last place of 1 at each of three operations,
+ * which the size of the texture multiplies. GPUs keep 8 bits of each of three weights, and may filter half floats in
+ * half floats. */
 static inline double fetch_tolerance(const gls_device *device, const uint32_t size[3])
 {
     double texels = (double)size[0] + size[1] + size[2];

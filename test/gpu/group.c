@@ -1,4 +1,5 @@
-/* Several devices that track together: the bytes of one, in the order of seeds; runs that are cancelled or cannot write. */
+/* Several devices that track together: the bytes of one, in the order of seeds; runs that are cancelled or cannot
+ * write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include "group.h"
 #include "track/engine/pace.h"
 
-/* --- the same bytes --------------------------------------------------------------------------------------------------------------------- */
+/* --- the same bytes ------------------------------------------------------- */
 
 static void same_bytes(void **state)
 {
@@ -69,7 +70,8 @@ static void refused(void **state)
     assert_int_equal(gls_tracker_create_group(twice, 2, &params, &input, &g.tracker), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_tracker_create_group(with_null, 2, &params, &input, &g.tracker), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_tracker_create_group(g.device, 0, &params, &input, &g.tracker), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_tracker_create_group(g.device, GLS_TRACKER_MAX_DEVICES + 1, &params, &input, &g.tracker), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_tracker_create_group(g.device, GLS_TRACKER_MAX_DEVICES + 1, &params, &input, &g.tracker),
+                     GLS_ERR_ARGUMENT);
     assert_int_equal(gls_tracker_create_group(NULL, 1, &params, &input, &g.tracker), GLS_ERR_ARGUMENT);
     assert_null(g.tracker);
     close_group(&g);
@@ -83,7 +85,7 @@ static void refused(void **state)
     for (int i = 0; i < 3; i++) gls_device_close(several[i]);
 }
 
-/* --- ends before time ------------------------------------------------------------------------------------------------------------------- */
+/* --- ends before time ----------------------------------------------------- */
 
 typedef struct watch {
     uint64_t last, stop_at, streamlines;
@@ -93,7 +95,8 @@ typedef struct watch {
 static bool progress(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
 {
     watch *w = user;
-    w->sound = w->sound && done >= w->last && done <= total && total == N_SEEDS && streamlines >= w->streamlines && points >= streamlines;
+    w->sound = w->sound && done >= w->last && done <= total && total == N_SEEDS && streamlines >= w->streamlines &&
+               points >= streamlines;
     w->last = done;
     w->streamlines = streamlines;
     return w->stop_at == 0 || done < w->stop_at;
@@ -129,7 +132,8 @@ static void cancelled(void **state)
         collection_finish(&g.got);
         g.got = (collection){.sound = true, .fail_at = i == 0 ? 1 : i == 1 ? calls / 2 : 3, .fail_with = statuses[i]};
         size_t fail_at = g.got.fail_at;
-        assert_int_equal(gls_tracker_run(g.tracker, seeds, voxel_space, collect, &g.got, NULL, NULL, &result), statuses[i]);
+        assert_int_equal(gls_tracker_run(g.tracker, seeds, voxel_space, collect, &g.got, NULL, NULL, &result),
+                         statuses[i]);
         assert_message("/failing/sink");
         assert_int_equal(g.got.calls, fail_at);
         assert_beginning(&g);
@@ -140,7 +144,8 @@ static void cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace), cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace),
+                                       cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);

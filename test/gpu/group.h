@@ -64,7 +64,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-/* --- a group ---------------------------------------------------------------------------------------------------------------------------- */
+/* --- a group -------------------------------------------------------------- */
 
 typedef struct group {
     gls_device *device[MAX_DEVICES];
@@ -130,10 +130,13 @@ static inline void assert_complete(const group *g, const char *what)
     assert_true(g->got.sound);
     assert_same_collection(&g->got, &expected, what);
     assert_sums(a);
-    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction && a->directions == b->directions && a->streamlines == b->streamlines);
-    assert_true(a->points == b->points && a->rejected_single_point == b->rejected_single_point && a->rejected_too_short == b->rejected_too_short);
+    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction &&
+                a->directions == b->directions && a->streamlines == b->streamlines);
+    assert_true(a->points == b->points && a->rejected_single_point == b->rejected_single_point &&
+                a->rejected_too_short == b->rejected_too_short);
     assert_memory_equal(a->ends, b->ends, sizeof a->ends);
-    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length && a->max_length == b->max_length && a->min_length == b->min_length);
+    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length &&
+                a->max_length == b->max_length && a->min_length == b->min_length);
     assert_true(sum.seeds == N_SEEDS && sum.streamlines == expected.n && sum.batches == a->batches);
 }
 

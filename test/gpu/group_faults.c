@@ -1,4 +1,5 @@
-/* Faults while several devices track together, or one does: lost contexts, memory that runs out, a device that fails for good. Nothing is lost, nothing comes twice. */
+/* Faults while several devices track together, or one does: lost contexts, memory that runs out, a device that fails
+ * for good. Nothing is lost, nothing comes twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 #include "gpu.h"
 #include "group.h"
 
-/* --- warnings --------------------------------------------------------------------------------------------------------------------------- */
+/* --- warnings ------------------------------------------------------------- */
 
 static struct {
     unsigned n;
@@ -41,7 +42,7 @@ static void unwatch_warnings(void)
     gls_log_set(NULL, NULL, GLS_LOG_WARNING);
 }
 
-/* --- faults ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- faults --------------------------------------------------------------- */
 
 /* Calls of a kind that the group's creation and its run make. */
 static void count_calls(size_t n, const gls_track_params *p, gls_fault fault, uint64_t *created, uint64_t *all)
@@ -63,13 +64,17 @@ static void one_fault(void **state)
     static const struct {
         const char *kind;
         gls_fault fault;
-    } kinds[] = {{"reset", GLS_FAULT_RESET}, {"readback", GLS_FAULT_READBACK}, {"upload", GLS_FAULT_UPLOAD}, {"dispatch", GLS_FAULT_DISPATCH}};
+    } kinds[] = {{"reset", GLS_FAULT_RESET},
+                 {"readback", GLS_FAULT_READBACK},
+                 {"upload", GLS_FAULT_UPLOAD},
+                 {"dispatch", GLS_FAULT_DISPATCH}};
     gls_track_params p = params;
     p.batch_seeds = 20;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         uint64_t created, all, resumes = 0, halvings = 0, failures = 0, tried = 0;
         count_calls(3, &p, kinds[k].fault, &created, &all);
-        for (uint64_t n = created + 1; n <= created + (all - created) * 9 / 10; n += (all - created) / 12 + 1, tried++) {
+        for (uint64_t n = created + 1; n <= created + (all - created) * 9 / 10;
+             n += (all - created) / 12 + 1, tried++) {
             char text[64];
             group g;
             snprintf(text, sizeof text, "%s:%llu", kinds[k].kind, (unsigned long long)n);
@@ -91,11 +96,15 @@ static void one_fault(void **state)
             assert_complete(&g, "the next run");
             close_group(&g);
         }
-        print_message("%s: %d faults in turn: %d contexts replaced, %d batches halved, %d devices left out\n", kinds[k].kind, (int)tried, (int)resumes, (int)halvings, (int)failures);
+        print_message("%s: %d faults in turn: %d contexts replaced, %d batches halved, %d devices left out\n",
+                      kinds[k].kind, (int)tried, (int)resumes, (int)halvings, (int)failures);
         assert_true(tried >= 6);
-        if (kinds[k].fault == GLS_FAULT_RESET) assert_true(resumes > 0 && resumes <= tried && failures == 0);
-        else if (kinds[k].fault == GLS_FAULT_DISPATCH) assert_true(failures == tried && resumes == 0);
-        else assert_true(halvings > 0 && halvings <= tried && failures == 0);
+        if (kinds[k].fault == GLS_FAULT_RESET)
+            assert_true(resumes > 0 && resumes <= tried && failures == 0);
+        else if (kinds[k].fault == GLS_FAULT_DISPATCH)
+            assert_true(failures == tried && resumes == 0);
+        else
+            assert_true(halvings > 0 && halvings <= tried && failures == 0);
     }
 }
 
@@ -155,7 +164,8 @@ static void lost_again(void **state)
         count_calls(1, &params, GLS_FAULT_RESET, &created, &all);
         for (int i = 0; i < losses; i++) {
             at += created + 4; /* the first batch is not done by then */
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%sreset:%llu", i ? "," : "", (unsigned long long)at);
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%sreset:%llu", i ? "," : "",
+                     (unsigned long long)at);
         }
         open_group(&g, 1);
         assert_ok(gls_inject_set(text));
@@ -178,7 +188,8 @@ static void lost_again(void **state)
     }
 }
 
-/* What comes with the warning of the first device to fail: time for the others to run as far ahead as they may, and no way to make an engine anew. */
+/* What comes with the warning of the first device to fail: time for the others to run as far ahead as they may, and no
+ * way to make an engine anew. */
 static void delay_and_exhaust(void)
 {
     warnings.act = NULL;
@@ -186,7 +197,8 @@ static void delay_and_exhaust(void)
     assert_ok(gls_inject_set("alloc:1+"));
 }
 
-/* The device of the batch that is due fails while the other waits, with all the streamlines that it may keep, for that batch: it has to track it itself. */
+/* The device of the batch that is due fails while the other waits, with all the streamlines that it may keep, for that
+ * batch: it has to track it itself. */
 static void giving_way(void **state)
 {
     (void)state;
@@ -204,7 +216,7 @@ static void giving_way(void **state)
     close_group(&g);
 }
 
-/* --- memory ----------------------------------------------------------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static void little_memory(void **state)
 {
@@ -224,7 +236,8 @@ static void little_memory(void **state)
         close_group(&g);
         assert_true(least < full / 2);
         for (int part = 1; part <= 3; part++) {
-            snprintf(text, sizeof text, "memory:%llu", (unsigned long long)(least + (full - least) * (uint64_t)part / 4));
+            snprintf(text, sizeof text, "memory:%llu",
+                     (unsigned long long)(least + (full - least) * (uint64_t)part / 4));
             open_group(&g, n);
             assert_ok(gls_inject_set(text));
             watch_warnings(NULL);
@@ -244,7 +257,8 @@ static void little_memory(void **state)
     }
 }
 
-/* Volumes in single precision that do not fit are kept in half precision, on all devices alike: the streamlines are those of half precision. */
+/* Volumes in single precision that do not fit are kept in half precision, on all devices alike: the streamlines are
+ * those of half precision. */
 static void half_precision(void **state)
 {
     (void)state;
@@ -259,7 +273,8 @@ static void half_precision(void **state)
         used[single] = gls_device_get_memory(g.device[0]).allocated_bytes;
         assert_ok(run_group(&g));
         assert_true(g.result.float_textures == (single == 1));
-        assert_true(single || (g.got.n == expected.n && memcmp(g.got.point, expected.point, expected.n_points * sizeof *expected.point) == 0));
+        assert_true(single || (g.got.n == expected.n &&
+                               memcmp(g.got.point, expected.point, expected.n_points * sizeof *expected.point) == 0));
         close_group(&g);
     }
     assert_true(used[1] > used[0]);
@@ -287,7 +302,10 @@ static void creation(void **state)
     static const struct {
         const char *kind;
         gls_fault fault;
-    } kinds[] = {{"reset", GLS_FAULT_RESET}, {"alloc", GLS_FAULT_ALLOC}, {"upload", GLS_FAULT_UPLOAD}, {"compile", GLS_FAULT_COMPILE}};
+    } kinds[] = {{"reset", GLS_FAULT_RESET},
+                 {"alloc", GLS_FAULT_ALLOC},
+                 {"upload", GLS_FAULT_UPLOAD},
+                 {"compile", GLS_FAULT_COMPILE}};
     gls_track_params p = params;
     p.batch_seeds = 50;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -313,8 +331,9 @@ static void creation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_fault),     cmocka_unit_test(every_readback), cmocka_unit_test(all_lost),       cmocka_unit_test(lost_again), cmocka_unit_test(giving_way),
-        cmocka_unit_test(little_memory), cmocka_unit_test(half_precision), cmocka_unit_test(creation),
+        cmocka_unit_test(one_fault),      cmocka_unit_test(every_readback), cmocka_unit_test(all_lost),
+        cmocka_unit_test(lost_again),     cmocka_unit_test(giving_way),     cmocka_unit_test(little_memory),
+        cmocka_unit_test(half_precision), cmocka_unit_test(creation),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

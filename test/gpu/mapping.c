@@ -76,7 +76,9 @@ static gls_track_result run_mapping(gls_mapping mapping, gls_boot_start start, u
 static bool offered(void)
 {
     uint32_t size = gls_device_get_info(device)->subgroup_size;
-    if (size == 0) print_message("%s does not offer KHR_shader_subgroup: only the refusal is tested\n", gls_device_get_info(device)->renderer);
+    if (size == 0)
+        print_message("%s does not offer KHR_shader_subgroup: only the refusal is tested\n",
+                      gls_device_get_info(device)->renderer);
     return size > 0;
 }
 
@@ -106,12 +108,13 @@ static void both(void **state)
     static const gls_boot_start starts[] = {GLS_BOOT_START_SAMPLE, GLS_BOOT_START_FIT};
     for (int i = 0; i < 2; i++) {
         collection single, subgroup, again;
-        gls_track_result a = run_mapping(GLS_MAPPING_SINGLE, starts[i], 0, &single), b = run_mapping(GLS_MAPPING_SUBGROUP, starts[i], 0, &subgroup);
+        gls_track_result a = run_mapping(GLS_MAPPING_SINGLE, starts[i], 0, &single),
+                         b = run_mapping(GLS_MAPPING_SUBGROUP, starts[i], 0, &subgroup);
         assert_int_equal(a.lanes, 1);
         assert_int_equal(b.lanes, gls_device_get_info(device)->subgroup_size);
         size_t same = same_lines(&single, &subgroup);
-        print_message("%d lanes, from %s: %zu of %zu streamlines are the same, %zu and %zu points\n", (int)b.lanes, i ? "the fit" : "a sample", same, single.n, single.n_points,
-                      subgroup.n_points);
+        print_message("%d lanes, from %s: %zu of %zu streamlines are the same, %zu and %zu points\n", (int)b.lanes,
+                      i ? "the fit" : "a sample", same, single.n, single.n_points, subgroup.n_points);
         assert_true(single.n > N_SEEDS && single.n_points > 10 * single.n);
         assert_true((double)same >= 0.95 * (double)single.n && (double)subgroup.n <= 1.01 * (double)single.n);
         /* within the mapping, the same bytes */

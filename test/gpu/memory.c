@@ -1,4 +1,5 @@
-/* What gls_track_plan_memory() says is what a tracker takes, byte by byte, whatever the getter, the mapping and the device's limits. */
+/* What gls_track_plan_memory() says is what a tracker takes, byte by byte, whatever the getter, the mapping and the
+ * device's limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,8 @@ static void check(gls_device *on, gls_track_params params)
     uint64_t before = gls_device_get_memory(on).allocated_bytes;
     assert_ok(gls_track_plan_memory(gls_device_get_info(on), 1, &params, &input, &planned));
     assert_int_equal(gls_device_get_memory(on).allocated_bytes, before);
-    assert_int_equal(planned.device_bytes, planned.volume_bytes + planned.stop_map_bytes + planned.table_bytes + planned.buffer_bytes);
+    assert_int_equal(planned.device_bytes,
+                     planned.volume_bytes + planned.stop_map_bytes + planned.table_bytes + planned.buffer_bytes);
     assert_ok(gls_tracker_create(on, &params, &input, &tracker));
     assert_int_equal(gls_device_get_memory(on).allocated_bytes - before, planned.device_bytes);
     gls_tracker_destroy(tracker);
@@ -88,7 +90,8 @@ static void test_subgroups(void **state)
         gls_track_input input = input_for(GLS_DG_BOOT);
         gls_track_memory planned;
         params.mapping = GLS_MAPPING_SUBGROUP;
-        assert_int_equal(gls_track_plan_memory(gls_device_get_info(device), 1, &params, &input, &planned), GLS_ERR_UNSUPPORTED);
+        assert_int_equal(gls_track_plan_memory(gls_device_get_info(device), 1, &params, &input, &planned),
+                         GLS_ERR_UNSUPPORTED);
         return;
     }
     params.mapping = GLS_MAPPING_SUBGROUP;
@@ -145,7 +148,8 @@ int main(void)
 {
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_allocated), cmocka_unit_test(test_amplitudes), cmocka_unit_test(test_limits), cmocka_unit_test(test_subgroups),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_allocated), cmocka_unit_test(test_amplitudes),
+                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_subgroups),
                                        cmocka_unit_test(test_host)};
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);

@@ -42,7 +42,8 @@ static void source_reading(const char *header, const field *fields, size_t n, ch
                                  "void main()\n{\n",
                                  header);
     for (size_t i = 0; i < n; i++)
-        at += (size_t)snprintf(source + at, size - at, "    value[%zu] = %s(params.%s);\n", i, fields[i].type == GL_FLOAT ? "floatBitsToUint" : "uint", fields[i].name);
+        at += (size_t)snprintf(source + at, size - at, "    value[%zu] = %s(params.%s);\n", i,
+                               fields[i].type == GL_FLOAT ? "floatBitsToUint" : "uint", fields[i].name);
     at += (size_t)snprintf(source + at, size - at, "}\n");
     assert_true(at < size);
 }
@@ -67,7 +68,8 @@ static void check_reflection(GLuint program, const field *fields, size_t n, size
     }
     GLenum asked = GL_BUFFER_DATA_SIZE;
     GLint size = 0;
-    glGetProgramResourceiv(program, GL_UNIFORM_BLOCK, glGetProgramResourceIndex(program, GL_UNIFORM_BLOCK, "Params"), 1, &asked, 1, NULL, &size);
+    glGetProgramResourceiv(program, GL_UNIFORM_BLOCK, glGetProgramResourceIndex(program, GL_UNIFORM_BLOCK, "Params"), 1,
+                           &asked, 1, NULL, &size);
     assert_true(size > 0 && (size_t)size <= bytes && (size_t)size + 16 > bytes);
 }
 
@@ -108,15 +110,21 @@ static gls_device *device, *es;
 static void track_params(void **state)
 {
     (void)state;
-    check_block(device, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
-    if (es) check_block(es, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields, sizeof(gls_track_uniforms));
+    check_block(device, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields,
+                sizeof(gls_track_uniforms));
+    if (es)
+        check_block(es, "layout/track_params.h", track_fields, sizeof track_fields / sizeof *track_fields,
+                    sizeof(gls_track_uniforms));
 }
 
 static void gather_params(void **state)
 {
     (void)state;
-    check_block(device, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
-    if (es) check_block(es, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields, sizeof(gls_gather_uniforms));
+    check_block(device, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields,
+                sizeof(gls_gather_uniforms));
+    if (es)
+        check_block(es, "layout/gather_params.h", gather_fields, sizeof gather_fields / sizeof *gather_fields,
+                    sizeof(gls_gather_uniforms));
 }
 
 int main(void)

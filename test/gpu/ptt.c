@@ -1,4 +1,5 @@
-/* Parallel transport tractography: its tables, then its streamlines against an independent reference in double and against what must hold for any of them. */
+/* Parallel transport tractography: its tables, then its streamlines against an independent reference in double and
+ * against what must hold for any of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 static gls_device *device;
 
-/* --- the reference's own parts, and the tables ----------------------------------------------------------------------------------------- */
+/* --- the reference's own parts, and the tables ---------------------------- */
 
 /* Position, T, N, B and their derivatives along the curve. */
 static void derivative(const double s[12], double k1, double k2, double d[12])
@@ -48,7 +49,8 @@ static double frame_error(const ptt_frame *f)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j <= i; j++) worst = fmax(worst, fabs(dot3(v[i], v[j]) - (i == j)));
     double handed = 0; /* 1 if right-handed */
-    for (int a = 0; a < 3; a++) handed += f->b[a] * (f->t[(a + 1) % 3] * f->n[(a + 2) % 3] - f->t[(a + 2) % 3] * f->n[(a + 1) % 3]);
+    for (int a = 0; a < 3; a++)
+        handed += f->b[a] * (f->t[(a + 1) % 3] * f->n[(a + 2) % 3] - f->t[(a + 2) % 3] * f->n[(a + 1) % 3]);
     return fmax(worst, fabs(handed - 1));
 }
 
@@ -65,7 +67,8 @@ static void propagator(void **unused)
     uint64_t state = 3;
     double worst = 0, worst_frame = 0, worst_back = 0;
     for (int i = 0; i < 210; i++) {
-        double scale = scales[i % 7], k1 = scale * random_uniform(&state, -1, 1), k2 = scale * random_uniform(&state, -1, 1), t[3], s[12] = {0}, moved[3], back[3];
+        double scale = scales[i % 7], k1 = scale * random_uniform(&state, -1, 1),
+               k2 = scale * random_uniform(&state, -1, 1), t[3], s[12] = {0}, moved[3], back[3];
         double length = random_uniform(&state, 0.001, 2);
         ptt_frame f, g;
         random_direction(&state, t);
@@ -86,7 +89,8 @@ static void propagator(void **unused)
         ptt_propagate(&g, -k1, k2, length, back);
         for (int a = 0; a < 3; a++) worst_back = fmax(worst_back, fabs(back[a] + moved[a]));
     }
-    print_message("propagator: %.1e off the integrated curve, frames %.1e off orthonormal, there and back %.1e\n", worst, worst_frame, worst_back);
+    print_message("propagator: %.1e off the integrated curve, frames %.1e off orthonormal, there and back %.1e\n",
+                  worst, worst_frame, worst_back);
     assert_true(worst < 1e-9 && worst_frame < 1e-12 && worst_back < 1e-12);
 }
 
@@ -101,7 +105,9 @@ static bool in_circle(const ptt_disc *disc, size_t face, const double d[2])
         m[i][2] = m[i][0] * m[i][0] + m[i][1] * m[i][1];
     }
     turn = (m[1][0] - m[0][0]) * (m[2][1] - m[0][1]) - (m[1][1] - m[0][1]) * (m[2][0] - m[0][0]);
-    double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                         m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                         m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
     return determinant * (turn > 0 ? 1 : -1) > 1e-6;
 }
 
@@ -126,12 +132,15 @@ static void disc_table(void **unused)
         mean_square += area * square;
         for (size_t d = 0; d < disc.n_vertices; d++) assert_false(in_circle(&disc, f, disc.vertex[d]));
     }
-    for (size_t f = 0; f < disc.n_faces; f++) assert_true(fabs(given[f] / sum_given - ptt_disc_area(&disc, f) / total) < 1e-6);
+    for (size_t f = 0; f < disc.n_faces; f++)
+        assert_true(fabs(given[f] / sum_given - ptt_disc_area(&disc, f) / total) < 1e-6);
     mean_square /= total;
     /* a regular polygon of as many corners as the rim has: no gap and no overlap */
     double step = 2 * acos(-1.0) / (double)rim, polygon = (double)rim * sin(step) / 2;
-    print_message("disc: %zu vertices, %zu faces, area %.4f of the circle's, mean r^2 %.4f\n", disc.n_vertices, disc.n_faces, total / acos(-1.0), mean_square);
-    assert_true(fabs(total - polygon) < 1e-5 && fabs(mean_square - (2 + cos(step)) / 6) < 1e-5 && fabs(mean_square / 0.5 - 1) < 0.03);
+    print_message("disc: %zu vertices, %zu faces, area %.4f of the circle's, mean r^2 %.4f\n", disc.n_vertices,
+                  disc.n_faces, total / acos(-1.0), mean_square);
+    assert_true(fabs(total - polygon) < 1e-5 && fabs(mean_square - (2 + cos(step)) / 6) < 1e-5 &&
+                fabs(mean_square / 0.5 - 1) < 0.03);
 }
 
 static void nearest_table(void **unused)
@@ -161,8 +170,9 @@ static void nearest_table(void **unused)
             wrong += given != nearest;
             worst = fmax(worst, acos(fmin(1, fabs(dot3(sphere->vertex[given], d)))) - acos(fmin(1, best)));
         }
-        print_message("%s sphere: the map's vertex is not the nearest for %.1f %% of directions, by %.2f degrees at most\n", names[s], 100.0 * (double)wrong / n,
-                      worst * 180 / acos(-1.0));
+        print_message(
+            "%s sphere: the map's vertex is not the nearest for %.1f %% of directions, by %.2f degrees at most\n",
+            names[s], 100.0 * (double)wrong / n, worst * 180 / acos(-1.0));
         /* twice the way from the middle of a cell to its farthest corner */
         assert_true((double)wrong / n < 0.15 && worst * 180 / acos(-1.0) < 3);
         free(map);
@@ -170,13 +180,15 @@ static void nearest_table(void **unused)
     }
 }
 
-/* --- streamlines ------------------------------------------------------------------------------------------------------------------------ */
+/* --- streamlines ---------------------------------------------------------- */
 
 /* A bend and a second population that crosses it; the stop map falls to the sides. */
-static int bend(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+static int bend(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
+                double *stop)
 {
     (void)user;
-    double x = (double)voxel[0] / grid->dim[0] - 0.5, y = (double)voxel[1] / grid->dim[1] - 0.5, z = (double)voxel[2] / grid->dim[2] - 0.5;
+    double x = (double)voxel[0] / grid->dim[0] - 0.5, y = (double)voxel[1] / grid->dim[1] - 0.5,
+           z = (double)voxel[2] / grid->dim[2] - 0.5;
     direction[0][0] = 1, direction[0][1] = 1.2 * x, direction[0][2] = 0.3 * y;
     direction[1][0] = 0.3 * z, direction[1][1] = 1, direction[1][2] = 0.5 * y;
     unit3(direction[0]);
@@ -214,14 +226,17 @@ static void compare_same(const scene *s, const gls_track_params *p, size_t n_see
     uint64_t ends[GLS_END_COUNT];
     gls_track_result result = run_device(device, s, p, seeds, &got);
     run_reference(&ref, seeds, 0, ends, &expected);
-    print_message("ends: stop map %d outside %d no direction %d length %d; expected %d %d %d %d\n", (int)result.ends[0], (int)result.ends[1], (int)result.ends[2],
-                  (int)result.ends[3], (int)ends[0], (int)ends[1], (int)ends[2], (int)ends[3]);
+    print_message("ends: stop map %d outside %d no direction %d length %d; expected %d %d %d %d\n", (int)result.ends[0],
+                  (int)result.ends[1], (int)result.ends[2], (int)result.ends[3], (int)ends[0], (int)ends[1],
+                  (int)ends[2], (int)ends[3]);
     assert_int_equal(result.truncated, 0);
-    /* a fetch whose weights have 8 bits tips a draw now and then from one face of the disc to the next; 85 % is what such weights in the reference leave in the worst case */
+    /* a fetch whose weights have 8 bits tips a draw now and then from one face of the disc to the next; 85 % is what
+     * such weights in the reference leave in the worst case */
     assert_true(share_equal(&got, &expected, what) >= (gls_device_get_info(device)->software ? 0.9 : 0.75));
     check_steps(&got, &s->stop->grid, p);
     double tolerance = gls_device_get_info(device)->software ? 0.02 : 0.06;
-    for (int e = 0; e < GLS_END_COUNT; e++) assert_true(fabs((double)result.ends[e] - (double)ends[e]) <= tolerance * 2 * (double)result.directions);
+    for (int e = 0; e < GLS_END_COUNT; e++)
+        assert_true(fabs((double)result.ends[e] - (double)ends[e]) <= tolerance * 2 * (double)result.directions);
     collection_finish(&got);
     collection_finish(&expected);
     gls_seeds_destroy(seeds);
@@ -271,7 +286,8 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median as if lengths were spread evenly over half a step on both sides: whole numbers of steps would make it jump. */
+/* The median as if lengths were spread evenly over half a step on both sides: whole numbers of steps would make it
+ * jump. */
 static double smooth_median(const float *length, size_t n)
 {
     float middle = length[n / 2];
@@ -323,7 +339,8 @@ static double correlation(const double *a, const double *b, const gls_image *mas
         sum[0] += a[v], sum[1] += b[v];
         product[0] += a[v] * a[v], product[1] += b[v] * b[v], product[2] += a[v] * b[v];
     }
-    return (product[2] - sum[0] * sum[1] / n) / sqrt((product[0] - sum[0] * sum[0] / n) * (product[1] - sum[1] * sum[1] / n));
+    return (product[2] - sum[0] * sum[1] / n) /
+           sqrt((product[0] - sum[0] * sum[0] / n) * (product[1] - sum[1] * sum[1] / n));
 }
 
 /* Kolmogorov and Smirnov's largest distance of two distributions. */
@@ -340,10 +357,12 @@ static double ks_distance(const float *a, size_t n, const float *b, size_t m)
 }
 
 /* The built-in phantom's fibres; its axes lie along the world's. */
-static int phantom_fibres(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+static int phantom_fibres(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3],
+                          double weight[3], double *stop)
 {
     const gls_phantom *phantom = user;
-    size_t voxels = gls_grid_voxels(grid), i = ((size_t)voxel[2] * (size_t)grid->dim[1] + (size_t)voxel[1]) * (size_t)grid->dim[0] + (size_t)voxel[0];
+    size_t voxels = gls_grid_voxels(grid),
+           i = ((size_t)voxel[2] * (size_t)grid->dim[1] + (size_t)voxel[1]) * (size_t)grid->dim[0] + (size_t)voxel[0];
     int n = 0;
     *stop = phantom->tissue->data[i];
     for (size_t f = 0; f < 3; f++) {
@@ -367,16 +386,19 @@ static difference compare(const statistics *a, const statistics *b, const gls_im
                     .median = a->median / b->median - 1,
                     .ks = ks_distance(a->length, a->n, b->length, b->n),
                     .correlation = correlation(a->density, b->density, mask)};
-    print_message("%s: %zu and %zu streamlines (%+.2f %%), mean length %.3f and %.3f steps (%+.2f %%), median %.3f and %.3f (%+.2f %%), KS %.4f, density correlation %.4f\n", what, a->n,
-                  b->n, 100 * d.count, a->mean, b->mean, 100 * d.mean, a->median, b->median, 100 * d.median, d.ks, d.correlation);
+    print_message("%s: %zu and %zu streamlines (%+.2f %%), mean length %.3f and %.3f steps (%+.2f %%), median %.3f and "
+                  "%.3f (%+.2f %%), KS %.4f, density correlation %.4f\n",
+                  what, a->n, b->n, 100 * d.count, a->mean, b->mean, 100 * d.mean, a->median, b->median, 100 * d.median,
+                  d.ks, d.correlation);
     return d;
 }
 
-/* Within the bounds, and no farther apart than chance explains: a distance of lengths that one pair of samples in a thousand exceeds, and half more uncorrelated density than
- * two runs of the reference have. */
+/* Within the bounds, and no farther apart than chance explains: a distance of lengths that one pair of samples in a
+ * thousand exceeds, and half more uncorrelated density than two runs of the reference have. */
 static bool alike(const difference *d, size_t n, const difference *chance)
 {
-    return fabs(d->count) < 0.02 && fabs(d->mean) < 0.03 && fabs(d->median) < 0.03 && d->ks < fmin(0.04, 1.95 * sqrt(2.0 / (double)n)) && d->correlation > 0.98 &&
+    return fabs(d->count) < 0.02 && fabs(d->mean) < 0.03 && fabs(d->median) < 0.03 &&
+           d->ks < fmin(0.04, 1.95 * sqrt(2.0 / (double)n)) && d->correlation > 0.98 &&
            1 - d->correlation < 1.5 * (1 - chance->correlation);
 }
 
@@ -428,7 +450,8 @@ static statistics reference_statistics(const phantom_scene *p, const gls_track_p
     return s;
 }
 
-/* Against the reference. What chance alone leaves of the reference itself, and what a probe of another length does, tell what the bounds are worth. */
+/* Against the reference. What chance alone leaves of the reference itself, and what a probe of another length does,
+ * tell what the bounds are worth. */
 static void other_numbers_same_statistics(void **unused)
 {
     (void)unused;
@@ -440,9 +463,11 @@ static void other_numbers_same_statistics(void **unused)
     statistics got = statistics_of(&c, &p.s.stop->grid);
     gls_track_params longer = p.params;
     longer.probe_length *= 2;
-    statistics expected = reference_statistics(&p, &p.params, 1), again = reference_statistics(&p, &p.params, 2), other = reference_statistics(&p, &longer, 3);
+    statistics expected = reference_statistics(&p, &p.params, 1), again = reference_statistics(&p, &p.params, 2),
+               other = reference_statistics(&p, &longer, 3);
     const gls_image *mask = p.phantom->mask;
-    difference d = compare(&got, &expected, mask, "tracker and reference"), chance = compare(&again, &expected, mask, "reference with other numbers");
+    difference d = compare(&got, &expected, mask, "tracker and reference"),
+               chance = compare(&again, &expected, mask, "reference with other numbers");
     difference changed = compare(&other, &expected, mask, "reference with a probe twice as long");
     assert_true(got.n > 10000 && alike(&d, got.n, &chance));
     assert_true(alike(&chance, again.n, &chance) && !alike(&changed, other.n, &chance));

@@ -12,7 +12,8 @@
 
 static gls_device *device;
 
-static int straight(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+static int straight(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
+                    double *stop)
 {
     (void)user, (void)weight;
     double r = hypot(voxel[1] - (grid->dim[1] - 1) / 2.0, voxel[2] - (grid->dim[2] - 1) / 2.0);
@@ -46,9 +47,11 @@ static void straight_bundle(void **unused)
     for (size_t i = 0; i < c.n; i++) {
         const float *a = c.point[c.offset[i]], *b = c.point[c.offset[i + 1] - 1];
         through += fmin(a[0], b[0]) < 0.2 && fmax(a[0], b[0]) > grid.dim[0] - 1.2;
-        for (uint64_t j = c.offset[i]; j < c.offset[i + 1]; j++) widest = fmax(widest, hypot(c.point[j][1] - 6.0, c.point[j][2] - 6.0));
+        for (uint64_t j = c.offset[i]; j < c.offset[i + 1]; j++)
+            widest = fmax(widest, hypot(c.point[j][1] - 6.0, c.point[j][2] - 6.0));
     }
-    print_message("straight bundle: %zu of %zu go through, %.2f voxels off the axis at most, mean of %.1f points\n", through, c.n, widest, (double)c.n_points / (double)c.n);
+    print_message("straight bundle: %zu of %zu go through, %.2f voxels off the axis at most, mean of %.1f points\n",
+                  through, c.n, widest, (double)c.n_points / (double)c.n);
     assert_true(c.n == 30 && through >= 28 && widest < 4.8);
     collection_finish(&c);
     gls_seeds_destroy(seeds);
@@ -58,7 +61,8 @@ static void straight_bundle(void **unused)
 #define RING_RADIUS 12.0
 #define RING_WIDTH 2.0 /* to each side */
 
-static int ring(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+static int ring(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
+                double *stop)
 {
     (void)user, (void)weight;
     double x = voxel[0] - (grid->dim[0] - 1) / 2.0, y = voxel[1] - (grid->dim[1] - 1) / 2.0, r = hypot(x, y);
@@ -75,7 +79,8 @@ static double swept(const collection *c, double centre, double least, double *mo
     for (size_t i = 0; i < c->n; i++) {
         double sum = 0;
         for (uint64_t j = c->offset[i] + 1; j < c->offset[i + 1]; j++) {
-            double ax = c->point[j - 1][0] - centre, ay = c->point[j - 1][1] - centre, bx = c->point[j][0] - centre, by = c->point[j][1] - centre;
+            double ax = c->point[j - 1][0] - centre, ay = c->point[j - 1][1] - centre, bx = c->point[j][0] - centre,
+                   by = c->point[j][1] - centre;
             sum += atan2(ax * by - ay * bx, ax * bx + ay * by);
         }
         over += fabs(sum) * 180 / acos(-1.0) >= least;
@@ -84,7 +89,8 @@ static double swept(const collection *c, double centre, double least, double *mo
     return (double)over / (double)c->n;
 }
 
-/* The largest angle at which a curve of radius r and no sharper may stay between the ring's sides: it touches the inner one and leaves through the outer one. */
+/* The largest angle at which a curve of radius r and no sharper may stay between the ring's sides: it touches the inner
+ * one and leaves through the outer one. */
 static double geometric_limit(double r)
 {
     double inner = RING_RADIUS - RING_WIDTH, outer = RING_RADIUS + RING_WIDTH, off = r - inner;
@@ -119,16 +125,20 @@ static void circular_bundle(void **unused)
         run_device(device, &s, &p, seeds, &c);
         check_steps(&c, &grid, &p);
         double most, share = swept(&c, 15.5, 90, &most), limit = geometric_limit(radii[i]);
-        print_message("ring of radius %.0f, curves of %.1f at least: %.0f %% go round 90 degrees, %.0f at most\n", RING_RADIUS, radii[i], 100 * share, most);
-        if (radii[i] < RING_RADIUS) assert_true(c.n == 24 && share >= 0.9);
-        else assert_true(c.n == 24 && most < limit + 5 && share < 0.5);
+        print_message("ring of radius %.0f, curves of %.1f at least: %.0f %% go round 90 degrees, %.0f at most\n",
+                      RING_RADIUS, radii[i], 100 * share, most);
+        if (radii[i] < RING_RADIUS)
+            assert_true(c.n == 24 && share >= 0.9);
+        else
+            assert_true(c.n == 24 && most < limit + 5 && share < 0.5);
         collection_finish(&c);
     }
     gls_seeds_destroy(seeds);
     scene_destroy(&s);
 }
 
-static int uniform_field(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop)
+static int uniform_field(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
+                         double *stop)
 {
     (void)user, (void)grid, (void)voxel, (void)weight;
     direction[0][0] = 0.6, direction[0][1] = 0.48, direction[0][2] = 0.64;
@@ -163,7 +173,8 @@ static void threads_on_uniform_field(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(straight_bundle), cmocka_unit_test(circular_bundle), cmocka_unit_test(threads_on_uniform_field)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(straight_bundle), cmocka_unit_test(circular_bundle),
+                                       cmocka_unit_test(threads_on_uniform_field)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
-/* Bootstrap tracking once more, in double and in plain loops: nothing of the library's tracker but its random numbers and its rules. Include after series.h.
+/* Bootstrap tracking once more, in double and in plain loops: nothing of the library's tracker but its random numbers
+ * and its rules. Include after series.h.
  *
- * Interpolates the series itself, applies gls_qball_hat() and gls_qball_fit(), and finds peaks with gls_peaks_find(): none of the shortcuts of the kernels. */
+ * Interpolates the series itself, applies gls_qball_hat() and gls_qball_fit(), and finds peaks with gls_peaks_find():
+ * none of the shortcuts of the kernels. */
 #ifndef GLS_TEST_REF_BOOT_H
 #define GLS_TEST_REF_BOOT_H
 
@@ -19,8 +21,10 @@ typedef struct ref_boot {
 
 static inline void ref_init(ref_boot *r, const series *s, const gls_qball *qball, const gls_track_params *params)
 {
-    *r = (ref_boot){s, qball, params, malloc(s->sphere->n * qball->k * sizeof(double)), (uint32_t)(params->max_length / params->step_size * (1 + 1e-9))};
-    assert_ok(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, qball->options.sh_order, (const double(*)[3])s->sphere->vertex, s->sphere->n, r->odf_matrix));
+    *r = (ref_boot){s, qball, params, malloc(s->sphere->n * qball->k * sizeof(double)),
+                    (uint32_t)(params->max_length / params->step_size * (1 + 1e-9))};
+    assert_ok(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, qball->options.sh_order, (const double(*)[3])s->sphere->vertex,
+                            s->sphere->n, r->odf_matrix));
 }
 
 static inline bool ref_inside(const gls_grid *grid, const double p[3])
@@ -67,7 +71,8 @@ static inline void ref_indices(const ref_boot *r, ref_draw draw, uint32_t *index
     uint64_t n = r->qball->n;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t words[4];
-        gls_philox((const uint32_t[4]){(draw.attempt << 16) + i / 8, draw.step, draw.seed_lo, draw.stream}, r->params->rng_seed, words);
+        gls_philox((const uint32_t[4]){(draw.attempt << 16) + i / 8, draw.step, draw.seed_lo, draw.stream},
+                   r->params->rng_seed, words);
         /* two indices from a word: what the first leaves over, as a fraction, gives the second */
         uint64_t product = n * words[i % 8 / 2];
         index[i] = (uint32_t)((i % 2 == 0 ? product : n * (uint32_t)product) >> 32);
@@ -75,7 +80,8 @@ static inline void ref_indices(const ref_boot *r, ref_draw draw, uint32_t *index
 }
 
 /* SH coefficients at p: of a bootstrap sample, or of the measured signal. */
-static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_draw draw, bool measured, double *coefficients)
+static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_draw draw, bool measured,
+                                    double *coefficients)
 {
     const gls_qball *q = r->qball;
     double signal[SERIES_DIRECTIONS], hat[SERIES_DIRECTIONS], residual[SERIES_DIRECTIONS], s0 = 0;
@@ -92,14 +98,16 @@ static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_dr
 }
 
 /* Peaks of an ODF, strongest first. axis: of the soft angular weighting, NULL for none. */
-static inline uint32_t ref_peaks_along(const ref_boot *r, const double *coefficients, const double *axis, uint32_t *peak, uint32_t capacity)
+static inline uint32_t ref_peaks_along(const ref_boot *r, const double *coefficients, const double *axis,
+                                       uint32_t *peak, uint32_t capacity)
 {
     const gls_sphere *sphere = r->s->sphere;
     double odf[1024], largest = -1e300;
     for (size_t v = 0; v < sphere->n; v++) {
         odf[v] = 0;
         for (size_t j = 0; j < r->qball->k; j++) odf[v] += r->odf_matrix[v * r->qball->k + j] * coefficients[j];
-        if (axis) odf[v] *= 1 - r->params->angular_weight + r->params->angular_weight * fabs(dot3(sphere->vertex[v], axis));
+        if (axis)
+            odf[v] *= 1 - r->params->angular_weight + r->params->angular_weight * fabs(dot3(sphere->vertex[v], axis));
         largest = fmax(largest, odf[v]);
     }
     for (size_t v = 0; v < sphere->n; v++)
@@ -142,7 +150,8 @@ static inline bool ref_next(const ref_boot *r, const double p[3], const double d
 }
 
 /* One half from p along d; points get its points without the seed, *n their number. */
-static inline gls_end ref_half(const ref_boot *r, const double seed[3], const double first[3], bool backward, uint32_t seed_lo, uint32_t stream, double (*points)[3], uint32_t *n)
+static inline gls_end ref_half(const ref_boot *r, const double seed[3], const double first[3], bool backward,
+                               uint32_t seed_lo, uint32_t stream, double (*points)[3], uint32_t *n)
 {
     const gls_grid *grid = &r->s->dwi->grid;
     double p[3] = {seed[0], seed[1], seed[2]}, d[3] = {first[0], first[1], first[2]}, next[3];
@@ -153,7 +162,8 @@ static inline gls_end ref_half(const ref_boot *r, const double seed[3], const do
         bool found = ref_next(r, p, d, draw, next);
         double q[3];
         for (int a = 0; found && a < 3; a++) q[a] = p[a] + next[a] * r->params->step_size / grid->voxel_size[a];
-        bool inside = found && ref_inside(grid, q), goes_on = inside && ref_interpolate(r->s->stop, 0, q) > r->params->stop_threshold;
+        bool inside = found && ref_inside(grid, q),
+             goes_on = inside && ref_interpolate(r->s->stop, 0, q) > r->params->stop_threshold;
         if (joint) {
             /* against the forward half's first step if it was made, else against the initial direction */
             for (int a = 0; a < 3; a++) d[a] = goes_on ? -next[a] : -d[a];

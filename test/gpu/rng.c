@@ -23,7 +23,8 @@ static const char *const source = "layout(local_size_x = 64) in;\n"
                                   "{\n"
                                   "    uint i = gl_GlobalInvocationID.x;\n"
                                   "    if (i >= n) return;\n"
-                                  "    uvec4 words = philox(uvec4(request[6u * i], request[6u * i + 1u], request[6u * i + 2u], request[6u * i + 3u]),\n"
+                                  "    uvec4 words = philox(uvec4(request[6u * i], request[6u * i + 1u], request[6u * "
+                                  "i + 2u], request[6u * i + 3u]),\n"
                                   "                         uvec2(request[6u * i + 4u], request[6u * i + 5u]));\n"
                                   "    for (uint k = 0u; k < 4u; k++) answer[5u * i + k] = words[k];\n"
                                   "    answer[5u * i + 4u] = floatBitsToUint(float(words.x >> 8) * exp2(-24.0));\n"
@@ -33,8 +34,10 @@ static const struct {
     uint32_t request[6], words[4];
 } known[] = {
     {{0, 0, 0, 0, 0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 #define KNOWN (sizeof known / sizeof *known)
 

@@ -15,7 +15,8 @@
 #define SERIES_DIRECTIONS 64
 #define SERIES_VOLUMES (SERIES_B0 + SERIES_DIRECTIONS)
 
-/* Unit directions (along the voxel axes) of the fibres at voxel coordinates p, at most two; returns how many. *stop gets the stop map's value. */
+/* Unit directions (along the voxel axes) of the fibres at voxel coordinates p, at most two; returns how many. *stop
+ * gets the stop map's value. */
 typedef int (*fibre_field)(const gls_grid *grid, const double p[3], double direction[2][3], double *stop);
 
 typedef struct series {
@@ -65,7 +66,8 @@ static inline double series_signal(const double g[3], double b, const double (*d
 }
 
 /* snr: of the b0 signal, 0: no noise. Directions of the default sphere if sphere is NULL. */
-static inline void series_create(series *s, const int dim[3], const double affine[3][4], fibre_field field, double b, double snr, const char *sphere, uint64_t seed)
+static inline void series_create(series *s, const int dim[3], const double affine[3][4], fibre_field field, double b,
+                                 double snr, const char *sphere, uint64_t seed)
 {
     gls_grid grid;
     assert_ok(gls_grid_init(&grid, (const int32_t[3]){dim[0], dim[1], dim[2]}, affine));
@@ -81,8 +83,10 @@ static inline void series_create(series *s, const int dim[3], const double affin
                 int n = field(&grid, (const double[3]){x, y, z}, direction, &stop);
                 s->stop->data[v] = (float)stop;
                 for (size_t t = 0; t < SERIES_VOLUMES; t++) {
-                    double signal = series_signal(s->gradients->bvec[t], s->gradients->bval[t], (const double(*)[3])direction, n, s0);
-                    if (snr > 0) signal = hypot(signal + 1000 / snr * random_normal(&seed), 1000 / snr * random_normal(&seed));
+                    double signal = series_signal(s->gradients->bvec[t], s->gradients->bval[t],
+                                                  (const double(*)[3])direction, n, s0);
+                    if (snr > 0)
+                        signal = hypot(signal + 1000 / snr * random_normal(&seed), 1000 / snr * random_normal(&seed));
                     s->dwi->data[t * voxels + v] = (float)signal;
                 }
             }
@@ -109,14 +113,16 @@ static inline gls_qball *series_qball(const series *s, gls_qball_model model, in
 
 static inline gls_track_input series_input(const series *s, const gls_qball *qball)
 {
-    return (gls_track_input){.dwi = s->dwi, .gradients = s->gradients, .qball = qball, .stop_map = s->stop, .sphere = s->sphere};
+    return (gls_track_input){
+        .dwi = s->dwi, .gradients = s->gradients, .qball = qball, .stop_map = s->stop, .sphere = s->sphere};
 }
 
 /* An affine with these voxel sizes, turned about two axes and off the origin. */
 static inline void oblique_affine(const double size[3], double affine[3][4])
 {
     double a = 0.4, b = -0.25;
-    const double r[3][3] = {{cos(a), -sin(a) * cos(b), sin(a) * sin(b)}, {sin(a), cos(a) * cos(b), -cos(a) * sin(b)}, {0, sin(b), cos(b)}};
+    const double r[3][3] = {
+        {cos(a), -sin(a) * cos(b), sin(a) * sin(b)}, {sin(a), cos(a) * cos(b), -cos(a) * sin(b)}, {0, sin(b), cos(b)}};
     const double origin[3] = {-31, 17, 5};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) affine[i][k] = r[i][k] * size[k];

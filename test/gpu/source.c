@@ -1,8 +1,10 @@
-/* The composer of shader sources, without a device: includes, definitions, and files that stand in for the built-in ones. */
+/* The composer of shader sources, without a device: includes, definitions, and files that stand in for the built-in
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "files.h"
@@ -43,7 +45,8 @@ static void shader_file(const char *name, const char *text)
 static void prelude_and_definitions(void **state)
 {
     (void)state;
-    const gls_define defines[] = {{"COUNT", "3", false, NULL}, {"EMPTY", NULL, false, NULL}, {"body", "void main() {}\n", true, NULL}};
+    const gls_define defines[] = {
+        {"COUNT", "3", false, NULL}, {"EMPTY", NULL, false, NULL}, {"body", "void main() {}\n", true, NULL}};
     char *text = compose(&plain, "#include <body>\n", defines, 3);
     assert_string_equal(text, "#version 430 core\n#define COUNT 3\n#define EMPTY \nvoid main() {}\n");
     free(text);
@@ -96,7 +99,8 @@ static void every_file_composes(void **state)
 static void lines_stay_lines(void **state)
 {
     (void)state;
-    const gls_define defines[] = {{"inner", "one", true, NULL}, {"outer", "before\n#include <inner>\nafter", true, NULL}};
+    const gls_define defines[] = {{"inner", "one", true, NULL},
+                                  {"outer", "before\n#include <inner>\nafter", true, NULL}};
     char *text = compose(&plain, "#include <outer>\n#define NEXT\nlast", defines, 2);
     assert_tail(text, "\nbefore\none\nafter\n#define NEXT\nlast");
     free(text);
@@ -114,7 +118,8 @@ static void diamonds(void **state)
     shader_file("base.glsl", "base\n");
     setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
     const gls_define rows = {"rows", "row\n", true, NULL};
-    char *text = compose(&plain, "#include \"left.glsl\"\n#include \"right.glsl\"\n#include <rows>\n#include <rows>\n", &rows, 1);
+    char *text = compose(&plain, "#include \"left.glsl\"\n#include \"right.glsl\"\n#include <rows>\n#include <rows>\n",
+                         &rows, 1);
     assert_string_equal(text, "#version 430 core\nbase\nleft\nright\nrow\nrow\n");
     free(text);
     unsetenv("GLSLINES_SHADER_DIR");
@@ -170,10 +175,12 @@ static void override_folder(void **state)
     assert_ok(gls_shader_text("base/philox.glsl", &text)); /* not there: built in */
     assert_non_null(strstr(text, "philox"));
     free(text);
+    assert_int_equal(mkdir(scratch("base"), 0700), 0);
     shader_file("base/philox.glsl", "mine");
     shader_file("new.glsl", "new\n");
     shader_file("empty.glsl", "");
-    text = compose(&plain, "#include \"base/philox.glsl\"\n#include \"new.glsl\"\n#include \"empty.glsl\"\nend\n", NULL, 0);
+    text = compose(&plain, "#include \"base/philox.glsl\"\n#include \"new.glsl\"\n#include \"empty.glsl\"\nend\n", NULL,
+                   0);
     assert_string_equal(text, "#version 430 core\nmine\nnew\nend\n");
     free(text);
     shader_file("base/math.glsl", ""); /* an empty file is a file */
@@ -190,8 +197,14 @@ int main(void)
 {
     unsetenv("GLSLINES_SHADER_DIR");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prelude_and_definitions), cmocka_unit_test(long_texts), cmocka_unit_test(every_file_composes), cmocka_unit_test(lines_stay_lines),
-        cmocka_unit_test(diamonds),                cmocka_unit_test(cycles),     cmocka_unit_test(missing_files),       cmocka_unit_test(override_folder),
+        cmocka_unit_test(prelude_and_definitions),
+        cmocka_unit_test(long_texts),
+        cmocka_unit_test(every_file_composes),
+        cmocka_unit_test(lines_stay_lines),
+        cmocka_unit_test(diamonds),
+        cmocka_unit_test(cycles),
+        cmocka_unit_test(missing_files),
+        cmocka_unit_test(override_folder),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

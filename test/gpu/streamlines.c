@@ -1,4 +1,5 @@
-/* What each streamline must be, on a grid with oblique, unequal sides; lengths that are cut; and the same streamlines from an implementation in double. */
+/* What each streamline must be, on a grid with oblique, unequal sides; lengths that are cut; and the same streamlines
+ * from an implementation in double. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static int straight(const gls_grid *grid, const double p[3], double direction[2]
     return 1;
 }
 
-/* --- invariants ------------------------------------------------------------------------------------------------------------------------ */
+/* --- invariants ----------------------------------------------------------- */
 
 typedef struct fixture {
     series s;
@@ -101,7 +102,8 @@ static void check_line(const fixture *f, size_t i, extremes *e)
     for (uint64_t k = f->c.offset[i]; k < f->c.offset[i + 1]; k++) {
         double p[3] = {f->c.point[k][0], f->c.point[k][1], f->c.point[k][2]}, d[3];
         assert_true(ref_inside(grid, p));
-        if (memcmp(f->c.point[k], f->c.seed[i], sizeof f->c.seed[i]) != 0) e->stop = fmin(e->stop, ref_interpolate(f->s.stop, 0, p));
+        if (memcmp(f->c.point[k], f->c.seed[i], sizeof f->c.seed[i]) != 0)
+            e->stop = fmin(e->stop, ref_interpolate(f->s.stop, 0, p));
         if (k == f->c.offset[i]) continue;
         for (int a = 0; a < 3; a++) d[a] = (p[a] - (double)f->c.point[k - 1][a]) * grid->voxel_size[a];
         e->step = fmax(e->step, fabs(sqrt(dot3(d, d)) - f->params.step_size));
@@ -124,17 +126,21 @@ static void check_invariants(double snr, double max_angle)
     fixture_run(&f);
     extremes e = {.stop = 1e9};
     for (size_t i = 0; i < f.c.n; i++) check_line(&f, i, &e);
-    print_message("%zu streamlines, %zu steps: length off by %.2g mm, largest angle %.4f, off the sphere by %.2g, stop map at least %.7f\n", f.c.n, e.steps, e.step, e.angle, e.vertex,
-                  e.stop);
+    print_message("%zu streamlines, %zu steps: length off by %.2g mm, largest angle %.4f, off the sphere by %.2g, stop "
+                  "map at least %.7f\n",
+                  f.c.n, e.steps, e.step, e.angle, e.vertex, e.stop);
     assert_true(f.c.n > N_SEEDS / 2 && e.steps > 5 * f.c.n);
-    /* Two positions below 16 voxels, rounded to float32 (2^-21 voxels at most), of 3.1 mm voxels; directions from them are off by that over a step. */
+    /* Two positions below 16 voxels, rounded to float32 (2^-21 voxels at most), of 3.1 mm voxels; directions from them
+     * are off by that over a step. */
     double position = 2 * 3.1 * sqrt(3) * 0x1p-21;
     assert_true(e.step < position);
-    assert_true(e.angle <= f.params.max_angle + 2 * position / f.params.step_size / degree && e.angle > f.params.max_angle - 3);
+    assert_true(e.angle <= f.params.max_angle + 2 * position / f.params.step_size / degree &&
+                e.angle > f.params.max_angle - 3);
     assert_true(e.vertex < position / f.params.step_size);
     /* a float32 fetch decides; a GPU weights with 8 bits values that differ by 1 at most */
     assert_true(e.stop > f.params.stop_threshold - (gls_device_get_info(device)->software ? 1e-6 : 3 * 0x1p-8));
-    assert_true(f.result.ends[GLS_END_STOP_MAP] > 0 && f.result.ends[GLS_END_OUTSIDE] > 0 && f.result.ends[GLS_END_NO_DIRECTION] > 0);
+    assert_true(f.result.ends[GLS_END_STOP_MAP] > 0 && f.result.ends[GLS_END_OUTSIDE] > 0 &&
+                f.result.ends[GLS_END_NO_DIRECTION] > 0);
     fixture_finish(&f);
 }
 
@@ -146,7 +152,7 @@ static void invariants(void **state)
     check_invariants(5, 20);
 }
 
-/* --- lengths --------------------------------------------------------------------------------------------------------------------------- */
+/* --- lengths -------------------------------------------------------------- */
 
 static void check_cut(fixture *f, double max_length, uint64_t steps, uint64_t longest_half, bool halves_end)
 {
@@ -160,7 +166,8 @@ static void check_cut(fixture *f, double max_length, uint64_t steps, uint64_t lo
         for (uint64_t k = 0; k < n; k++)
             if (memcmp(p[k], f->c.seed[i], sizeof p[k]) == 0) seed_at = k;
         assert_int_equal(n, steps + 1);
-        /* the backward half is to the left or the right; it keeps steps / 2 where both halves are long, else each what the other leaves */
+        /* the backward half is to the left or the right; it keeps steps / 2 where both halves are long, else each what
+         * the other leaves */
         uint64_t room[2];
         float s = f->c.seed[i][0], along = p[0][0] < p[n - 1][0] ? 1 : -1;
         for (int side = 0; side < 2; side++) {
@@ -171,7 +178,8 @@ static void check_cut(fixture *f, double max_length, uint64_t steps, uint64_t lo
         assert_true(seed_at <= longest_half && n - 1 - seed_at <= longest_half);
     }
     assert_int_equal(f->result.truncated, f->c.n);
-    assert_true(f->result.max_length <= max_length + 1e-9 && fabs(f->result.max_length - (double)steps * f->params.step_size) < 1e-9);
+    assert_true(f->result.max_length <= max_length + 1e-9 &&
+                fabs(f->result.max_length - (double)steps * f->params.step_size) < 1e-9);
     if (halves_end) assert_int_equal(f->result.ends[GLS_END_MAX_LENGTH], 2 * f->result.directions);
     for (size_t i = 0; i + 1 < f->c.n; i++) assert_true(f->c.seed_index[i] <= f->c.seed_index[i + 1]);
 }
@@ -187,7 +195,9 @@ static void cut_lengths(void **state)
     series_create(&f.s, dim, voxel_space, straight, 2000, 0, "small", 1);
     f.qball = series_qball(&f.s, GLS_QBALL_OPDT, 4);
     for (int i = 0; i < 40; i++) {
-        points[i][0] = i < 20 ? random_uniform(&seed, 25, 35) : i < 30 ? random_uniform(&seed, 0, 3) : random_uniform(&seed, 56, 59);
+        points[i][0] = i < 20   ? random_uniform(&seed, 25, 35)
+                       : i < 30 ? random_uniform(&seed, 0, 3)
+                                : random_uniform(&seed, 56, 59);
         for (int a = 1; a < 3; a++) points[i][a] = random_uniform(&seed, 4, 5);
     }
     assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, false, &f.s.dwi->grid, &f.seeds));
@@ -200,7 +210,8 @@ static void cut_lengths(void **state)
     f.params.max_length = 500;
     collection_finish(&f.c);
     fixture_run(&f);
-    assert_true(f.result.truncated == 0 && f.result.ends[GLS_END_MAX_LENGTH] == 0 && f.result.ends[GLS_END_OUTSIDE] == 2 * f.result.directions);
+    assert_true(f.result.truncated == 0 && f.result.ends[GLS_END_MAX_LENGTH] == 0 &&
+                f.result.ends[GLS_END_OUTSIDE] == 2 * f.result.directions);
     for (size_t i = 0; i < f.c.n; i++) {
         uint64_t n = f.c.offset[i + 1] - f.c.offset[i];
         assert_true(n >= 117 && n <= 130);
@@ -208,7 +219,7 @@ static void cut_lengths(void **state)
     fixture_finish(&f);
 }
 
-/* --- the same in double ---------------------------------------------------------------------------------------------------------------- */
+/* --- the same in double --------------------------------------------------- */
 
 typedef struct agreement {
     size_t lines, same, points, ends[GLS_END_COUNT];
@@ -217,7 +228,8 @@ typedef struct agreement {
 } agreement;
 
 /* Whether line i is what the reference makes of its seed and direction. */
-static bool same_line(const fixture *f, size_t i, const double (*back)[3], uint32_t n_back, const double *seed, const double (*ahead)[3], uint32_t n_ahead, double *worst)
+static bool same_line(const fixture *f, size_t i, const double (*back)[3], uint32_t n_back, const double *seed,
+                      const double (*ahead)[3], uint32_t n_ahead, double *worst)
 {
     const float(*got)[3] = (const float(*)[3])f->c.point + f->c.offset[i];
     uint64_t n = f->c.offset[i + 1] - f->c.offset[i];
@@ -245,7 +257,8 @@ static void compare(const fixture *f, agreement *a)
         const double seed[3] = {at[0][0], at[0][1], at[0][2]};
         double coefficients[64];
         uint32_t peak[32], n_back, n_ahead;
-        ref_coefficients(&r, seed, (ref_draw){0, 0, s, 0x80000000u}, f->params.boot_start == GLS_BOOT_START_FIT, coefficients);
+        ref_coefficients(&r, seed, (ref_draw){0, 0, s, 0x80000000u}, f->params.boot_start == GLS_BOOT_START_FIT,
+                         coefficients);
         uint32_t n = ref_peaks(&r, coefficients, peak, (uint32_t)f->params.max_directions_per_seed);
         a->directions += n;
         for (uint32_t k = 0; k < n; k++) {
@@ -257,7 +270,8 @@ static void compare(const fixture *f, agreement *a)
             while (line < f->c.n && f->c.seed_index[line] < s) line++;
             if (line == f->c.n || f->c.seed_index[line] != s) continue;
             a->lines++;
-            a->same += same_line(f, line++, (const double(*)[3])back, n_back, seed, (const double(*)[3])ahead, n_ahead, &a->worst);
+            a->same += same_line(f, line++, (const double(*)[3])back, n_back, seed, (const double(*)[3])ahead, n_ahead,
+                                 &a->worst);
             a->points += n_back + 1 + n_ahead;
         }
     }
@@ -285,14 +299,18 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
     assert_ok(gls_seeds_create_list((const double(*)[3])points, 120, false, &f.s.dwi->grid, &f.seeds));
     fixture_run(&f);
     compare(&f, &a);
-    print_message("%s, %s, %s, SNR %g: %zu of %zu streamlines (%.1f %%) are those of the reference, to %.2g voxels; %zu points\n", model == GLS_QBALL_OPDT ? "OPDT" : "CSA",
-                  retry == GLS_BOOT_RETRY_CONE ? "retry without a peak in the cone" : "retry without a peak", start == GLS_BOOT_START_FIT ? "from the fit" : "from a sample", snr, a.same,
-                  a.lines, 100.0 * (double)a.same / (double)a.lines, a.worst, a.points);
+    print_message(
+        "%s, %s, %s, SNR %g: %zu of %zu streamlines (%.1f %%) are those of the reference, to %.2g voxels; %zu points\n",
+        model == GLS_QBALL_OPDT ? "OPDT" : "CSA",
+        retry == GLS_BOOT_RETRY_CONE ? "retry without a peak in the cone" : "retry without a peak",
+        start == GLS_BOOT_START_FIT ? "from the fit" : "from a sample", snr, a.same, a.lines,
+        100.0 * (double)a.same / (double)a.lines, a.worst, a.points);
     assert_true(a.lines > 100 && a.points > 10 * a.lines);
     if (gls_device_get_info(device)->software) {
         assert_true((double)a.same >= share * (double)f.c.n);
         assert_true(fabs((double)a.directions - (double)f.result.directions) <= 0.01 * (double)a.directions);
-        for (int e = 0; e < GLS_END_COUNT; e++) assert_true(fabs((double)a.ends[e] - (double)f.result.ends[e]) <= 0.05 * (double)a.directions);
+        for (int e = 0; e < GLS_END_COUNT; e++)
+            assert_true(fabs((double)a.ends[e] - (double)f.result.ends[e]) <= 0.05 * (double)a.directions);
     }
     fixture_finish(&f);
 }
@@ -307,7 +325,8 @@ static void reference(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(invariants), cmocka_unit_test(cut_lengths), cmocka_unit_test(reference)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(invariants), cmocka_unit_test(cut_lengths),
+                                       cmocka_unit_test(reference)};
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Whole runs of the tracker: the same bytes however the work is cut, counts that agree, and runs that end early or empty. */
+/* Whole runs of the tracker: the same bytes however the work is cut, counts that agree, and runs that end early or
+ * empty. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ static int set_up(void **state)
     series_create(&phantom, dim, (const double(*)[4])affine, crossing, 2000, 20, "small", 6);
     qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
     for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) points[i][a] = i % 17 == 5 ? -3 - i : random_uniform(&seed, 0, dim[a] - 1); /* some outside */
+        for (int a = 0; a < 3; a++)
+            points[i][a] = i % 17 == 5 ? -3 - i : random_uniform(&seed, 0, dim[a] - 1); /* some outside */
     assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
     params = gls_track_params_default();
     params.step_size = 0.8;
@@ -82,14 +84,16 @@ static gls_track_result run_with(gls_device *d, const gls_track_params *p, colle
 
 static void assert_same_counts(const gls_track_result *a, const gls_track_result *b)
 {
-    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction && a->directions == b->directions);
+    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction &&
+                a->directions == b->directions);
     assert_true(a->streamlines == b->streamlines && a->points == b->points && a->truncated == b->truncated);
     assert_true(a->rejected_single_point == b->rejected_single_point && a->rejected_too_short == b->rejected_too_short);
     assert_memory_equal(a->ends, b->ends, sizeof a->ends);
-    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length && a->max_points == b->max_points);
+    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length &&
+                a->max_points == b->max_points);
 }
 
-/* --- the same bytes ------------------------------------------------------------------------------------------------------------------- */
+/* --- the same bytes ------------------------------------------------------- */
 
 static void repeated_runs(void **state)
 {
@@ -115,7 +119,8 @@ static void batch_sizes(void **state)
         snprintf(what, sizeof what, "batches of %d", (int)sizes[i]);
         assert_same_collection(&c, &expected, what);
         assert_same_counts(&result, &expected_result);
-        assert_true(result.batch_seeds <= sizes[i] && result.batches == (N_SEEDS + result.batch_seeds - 1) / result.batch_seeds);
+        assert_true(result.batch_seeds <= sizes[i] &&
+                    result.batches == (N_SEEDS + result.batch_seeds - 1) / result.batch_seeds);
         collection_finish(&c);
     }
 }
@@ -124,7 +129,9 @@ static void batch_sizes(void **state)
 static void tiny_limits(void **state)
 {
     (void)state;
-    static const char *const limits[] = {"storage_bytes=13200", "storage_bytes=30000", "work_groups=3", "work_group_size=4", "texture_3d=33", "texture_3d=64,storage_bytes=13100,work_groups=5"};
+    static const char *const limits[] = {"storage_bytes=13200", "storage_bytes=30000",
+                                         "work_groups=3",       "work_group_size=4",
+                                         "texture_3d=33",       "texture_3d=64,storage_bytes=13100,work_groups=5"};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         collection c;
         gls_device *d = open_limited(limits[i]);
@@ -137,8 +144,9 @@ static void tiny_limits(void **state)
     }
 }
 
-/* Where textures are too small for sides that are powers of two, coordinates are rounded as the layout has it, and so, rarely, another of two peaks is the larger: the same but
- * for rounding, and for every batch of that layout the same bytes. */
+/* Where textures are too small for sides that are powers of two, coordinates are rounded as the layout has it, and so,
+ * rarely, another of two peaks is the larger: the same but for rounding, and for every batch of that layout the same
+ * bytes. */
 static void small_textures(void **state)
 {
     (void)state;
@@ -168,7 +176,8 @@ static void overflowing_rounds(void **state)
     uint64_t seed = 12;
     for (int i = 0; i < N_SEEDS; i++) {
         for (int a = 0; a < 2; a++) points[i][a] = random_uniform(&seed, 5, 7);
-        points[i][2] = i < 2 * N_SEEDS / 3 ? 0 : random_uniform(&seed, 4, 5); /* where the stop map is low, and where it is high */
+        points[i][2] =
+            i < 2 * N_SEEDS / 3 ? 0 : random_uniform(&seed, 4, 5); /* where the stop map is low, and where it is high */
     }
     gls_seeds *list = NULL, *before = seeds;
     assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &list));
@@ -184,7 +193,8 @@ static void overflowing_rounds(void **state)
     assert_same_counts(&b, &a);
     assert_true(a.rejected_too_short + a.rejected_single_point > N_SEEDS / 3 && a.streamlines > N_SEEDS / 4);
     assert_sums(&a);
-    for (size_t i = 0; i < with_room.n; i++) assert_true((double)(with_room.offset[i + 1] - with_room.offset[i] - 1) * p.step_size >= 15 - 1e-9);
+    for (size_t i = 0; i < with_room.n; i++)
+        assert_true((double)(with_room.offset[i + 1] - with_room.offset[i] - 1) * p.step_size >= 15 - 1e-9);
     collection_finish(&with_room);
     collection_finish(&without);
     gls_seeds_destroy(list);
@@ -200,7 +210,8 @@ static void random_seeds(void **state)
         collection c;
         p.rng_seed = other[i]; /* both halves of the key count */
         gls_track_result r = run_with(device, &p, &c);
-        assert_true(c.n_points != expected.n_points || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) != 0);
+        assert_true(c.n_points != expected.n_points ||
+                    memcmp(c.point, expected.point, c.n_points * sizeof *c.point) != 0);
         assert_true(r.directions > expected_result.directions / 2 && r.directions < expected_result.directions * 2);
         collection_finish(&c);
     }
@@ -215,7 +226,7 @@ static void no_sink(void **state)
     assert_same_counts(&result, &expected_result);
 }
 
-/* --- counts and space ------------------------------------------------------------------------------------------------------------------ */
+/* --- counts and space ----------------------------------------------------- */
 
 static void counts(void **state)
 {
@@ -235,10 +246,13 @@ static void counts(void **state)
         shortest = fmin(shortest, length);
         assert_true(expected.seed_index[i] < N_SEEDS && expected.seed_index[i] % 17 != 5);
     }
-    assert_true(fabs(r->mean_length - sum / (double)expected.n) < 1e-9 && fabs(r->max_length - longest) < 1e-9 && fabs(r->min_length - shortest) < 1e-9);
-    assert_true(r->max_points == (uint64_t)(longest / params.step_size + 1.5) && r->min_length >= params.step_size - 1e-9);
-    print_message("%d seeds: %d directions, %d streamlines, %d points; ends %d %d %d %d\n", N_SEEDS, (int)r->directions, (int)r->streamlines, (int)r->points, (int)r->ends[0],
-                  (int)r->ends[1], (int)r->ends[2], (int)r->ends[3]);
+    assert_true(fabs(r->mean_length - sum / (double)expected.n) < 1e-9 && fabs(r->max_length - longest) < 1e-9 &&
+                fabs(r->min_length - shortest) < 1e-9);
+    assert_true(r->max_points == (uint64_t)(longest / params.step_size + 1.5) &&
+                r->min_length >= params.step_size - 1e-9);
+    print_message("%d seeds: %d directions, %d streamlines, %d points; ends %d %d %d %d\n", N_SEEDS, (int)r->directions,
+                  (int)r->streamlines, (int)r->points, (int)r->ends[0], (int)r->ends[1], (int)r->ends[2],
+                  (int)r->ends[3]);
 }
 
 static void space(void **state)
@@ -246,7 +260,7 @@ static void space(void **state)
     (void)state;
     collection c = {.sound = true};
     gls_track_result result;
-    const double (*map)[4] = (const double(*)[4])phantom.dwi->grid.affine;
+    const double(*map)[4] = (const double(*)[4])phantom.dwi->grid.affine;
     assert_ok(gls_tracker_run(tracker, seeds, map, collect, &c, NULL, NULL, &result));
     assert_true(c.sound && c.n == expected.n && c.n_points == expected.n_points);
     /* float32: three products and sums of numbers below 64 */
@@ -254,16 +268,20 @@ static void space(void **state)
     for (size_t i = 0; i < c.n_points; i++)
         for (int a = 0; a < 3; a++) {
             const float *p = expected.point[i];
-            worst = fmax(worst, fabs(map[a][0] * p[0] + map[a][1] * p[1] + map[a][2] * p[2] + map[a][3] - c.point[i][a]));
+            worst =
+                fmax(worst, fabs(map[a][0] * p[0] + map[a][1] * p[1] + map[a][2] * p[2] + map[a][3] - c.point[i][a]));
         }
     for (size_t i = 0; i < c.n; i++) {
         float p[1][3];
         gls_seeds_get(seeds, c.seed_index[i], 1, p);
         assert_memory_equal(p[0], expected.seed[i], sizeof p[0]);
         bool found = false; /* the seed is one of the points, and the very same in output space */
-        for (uint64_t k = c.offset[i]; k < c.offset[i + 1]; k++) found = found || memcmp(expected.point[k], p[0], sizeof p[0]) == 0;
+        for (uint64_t k = c.offset[i]; k < c.offset[i + 1]; k++)
+            found = found || memcmp(expected.point[k], p[0], sizeof p[0]) == 0;
         assert_true(found);
-        for (int a = 0; a < 3; a++) worst = fmax(worst, fabs(map[a][0] * p[0][0] + map[a][1] * p[0][1] + map[a][2] * p[0][2] + map[a][3] - c.seed[i][a]));
+        for (int a = 0; a < 3; a++)
+            worst = fmax(worst, fabs(map[a][0] * p[0][0] + map[a][1] * p[0][1] + map[a][2] * p[0][2] + map[a][3] -
+                                     c.seed[i][a]));
     }
     assert_true(worst < bound);
     collection_finish(&c);
@@ -310,7 +328,8 @@ static void bad_voxels(void **state)
         if (random_bits(&seed) % 40 != 0) continue;
         n_bad++;
         for (size_t t = 0; t < SERIES_VOLUMES; t++)
-            if (v % 2 == 0 || t % 5 == v % 5) phantom.dwi->data[t * voxels + v] = bad[v % 5]; /* 1e30 would be the largest value of all, rightly */
+            if (v % 2 == 0 || t % 5 == v % 5)
+                phantom.dwi->data[t * voxels + v] = bad[v % 5]; /* 1e30 would be the largest value of all, rightly */
         if (v % 3 == 0) phantom.stop->data[v] = bad[v % 6];
     }
     collection c, again;
@@ -322,7 +341,8 @@ static void bad_voxels(void **state)
     assert_sums(&r);
     assert_true(n_bad > 20 && c.n > 100);
     for (size_t i = 0; i < c.n_points; i++)
-        for (int a = 0; a < 3; a++) assert_true(c.point[i][a] >= -0.5f && c.point[i][a] < (float)phantom.dwi->grid.dim[a] - 0.5f);
+        for (int a = 0; a < 3; a++)
+            assert_true(c.point[i][a] >= -0.5f && c.point[i][a] < (float)phantom.dwi->grid.dim[a] - 0.5f);
     collection_finish(&c);
     collection_finish(&again);
     gls_image_destroy(phantom.dwi);
@@ -330,7 +350,7 @@ static void bad_voxels(void **state)
     phantom = before;
 }
 
-/* --- runs that end early or empty ------------------------------------------------------------------------------------------------------- */
+/* --- runs that end early or empty ----------------------------------------- */
 
 static void empty_results(void **state)
 {
@@ -338,7 +358,8 @@ static void empty_results(void **state)
     /* one inside, where nothing can be: the rest of the list outside */
     static const double outside[3][3] = {{-5, 2, 2}, {100, 100, 100}, {2, 2, -0.51}};
     double points[40][3];
-    for (int i = 0; i < 40; i++) memcpy(points[i], i == 39 ? (const double[3]){0, 0, 0} : outside[i % 3], sizeof points[i]);
+    for (int i = 0; i < 40; i++)
+        memcpy(points[i], i == 39 ? (const double[3]){0, 0, 0} : outside[i % 3], sizeof points[i]);
     gls_seeds *none = NULL;
     assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, false, &phantom.dwi->grid, &none));
     gls_track_params p = params;
@@ -349,7 +370,8 @@ static void empty_results(void **state)
     collection c;
     assert_ok(gls_tracker_create(device, &p, &input, &t));
     gls_track_result r = run_tracker(t, none, &c);
-    assert_true(r.seeds == 40 && r.seeds_without_direction >= 39 && r.streamlines == 0 && r.points == 0 && c.calls == 0);
+    assert_true(r.seeds == 40 && r.seeds_without_direction >= 39 && r.streamlines == 0 && r.points == 0 &&
+                c.calls == 0);
     assert_true(r.mean_length == 0 && r.max_points == 0);
     assert_sums(&r);
     collection_finish(&c);
@@ -367,7 +389,8 @@ static bool progress(void *user, uint64_t done, uint64_t total, uint64_t streaml
 {
     watch *w = user;
     w->calls++;
-    w->sound = w->sound && done >= w->last && done <= total && total == N_SEEDS && points >= w->points && streamlines >= w->streamlines && points >= streamlines;
+    w->sound = w->sound && done >= w->last && done <= total && total == N_SEEDS && points >= w->points &&
+               streamlines >= w->streamlines && points >= streamlines;
     w->last = done;
     w->points = points;
     w->streamlines = streamlines;
@@ -389,11 +412,13 @@ static void cancelling(void **state)
     assert_message("cancel");
     assert_true(w.sound && w.last == 100 && w.calls >= 2 && result.seeds == 123);
     /* what was delivered is the beginning of the whole */
-    assert_true(c.sound && c.n > 0 && c.n < expected.n && memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
+    assert_true(c.sound && c.n > 0 && c.n < expected.n &&
+                memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
     collection_finish(&c);
     w = (watch){.sound = true};
     assert_ok(gls_tracker_run(t, seeds, voxel_space, NULL, NULL, progress, &w, &result));
-    assert_true(w.sound && w.calls >= 6 && w.last == N_SEEDS && w.points == expected_result.points && w.streamlines == expected_result.streamlines);
+    assert_true(w.sound && w.calls >= 6 && w.last == N_SEEDS && w.points == expected_result.points &&
+                w.streamlines == expected_result.streamlines);
 
     /* a sink that fails at its first, a middle and the last call ends the run with its status and message */
     static const gls_status statuses[] = {GLS_ERR_OUTPUT, GLS_ERR_MEMORY, GLS_ERR_INPUT};
@@ -423,7 +448,8 @@ static void refused_input(void **state)
     gls_tracker *t = NULL;
     for (int i = 0; i < 5; i++) {
         gls_track_input input = good;
-        const void **field[] = {(const void **)&input.dwi, (const void **)&input.gradients, (const void **)&input.qball, (const void **)&input.stop_map, (const void **)&input.sphere};
+        const void **field[] = {(const void **)&input.dwi, (const void **)&input.gradients, (const void **)&input.qball,
+                                (const void **)&input.stop_map, (const void **)&input.sphere};
         *field[i] = NULL;
         assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
     }
@@ -442,10 +468,21 @@ static void refused_input(void **state)
         size_t field;
         double value;
     } bad[] = {
-        {FIELD_OF(step_size), 0},         {FIELD_OF(step_size), -1},      {FIELD_OF(step_size), NAN},        {FIELD_OF(max_angle), 0},
-        {FIELD_OF(max_angle), 90.5},      {FIELD_OF(max_length), 0},      {FIELD_OF(max_length), INFINITY},  {FIELD_OF(max_length), 0.5 * 0.8},
-        {FIELD_OF(min_length), 101},       {FIELD_OF(min_length), -1},     {FIELD_OF(stop_threshold), NAN},   {FIELD_OF(pmf_threshold), 1.5},
-        {FIELD_OF(pmf_threshold), -0.1},  {FIELD_OF(min_separation_angle), 91}, {FIELD_OF(relative_peak_threshold), -1},
+        {FIELD_OF(step_size), 0},
+        {FIELD_OF(step_size), -1},
+        {FIELD_OF(step_size), NAN},
+        {FIELD_OF(max_angle), 0},
+        {FIELD_OF(max_angle), 90.5},
+        {FIELD_OF(max_length), 0},
+        {FIELD_OF(max_length), INFINITY},
+        {FIELD_OF(max_length), 0.5 * 0.8},
+        {FIELD_OF(min_length), 101},
+        {FIELD_OF(min_length), -1},
+        {FIELD_OF(stop_threshold), NAN},
+        {FIELD_OF(pmf_threshold), 1.5},
+        {FIELD_OF(pmf_threshold), -0.1},
+        {FIELD_OF(min_separation_angle), 91},
+        {FIELD_OF(relative_peak_threshold), -1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         gls_track_params p = params;
@@ -481,15 +518,27 @@ static void refused_input(void **state)
     gls_tracker_destroy(NULL);
     assert_null(t);
     gls_device_memory after = gls_device_get_memory(device);
-    assert_true(before.allocated_bytes == after.allocated_bytes && before.n_buffers == after.n_buffers && before.n_textures == after.n_textures && before.n_kernels == after.n_kernels);
+    assert_true(before.allocated_bytes == after.allocated_bytes && before.n_buffers == after.n_buffers &&
+                before.n_textures == after.n_textures && before.n_kernels == after.n_kernels);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repeated_runs), cmocka_unit_test(batch_sizes), cmocka_unit_test(tiny_limits), cmocka_unit_test(small_textures), cmocka_unit_test(overflowing_rounds),
-        cmocka_unit_test(random_seeds), cmocka_unit_test(no_sink), cmocka_unit_test(counts), cmocka_unit_test(space), cmocka_unit_test(single_points),
-        cmocka_unit_test(bad_voxels), cmocka_unit_test(cancelling), cmocka_unit_test(empty_results), cmocka_unit_test(refused_input),
+        cmocka_unit_test(repeated_runs),
+        cmocka_unit_test(batch_sizes),
+        cmocka_unit_test(tiny_limits),
+        cmocka_unit_test(small_textures),
+        cmocka_unit_test(overflowing_rounds),
+        cmocka_unit_test(random_seeds),
+        cmocka_unit_test(no_sink),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(space),
+        cmocka_unit_test(single_points),
+        cmocka_unit_test(bad_voxels),
+        cmocka_unit_test(cancelling),
+        cmocka_unit_test(empty_results),
+        cmocka_unit_test(refused_input),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

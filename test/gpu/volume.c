@@ -17,24 +17,28 @@ static gls_grid make_grid(int x, int y, int z)
     return grid;
 }
 
-/* --- the plan -------------------------------------------------------------------------------------------------------------------------- */
+/* --- the plan ------------------------------------------------------------- */
 
 #define GIB ((uint64_t)1 << 30)
 
-static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, const gls_device_info *limits, const gls_volume_plan *p)
+static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, const gls_device_info *limits,
+                       const gls_volume_plan *p)
 {
     uint64_t tile = gls_grid_voxels(grid) * texel, texture = texel;
     assert_int_equal(p->n_tiles, n_tiles);
-    assert_true(p->n_textures >= 1 && p->n_textures <= GLS_VOLUME_MAX_TEXTURES && p->n_textures < limits->max_texture_units);
+    assert_true(p->n_textures >= 1 && p->n_textures <= GLS_VOLUME_MAX_TEXTURES &&
+                p->n_textures < limits->max_texture_units);
     /* all tiles have a place, and no texture is empty */
-    assert_true((uint64_t)p->n_textures * p->tiles_per_texture >= n_tiles && (uint64_t)(p->n_textures - 1) * p->tiles_per_texture < n_tiles);
+    assert_true((uint64_t)p->n_textures * p->tiles_per_texture >= n_tiles &&
+                (uint64_t)(p->n_textures - 1) * p->tiles_per_texture < n_tiles);
     for (int a = 0; a < 3; a++) {
         assert_true(p->texture_size[a] <= limits->max_texture_3d);
         texture *= p->texture_size[a];
     }
     assert_true(texture <= GIB || p->tiles_per_texture == 1);
     assert_int_equal(p->bytes, p->n_textures * texture);
-    /* strips cover the grid, the last one is needed, and each shares a plane with the next: no pair of neighbours lies apart */
+    /* strips cover the grid, the last one is needed, and each shares a plane with the next: no pair of neighbours lies
+     * apart */
     uint64_t nx = (uint64_t)grid->dim[0], last = (uint64_t)(p->n_strips - 1) * p->strip_step;
     assert_true(p->n_strips >= 1 && p->strip_step >= 1 && last + p->strip_width >= nx);
     assert_true(p->n_strips == 1 || (p->strip_step == p->strip_width - 1 && last + 1 < nx));
@@ -42,7 +46,8 @@ static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, c
     assert_true((uint64_t)p->tiles_per_texture * p->strip_width <= p->texture_size[0]);
     assert_int_equal(p->texture_size[1], grid->dim[1]);
     assert_true((uint64_t)p->n_strips * (uint64_t)grid->dim[2] <= p->texture_size[2]);
-    /* planes stored twice take a third more, a last strip that is not full less than one strip, and sides that are powers of two double two axes at most */
+    /* planes stored twice take a third more, a last strip that is not full less than one strip, and sides that are
+     * powers of two double two axes at most */
     uint64_t strips = p->n_strips > 1 ? (uint64_t)p->n_strips * p->strip_width : nx;
     assert_true(p->n_strips == 1 || (p->strip_width >= 4 && strips * 3 <= 4 * (nx + p->strip_width)));
     assert_true(p->bytes < 4 * p->n_textures * p->tiles_per_texture * (tile / nx * strips));
@@ -67,7 +72,8 @@ static uint64_t most_tiles(const gls_grid *grid, uint64_t texel, uint64_t limit)
 static void plans(void **state)
 {
     (void)state;
-    static const uint32_t sides[] = {1, 4, 7, 16, 17, 64, 100, 256, 2048, 4096, 16384}, units[] = {1, 2, 3, 8, 16, 32, 192};
+    static const uint32_t sides[] = {1, 4, 7, 16, 17, 64, 100, 256, 2048, 4096, 16384},
+                          units[] = {1, 2, 3, 8, 16, 32, 192};
     uint64_t seed = 5;
     int planned = 0, refused = 0;
     for (int i = 0; i < 200000; i++) {
@@ -75,11 +81,13 @@ static void plans(void **state)
         unsigned side[3];
         for (int a = 0; a < 3; a++) side[a] = 1 + (unsigned)(random_bits(&seed) % (unsigned)largest);
         gls_grid grid = make_grid((int)side[0], (int)side[1], (int)side[2]);
-        gls_device_info limits = {.max_texture_3d = sides[random_bits(&seed) % 11], .max_texture_units = units[random_bits(&seed) % 7]};
+        gls_device_info limits = {.max_texture_3d = sides[random_bits(&seed) % 11],
+                                  .max_texture_units = units[random_bits(&seed) % 7]};
         uint32_t n_tiles = 1 + (uint32_t)(random_bits(&seed) % 150);
         bool half = random_bits(&seed) & 1;
         gls_volume_plan plan;
-        gls_status status = gls_volume_plan_make(&grid, 4 * n_tiles, half ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F, &limits, &plan);
+        gls_status status =
+            gls_volume_plan_make(&grid, 4 * n_tiles, half ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F, &limits, &plan);
         if (status == GLS_OK) {
             check_plan(&grid, n_tiles, half ? 8 : 16, &limits, &plan);
             planned++;
@@ -88,7 +96,8 @@ static void plans(void **state)
         /* refused only where the textures cannot hold it however it is laid out */
         assert_int_equal(status, GLS_ERR_UNSUPPORTED);
         refused++;
-        uint64_t textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1 : GLS_VOLUME_MAX_TEXTURES;
+        uint64_t textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1
+                                                                                   : GLS_VOLUME_MAX_TEXTURES;
         assert_true(textures * most_tiles(&grid, half ? 8 : 16, limits.max_texture_3d) < n_tiles);
     }
     assert_true(planned > 10000 && refused > 1000);
@@ -109,32 +118,33 @@ static void clear_refusals(void **state)
     assert_int_equal(plan.n_textures, 15);
 }
 
-/* --- sampling -------------------------------------------------------------------------------------------------------------------------- */
+/* --- sampling ------------------------------------------------------------- */
 
 #define N_POINTS 2000
-#define RANGE 63    /* of the values within a tile: integers, exact in half floats up to 2048 */
+#define RANGE 63      /* of the values within a tile: integers, exact in half floats up to 2048 */
 #define CONTRAST 2000 /* between a tile and those beside it */
 
-static const char *const source = "layout(local_size_x = 32) in;\n"
-                                  "#include \"base/volume.glsl\"\n"
-                                  "layout(std430, binding = 0) readonly buffer Where { float where[]; };\n"
-                                  "layout(std430, binding = 1) writeonly buffer Value { float value[]; };\n"
-                                  "layout(location = 0) uniform uint n;\n"
-                                  "void main()\n"
-                                  "{\n"
-                                  "    uint i = gl_GlobalInvocationID.x;\n"
-                                  "    if (i >= n) return;\n"
-                                  "    vec3 p = vec3(where[3u * i], where[3u * i + 1u], where[3u * i + 2u]), base = volume_base(p);\n"
-                                  "    uint at = i * uint(CHANNELS + 2);\n"
-                                  "    value[at + uint(CHANNELS)] = inside(p) ? 1.0 : 0.0;\n"
-                                  "    value[at + uint(CHANNELS) + 1u] = stop_value(p);\n"
-                                  "#define TILES(texture_index, n_tiles, first)                                      \\\n"
-                                  "    for (int t = 0; t < n_tiles; t++) {                                           \\\n"
-                                  "        vec4 v = VOLUME_TILE(texture_index, t, base);                             \\\n"
-                                  "        for (int c = 0; c < 4; c++) value[at + uint(first + 4 * t + c)] = v[c];   \\\n"
-                                  "    }\n"
-                                  "#include \"tile_loops\"\n"
-                                  "}\n";
+static const char *const source =
+    "layout(local_size_x = 32) in;\n"
+    "#include \"base/volume.glsl\"\n"
+    "layout(std430, binding = 0) readonly buffer Where { float where[]; };\n"
+    "layout(std430, binding = 1) writeonly buffer Value { float value[]; };\n"
+    "layout(location = 0) uniform uint n;\n"
+    "void main()\n"
+    "{\n"
+    "    uint i = gl_GlobalInvocationID.x;\n"
+    "    if (i >= n) return;\n"
+    "    vec3 p = vec3(where[3u * i], where[3u * i + 1u], where[3u * i + 2u]), base = volume_base(p);\n"
+    "    uint at = i * uint(CHANNELS + 2);\n"
+    "    value[at + uint(CHANNELS)] = inside(p) ? 1.0 : 0.0;\n"
+    "    value[at + uint(CHANNELS) + 1u] = stop_value(p);\n"
+    "#define TILES(texture_index, n_tiles, first)                                      \\\n"
+    "    for (int t = 0; t < n_tiles; t++) {                                           \\\n"
+    "        vec4 v = VOLUME_TILE(texture_index, t, base);                             \\\n"
+    "        for (int c = 0; c < 4; c++) value[at + uint(first + 4 * t + c)] = v[c];   \\\n"
+    "    }\n"
+    "#include <tile_loops>\n"
+    "}\n";
 
 typedef struct fixture {
     gls_device *device;
@@ -150,12 +160,15 @@ static void load_kernel(fixture *f)
 {
     const gls_volume_plan *p = &f->volume.plan;
     char text[16][40];
-    static const char *const names[16] = {"GRID_X", "GRID_Y", "GRID_Z", "VOLUME_TEXTURES", "VOLUME_STRIPS", "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z",
-                                          "VOLUME_STRIP_STEP", "VOLUME_STRIP_WIDTH", "CHANNELS"};
+    static const char *const names[16] = {
+        "GRID_X",         "GRID_Y",         "GRID_Z",         "VOLUME_TEXTURES",   "VOLUME_STRIPS",
+        "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z", "VOLUME_STRIP_STEP", "VOLUME_STRIP_WIDTH",
+        "CHANNELS"};
     gls_define defines[12];
     const double size[3] = {p->texture_size[0], p->texture_size[1], p->texture_size[2]};
-    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2], p->n_textures, p->n_strips, 1 / size[0], 1 / size[1], 1 / size[2],
-                               p->strip_step, p->strip_width, 4.0 * f->n_tiles};
+    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2],  p->n_textures,
+                               p->n_strips,    1 / size[0],    1 / size[1],     1 / size[2],
+                               p->strip_step,  p->strip_width, 4.0 * f->n_tiles};
     for (int i = 0; i < 11; i++) {
         bool integer = i == 3 || i == 4 || i == 10;
         snprintf(text[i], sizeof text[i], integer ? "%.0f" : "%#.9g", values[i]);
@@ -177,32 +190,40 @@ static void put_tile(fixture *f, uint32_t tile, const float *values)
     float *part = malloc(4 * (size_t)p->strip_width * ny * nz * sizeof *part);
     for (uint32_t strip = 0; strip < p->n_strips; strip++) {
         uint32_t first = strip * p->strip_step, width = nx - first < p->strip_width ? nx - first : p->strip_width;
-        for (uint32_t row = 0; row < ny * nz; row++) memcpy(part + 4 * (size_t)row * width, values + 4 * ((size_t)row * nx + first), 4 * (size_t)width * sizeof *part);
+        for (uint32_t row = 0; row < ny * nz; row++)
+            memcpy(part + 4 * (size_t)row * width, values + 4 * ((size_t)row * nx + first),
+                   4 * (size_t)width * sizeof *part);
         uint32_t origin[3] = {tile % p->tiles_per_texture * p->strip_width, 0, strip * nz}, size[3] = {width, ny, nz};
         assert_ok(gls_texture_write(f->volume.texture[tile / p->tiles_per_texture], origin, size, part));
     }
     free(part);
 }
 
-static void fixture_init(fixture *f, const char *limits, const int dim[3], uint32_t n_tiles, gls_texture_format format, uint64_t *seed)
+static void fixture_init(fixture *f, const char *limits, const int dim[3], uint32_t n_tiles, gls_texture_format format,
+                         uint64_t *seed)
 {
     *f = (fixture){.device = open_limited(limits), .grid = make_grid(dim[0], dim[1], dim[2]), .n_tiles = n_tiles};
     size_t voxels = gls_grid_voxels(&f->grid);
     gls_volume_plan plan;
     assert_ok(gls_volume_plan_make(&f->grid, 4 * n_tiles, format, gls_device_get_info(f->device), &plan));
     f->volume.plan = plan;
-    for (uint32_t i = 0; i < plan.n_textures; i++) assert_ok(gls_texture_create(f->device, format, plan.texture_size, "volume", &f->volume.texture[i]));
+    for (uint32_t i = 0; i < plan.n_textures; i++)
+        assert_ok(gls_texture_create(f->device, format, plan.texture_size, "volume", &f->volume.texture[i]));
     f->data = malloc((4 * (size_t)n_tiles + 1) * voxels * sizeof *f->data);
     for (uint32_t t = 0; t < n_tiles; t++)
         for (size_t i = 0; i < 4 * voxels; i++) {
             /* tiles beside each other differ by CONTRAST */
-            f->data[4 * voxels * t + i] = (float)((t & 1 ? CONTRAST / 2 : -CONTRAST / 2) + (int)(random_bits(seed) % (RANGE + 1)));
+            f->data[4 * voxels * t + i] =
+                (float)((t & 1 ? CONTRAST / 2 : -CONTRAST / 2) + (int)(random_bits(seed) % (RANGE + 1)));
         }
     for (uint32_t t = 0; t < n_tiles; t++) put_tile(f, t, f->data + 4 * voxels * t);
     float *stop = f->data + 4 * voxels * n_tiles;
     for (size_t i = 0; i < voxels; i++) stop[i] = (float)random_uniform(seed, 0, 1);
-    assert_ok(gls_texture_create(f->device, GLS_TEXTURE_R32F, (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}, "stop", &f->stop_map));
-    assert_ok(gls_texture_write(f->stop_map, (const uint32_t[3]){0, 0, 0}, (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}, stop));
+    assert_ok(gls_texture_create(f->device, GLS_TEXTURE_R32F,
+                                 (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}, "stop",
+                                 &f->stop_map));
+    assert_ok(gls_texture_write(f->stop_map, (const uint32_t[3]){0, 0, 0},
+                                (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}, stop));
     load_kernel(f);
 }
 
@@ -216,15 +237,20 @@ static void fixture_finish(fixture *f)
     free(f->data);
 }
 
-/* Points at random, and on every kind of border: outer half voxels, faces of the grid, first and last voxel centres, one float to either side of each. */
+/* Points at random, and on every kind of border: outer half voxels, faces of the grid, first and last voxel centres,
+ * one float to either side of each. */
 static void make_points(const int dim[3], float (*p)[3], uint64_t *seed)
 {
     for (int i = 0; i < N_POINTS; i++)
         for (int a = 0; a < 3; a++) {
-            float n = (float)dim[a], special[] = {-0.5f, 0, n - 1, n - 0.5f, (float)(random_bits(seed) % (unsigned)dim[a])};
+            float n = (float)dim[a],
+                  special[] = {-0.5f, 0, n - 1, n - 0.5f, (float)(random_bits(seed) % (unsigned)dim[a])};
             uint64_t kind = random_bits(seed) % 16;
             float s = special[random_bits(seed) % 5];
-            p[i][a] = kind == 0 ? s : kind == 1 ? nextafterf(s, 1e9f) : kind == 2 ? nextafterf(s, -1e9f) : (float)random_uniform(seed, -0.5, n - 0.5);
+            p[i][a] = kind == 0   ? s
+                      : kind == 1 ? nextafterf(s, 1e9f)
+                      : kind == 2 ? nextafterf(s, -1e9f)
+                                  : (float)random_uniform(seed, -0.5, n - 0.5);
         }
 }
 
@@ -258,29 +284,36 @@ static void check_samples(const fixture *f, const int dim[3], const float (*p)[3
 {
     size_t voxels = gls_grid_voxels(&f->grid), channels = 4 * (size_t)f->n_tiles;
     double fetch = fetch_tolerance(f->device, f->volume.plan.texture_size), worst = 0, worst_stop = 0;
-    /* Within a tile neighbours differ by RANGE. The coordinate of an outermost centre is rounded, so that a CPU renderer takes that much of the tile beside it; a GPU's weight
-     * is 0 there. */
+    /* Within a tile neighbours differ by RANGE. The coordinate of an outermost centre is rounded, so that a CPU
+     * renderer takes that much of the tile beside it; a GPU's weight is 0 there. */
     double bound = fetch * RANGE + (gls_device_get_info(f->device)->software ? fetch * (CONTRAST + RANGE) : 0);
-    /* With sides that are powers of two a CPU renderer's coordinates along x and z are exact: what is left is the rounding along y, and of eight products of values below
-     * CONTRAST. Any bleeding between tiles would show. */
+    /* With sides that are powers of two a CPU renderer's coordinates along x and z are exact: what is left is the
+     * rounding along y, and of eight products of values below CONTRAST. Any bleeding between tiles would show. */
     const uint32_t *side = f->volume.plan.texture_size;
-    if (gls_device_get_info(f->device)->software && !(side[0] & (side[0] - 1)) && !(side[2] & (side[2] - 1))) bound = 3 * side[1] * 0x1p-24 * RANGE + 4 * CONTRAST * 0x1p-24;
+    if (gls_device_get_info(f->device)->software && !(side[0] & (side[0] - 1)) && !(side[2] & (side[2] - 1)))
+        bound = 3 * side[1] * 0x1p-24 * RANGE + 4 * CONTRAST * 0x1p-24;
     for (size_t i = 0; i < N_POINTS; i++) {
         const float *row = value + i * (channels + 2);
         assert_int_equal(row[channels], is_inside(dim, p[i]));
         if (!is_inside(dim, p[i])) continue;
         /* the kernel's rule: positions are rounded to 1/1024 voxel */
-        const float rounded[3] = {floorf(p[i][0] * 1024 + 0.5f) / 1024, floorf(p[i][1] * 1024 + 0.5f) / 1024, floorf(p[i][2] * 1024 + 0.5f) / 1024};
-        for (size_t c = 0; c < channels; c++) worst = fmax(worst, fabs(row[c] - interpolate(dim, f->data + 4 * voxels * (c / 4) + c % 4, 4, rounded)));
-        worst_stop = fmax(worst_stop, fabs(row[channels + 1] - interpolate(dim, f->data + 4 * voxels * f->n_tiles, 1, p[i])));
+        const float rounded[3] = {floorf(p[i][0] * 1024 + 0.5f) / 1024, floorf(p[i][1] * 1024 + 0.5f) / 1024,
+                                  floorf(p[i][2] * 1024 + 0.5f) / 1024};
+        for (size_t c = 0; c < channels; c++)
+            worst = fmax(worst, fabs(row[c] - interpolate(dim, f->data + 4 * voxels * (c / 4) + c % 4, 4, rounded)));
+        worst_stop =
+            fmax(worst_stop, fabs(row[channels + 1] - interpolate(dim, f->data + 4 * voxels * f->n_tiles, 1, p[i])));
     }
-    print_message("%d x %d x %d, %u tiles in %u of %u x %u x %u: error %.3g, allowed %.3g; stop map %.2g\n", dim[0], dim[1], dim[2], f->n_tiles, f->volume.plan.n_textures,
-                  f->volume.plan.texture_size[0], f->volume.plan.texture_size[1], f->volume.plan.texture_size[2], worst, bound, worst_stop);
+    print_message("%d x %d x %d, %u tiles in %u of %u x %u x %u: error %.3g, allowed %.3g; stop map %.2g\n", dim[0],
+                  dim[1], dim[2], f->n_tiles, f->volume.plan.n_textures, f->volume.plan.texture_size[0],
+                  f->volume.plan.texture_size[1], f->volume.plan.texture_size[2], worst, bound, worst_stop);
     assert_true(worst <= bound);
-    assert_true(worst_stop <= fetch_tolerance(f->device, (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}));
+    assert_true(worst_stop <=
+                fetch_tolerance(f->device, (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}));
 }
 
-static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_texture_format format, uint32_t n_textures)
+static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_texture_format format,
+                   uint32_t n_textures)
 {
     static float p[N_POINTS][3];
     uint64_t seed = 77;
@@ -294,9 +327,11 @@ static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_t
     assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, sizeof p, "where", &in));
     assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, n_values * sizeof *value, "value", &out));
     assert_ok(gls_buffer_write(in, 0, sizeof p, p));
-    gls_arg args[4 + GLS_VOLUME_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out), gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
+    gls_arg args[4 + GLS_VOLUME_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out),
+                                                 gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
     for (uint32_t i = 0; i < f.volume.plan.n_textures; i++) args[4 + i] = gls_arg_texture(1 + i, f.volume.texture[i]);
-    assert_ok(gls_kernel_run(f.kernel, (const uint32_t[3]){(N_POINTS + 31) / 32, 1, 1}, args, 4 + f.volume.plan.n_textures, NULL));
+    assert_ok(gls_kernel_run(f.kernel, (const uint32_t[3]){(N_POINTS + 31) / 32, 1, 1}, args,
+                             4 + f.volume.plan.n_textures, NULL));
     assert_ok(gls_buffer_read(out, 0, n_values * sizeof *value, value));
     check_samples(&f, dim, (const float(*)[3])p, value);
     free(value);
@@ -338,7 +373,9 @@ static void long_textures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans), cmocka_unit_test(clear_refusals), cmocka_unit_test(one_texture), cmocka_unit_test(several_textures), cmocka_unit_test(long_textures),
+        cmocka_unit_test(plans),         cmocka_unit_test(clear_refusals),
+        cmocka_unit_test(one_texture),   cmocka_unit_test(several_textures),
+        cmocka_unit_test(long_textures),
     };
     gls_device *device;
     int status;

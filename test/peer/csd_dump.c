@@ -13,8 +13,8 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static gls_status get_response(const char *name, const gls_image *dwi, const gls_gradients *shell, const size_t *volume, const gls_gradients *all, double bval,
-                               int order, gls_response *response)
+static gls_status get_response(const char *name, const gls_image *dwi, const gls_gradients *shell, const size_t *volume,
+                               const gls_gradients *all, double bval, int order, gls_response *response)
 {
     gls_response_options options = gls_response_options_default();
     if (!strncmp(name, "auto", 4)) {
@@ -39,7 +39,8 @@ gls_status dump_csd(int argc, char **argv)
     options.sh_order = atoi(argv[5]);
     gls_status status = gls_image_read(argv[0], GLS_IMAGE_4D, &dwi);
     if (status == GLS_OK && strcmp(argv[3], "-")) status = gls_image_read(argv[3], GLS_IMAGE_3D, &mask);
-    if (status == GLS_OK) status = gls_gradients_read(argv[1], argv[2], &table_options, &dwi->grid, dwi->n_volumes, &all);
+    if (status == GLS_OK)
+        status = gls_gradients_read(argv[1], argv[2], &table_options, &dwi->grid, dwi->n_volumes, &all);
     if (status == GLS_OK && argc > 7 && strcmp(argv[7], "small")) status = gls_sphere_read(argv[7], &sphere);
     options.sphere = sphere;
     if (status == GLS_OK) status = gls_csd_choose_shell(all, argc > 8 ? atof(argv[8]) : 0, &bval);
@@ -53,7 +54,8 @@ gls_status dump_csd(int argc, char **argv)
     wall = seconds(CLOCK_MONOTONIC);
     cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (status == GLS_OK) status = gls_csd_fit(dwi, shell, volume, mask, &response, &options, NULL, NULL, &sh);
-    fprintf(stderr, "fit: %.2f s, %.2f s of processors\n", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    fprintf(stderr, "fit: %.2f s, %.2f s of processors\n", seconds(CLOCK_MONOTONIC) - wall,
+            seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
     snprintf(path, sizeof path, "%s_sh.nii", argv[6]);
     if (status == GLS_OK) status = gls_image_write(path, sh, GLS_IMAGE_FLOAT32);
     free(volume);
@@ -81,7 +83,8 @@ static gls_status write_samples(const gls_odf_source *source, const char *prefix
     snprintf(path, sizeof path, "%s_vertices.txt", prefix);
     FILE *file = status == GLS_OK ? fopen(path, "w") : NULL;
     for (size_t v = 0; file && v < source->sphere->n; v++)
-        fprintf(file, "%.17g %.17g %.17g\n", source->sphere->vertex[v][0], source->sphere->vertex[v][1], source->sphere->vertex[v][2]);
+        fprintf(file, "%.17g %.17g %.17g\n", source->sphere->vertex[v][0], source->sphere->vertex[v][1],
+                source->sphere->vertex[v][2]);
     if (file) fclose(file);
     gls_image_destroy(odf);
     return status;
@@ -97,11 +100,15 @@ gls_status dump_sh(int argc, char **argv)
     gls_odf_options options = {.clip = false};
     gls_status status = gls_sh_basis_parse(argv[1], &basis);
     if (status == GLS_OK) status = gls_image_read(argv[0], GLS_IMAGE_ANY, &sh);
-    if (status == GLS_OK) status = !strcmp(argv[3], "small") || !strcmp(argv[3], "default") ? gls_sphere_create(argv[3], &sphere) : gls_sphere_read(argv[3], &sphere);
+    if (status == GLS_OK)
+        status = !strcmp(argv[3], "small") || !strcmp(argv[3], "default") ? gls_sphere_create(argv[3], &sphere)
+                                                                          : gls_sphere_read(argv[3], &sphere);
     double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (status == GLS_OK) status = gls_odf_source_create_sh(sh, argv[0], basis, frame_of(argv[2]), sphere, &options, &source);
+    if (status == GLS_OK)
+        status = gls_odf_source_create_sh(sh, argv[0], basis, frame_of(argv[2]), sphere, &options, &source);
     if (status == GLS_OK) status = write_samples(source, argv[4]);
-    fprintf(stderr, "sampled and written: %.2f s, %.2f s of processors\n", seconds(CLOCK_MONOTONIC) - wall, seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    fprintf(stderr, "sampled and written: %.2f s, %.2f s of processors\n", seconds(CLOCK_MONOTONIC) - wall,
+            seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
     gls_odf_source_destroy(source);
     gls_sphere_destroy(sphere);
     gls_image_destroy(sh);
@@ -112,14 +119,15 @@ gls_status dump_amplitudes(int argc, char **argv)
 {
     (void)argc;
     gls_image *odf = NULL;
-    double (*direction)[3] = NULL;
+    double(*direction)[3] = NULL;
     size_t n = 0;
     gls_odf_source *source = NULL;
     gls_odf_options options = {.clip = false};
     gls_status status = gls_image_read(argv[0], GLS_IMAGE_4D, &odf);
     if (status == GLS_OK) status = gls_odf_directions_read(argv[1], &direction, &n);
     if (status == GLS_OK)
-        status = gls_odf_source_create_amplitudes(odf, argv[0], (const double (*)[3])direction, n, argv[1], frame_of(argv[2]), &options, &source);
+        status = gls_odf_source_create_amplitudes(odf, argv[0], (const double(*)[3])direction, n, argv[1],
+                                                  frame_of(argv[2]), &options, &source);
     if (status == GLS_OK) status = write_samples(source, argv[3]);
     gls_odf_source_destroy(source);
     gls_image_destroy(odf);
@@ -135,7 +143,8 @@ gls_status dump_convert(int argc, char **argv)
     gls_status status = gls_sh_basis_parse(argv[1], &from);
     if (status == GLS_OK) status = gls_sh_basis_parse(argv[3], &to);
     if (status == GLS_OK) status = gls_image_read(argv[0], GLS_IMAGE_ANY, &sh);
-    if (status == GLS_OK) status = gls_odf_convert_sh(sh, argv[0], from, frame_of(argv[2]), to, frame_of(argv[4]), &converted);
+    if (status == GLS_OK)
+        status = gls_odf_convert_sh(sh, argv[0], from, frame_of(argv[2]), to, frame_of(argv[4]), &converted);
     if (status == GLS_OK) status = gls_image_write(argv[5], converted, GLS_IMAGE_FLOAT32);
     gls_image_destroy(sh);
     gls_image_destroy(converted);

@@ -18,7 +18,8 @@ static gls_status write_image(const char *prefix, const char *name, const gls_im
     return gls_image_write(path, image, GLS_IMAGE_FLOAT32);
 }
 
-/* tensor DWI BVAL BVEC OUTPREFIX [image|fsl|world]: OUTPREFIX_fa.nii.gz, _tensor.nii.gz, _evals.nii.gz; the frame is image unless given. */
+/* tensor DWI BVAL BVEC OUTPREFIX [image|fsl|world]: OUTPREFIX_fa.nii.gz, _tensor.nii.gz, _evals.nii.gz; the frame is
+ * image unless given. */
 static gls_status dump_tensor(int argc, char **argv)
 {
     gls_image *dwi = NULL, *fa = NULL, *tensor = NULL, *evals = NULL;
@@ -26,9 +27,12 @@ static gls_status dump_tensor(int argc, char **argv)
     gls_gradients_options table_options = gls_gradients_options_default();
     gls_tensor_options options = gls_tensor_options_default();
     const char *frame = argc > 4 ? argv[4] : "image";
-    table_options.frame = !strcmp(frame, "fsl") ? GLS_BVEC_FSL : !strcmp(frame, "world") ? GLS_BVEC_WORLD : GLS_BVEC_IMAGE;
+    table_options.frame = !strcmp(frame, "fsl")     ? GLS_BVEC_FSL
+                          : !strcmp(frame, "world") ? GLS_BVEC_WORLD
+                                                    : GLS_BVEC_IMAGE;
     gls_status status = gls_image_read(argv[0], GLS_IMAGE_4D, &dwi);
-    if (status == GLS_OK) status = gls_gradients_read(argv[1], argv[2], &table_options, &dwi->grid, dwi->n_volumes, &gradients);
+    if (status == GLS_OK)
+        status = gls_gradients_read(argv[1], argv[2], &table_options, &dwi->grid, dwi->n_volumes, &gradients);
     if (status == GLS_OK) status = gls_tensor_fit(dwi, gradients, NULL, &options, &fa, &tensor, &evals);
     if (status == GLS_OK) status = write_image(argv[3], "fa", fa);
     if (status == GLS_OK) status = write_image(argv[3], "tensor", tensor);
@@ -63,6 +67,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", gls_last_error());
         return 1;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) fprintf(stderr, "usage: %s %s %s\n", argv[0], commands[i].name, commands[i].usage);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(stderr, "usage: %s %s %s\n", argv[0], commands[i].name, commands[i].usage);
     return 2;
 }

@@ -4,7 +4,8 @@
 
 #include <glslines/glslines.h>
 
-/* csd DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]: OUTPREFIX_sh.nii, _response.txt, _zonal.txt; vectors as they are. */
+/* csd DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]: OUTPREFIX_sh.nii, _response.txt,
+ * _zonal.txt; vectors as they are. */
 gls_status dump_csd(int argc, char **argv);
 /* sh IMAGE BASIS FRAME SPHERE|default|small OUTPREFIX: OUTPREFIX_odf.nii, _vertices.txt; not clipped. */
 gls_status dump_sh(int argc, char **argv);

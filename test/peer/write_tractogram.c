@@ -1,7 +1,8 @@
 /* Writes what test/peer/readers.py has chosen, through the library's writers.
  *
- *   peer_write_tractogram lines SPEC OUT [half]   SPEC: dimensions, affine (12), number of lines; per line its number of points and voxel coordinates
- *   peer_write_tractogram copy IN OUT TYPE        reads an image and writes it as float32, int16 or uint8 */
+ *   peer_write_tractogram lines SPEC OUT [half]   SPEC: dimensions, affine (12), number of lines; per line its number
+ * of points and voxel coordinates peer_write_tractogram copy IN OUT TYPE        reads an image and writes it as
+ * float32, int16 or uint8 */
 #include <glslines/image.h>
 #include <glslines/tractogram.h>
 
@@ -38,7 +39,8 @@ static bool read_spec(const char *path, lines *l)
 }
 
 /* Lines first .. last - 1 as one run; the seed of a line is its first point, the seed index 10 times its number. */
-static gls_status append(gls_tractogram_writer *writer, const lines *l, const double map[3][4], size_t first, size_t last)
+static gls_status append(gls_tractogram_writer *writer, const lines *l, const double map[3][4], size_t first,
+                         size_t last)
 {
     size_t n = last - first, points = (size_t)(l->offset[last] - l->offset[first]);
     uint64_t *offset = malloc((n + 1) * sizeof *offset);
@@ -47,7 +49,8 @@ static gls_status append(gls_tractogram_writer *writer, const lines *l, const do
     for (size_t i = 0; i <= n; i++) offset[i] = l->offset[first + i] - l->offset[first];
     for (size_t p = 0; p < points; p++) {
         const double *v = l->voxel[l->offset[first] + p];
-        for (int r = 0; r < 3; r++) point[p][r] = (float)(map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2] + map[r][3]);
+        for (int r = 0; r < 3; r++)
+            point[p][r] = (float)(map[r][0] * v[0] + map[r][1] * v[1] + map[r][2] * v[2] + map[r][3]);
     }
     for (size_t i = 0; i < n; i++) {
         memcpy(seed[i], point[offset[i]], sizeof seed[i]);
@@ -88,7 +91,10 @@ static gls_status copy_image(const char *in, const char *out, const char *type)
     gls_image *image;
     gls_status status = gls_image_read(in, GLS_IMAGE_ANY, &image);
     if (status != GLS_OK) return status;
-    status = gls_image_write(out, image, !strcmp(type, "int16") ? GLS_IMAGE_INT16 : !strcmp(type, "uint8") ? GLS_IMAGE_UINT8 : GLS_IMAGE_FLOAT32);
+    status = gls_image_write(out, image,
+                             !strcmp(type, "int16")   ? GLS_IMAGE_INT16
+                             : !strcmp(type, "uint8") ? GLS_IMAGE_UINT8
+                                                      : GLS_IMAGE_FLOAT32);
     gls_image_destroy(image);
     return status;
 }

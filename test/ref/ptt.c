@@ -74,11 +74,13 @@ void ptt_frame_make(const double t[3], double angle, ptt_frame *frame)
 
 double ptt_disc_area(const ptt_disc *disc, size_t face)
 {
-    const double *a = disc->vertex[disc->face[face][0]], *b = disc->vertex[disc->face[face][1]], *c = disc->vertex[disc->face[face][2]];
+    const double *a = disc->vertex[disc->face[face][0]], *b = disc->vertex[disc->face[face][1]],
+                 *c = disc->vertex[disc->face[face][2]];
     return fabs(a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1])) / 2;
 }
 
-bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere, const gls_image *stop, const ptt_disc *disc)
+bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere,
+                  const gls_image *stop, const ptt_disc *disc)
 {
     size_t voxels = gls_grid_voxels(&stop->grid), n = sphere->n;
     *ref = (ptt_ref){.params = params, .stop = stop, .sphere = sphere, .disc = disc};
@@ -102,8 +104,10 @@ void ptt_ref_finish(ptt_ref *ref)
 
 static size_t nearest_mapped(const ptt_ref *ref, const double t[3])
 {
-    double sum = fabs(t[0]) + fabs(t[1]) + fabs(t[2]), side = t[2] < 0 ? -1 : 1, u = side * (t[0] + t[1]) / sum, v = side * (t[0] - t[1]) / sum, size = (double)ref->nearest_size;
-    double x = fmin(fmax(floor((u + 1) / 2 * size), 0), size - 1), y = fmin(fmax(floor((v + 1) / 2 * size), 0), size - 1);
+    double sum = fabs(t[0]) + fabs(t[1]) + fabs(t[2]), side = t[2] < 0 ? -1 : 1, u = side * (t[0] + t[1]) / sum,
+           v = side * (t[0] - t[1]) / sum, size = (double)ref->nearest_size;
+    double x = fmin(fmax(floor((u + 1) / 2 * size), 0), size - 1),
+           y = fmin(fmax(floor((v + 1) / 2 * size), 0), size - 1);
     size_t other = !ref->sphere->antipodal && t[2] < 0 ? ref->nearest_size * ref->nearest_size : 0;
     return ref->nearest[other + (size_t)y * ref->nearest_size + (size_t)x];
 }
@@ -208,7 +212,9 @@ static double threads(const ptt_ref *ref, const double p[3], const ptt_frame *f)
     double sum = 0;
     for (int i = 0; i < count; i++) {
         double angle = 2 * acos(-1.0) * i / count, at[3];
-        for (int a = 0; a < 3; a++) at[a] = p[a] + ref->params->probe_radius * (cos(angle) * f->n[a] + sin(angle) * f->b[a]) / ref->stop->grid.voxel_size[a];
+        for (int a = 0; a < 3; a++)
+            at[a] = p[a] + ref->params->probe_radius * (cos(angle) * f->n[a] + sin(angle) * f->b[a]) /
+                               ref->stop->grid.voxel_size[a];
         sum += amplitude(ref, at, f->t);
     }
     return sum / count;
@@ -243,8 +249,10 @@ static double angle_of(uint32_t word)
     return 2 * acos(-1.0) * uniform(word);
 }
 
-/* Running sums of area times support over the faces; returns the whole. frame NULL: each vertex of the disc has a random normal of its own, the tangent is t. */
-static double weigh(const ptt_ref *ref, const double p[3], const double t[3], const ptt_frame *frame, const ptt_random *random, uint32_t block, double *upto)
+/* Running sums of area times support over the faces; returns the whole. frame NULL: each vertex of the disc has a
+ * random normal of its own, the tangent is t. */
+static double weigh(const ptt_ref *ref, const double p[3], const double t[3], const ptt_frame *frame,
+                    const ptt_random *random, uint32_t block, double *upto)
 {
     double support[PTT_DISC_MAX], total = 0, k = gls_track_max_curvature(ref->params);
     const ptt_disc *disc = ref->disc;
@@ -279,13 +287,15 @@ static void draw_curvature(const ptt_ref *ref, const double *upto, double total,
         r2 = 1 - r2;
     }
     for (int i = 0; i < 2; i++) {
-        double v0 = disc->vertex[disc->face[f][0]][i], v1 = disc->vertex[disc->face[f][1]][i], v2 = disc->vertex[disc->face[f][2]][i];
+        double v0 = disc->vertex[disc->face[f][0]][i], v1 = disc->vertex[disc->face[f][1]][i],
+               v2 = disc->vertex[disc->face[f][2]][i];
         k[i] = gls_track_max_curvature(ref->params) * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
     }
 }
 
 /* The best supported of each round of random frames and curves, until one has enough. */
-static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3], const ptt_random *random, uint32_t block, ptt_frame *best)
+static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3], const ptt_random *random,
+                        uint32_t block, ptt_frame *best)
 {
     double upto[PTT_DISC_MAX], total = weigh(ref, p, t, NULL, random, block, upto);
     for (uint32_t c = 0; c < TRIES && total > 0; c += ROUND) {
@@ -311,7 +321,8 @@ static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3]
 /* Goes one short step; false if no curve has enough support. */
 static bool short_step(const ptt_ref *ref, double p[3], ptt_frame *frame, const ptt_random *random, uint32_t step)
 {
-    double upto[PTT_DISC_MAX], total = weigh(ref, p, frame->t, frame, random, 0, upto), s = ref->params->step_size / ref->substeps;
+    double upto[PTT_DISC_MAX], total = weigh(ref, p, frame->t, frame, random, 0, upto),
+                               s = ref->params->step_size / ref->substeps;
     for (uint32_t c = 0; c < TRIES && total > 0; c++) {
         uint32_t word[4];
         double k[2], moved[3];
@@ -332,7 +343,8 @@ static bool short_step(const ptt_ref *ref, double p[3], ptt_frame *frame, const 
     return false;
 }
 
-static gls_end track_half(const ptt_ref *ref, const double seed[3], ptt_frame frame, bool backward, const ptt_random *random, double (*point)[3], size_t *n)
+static gls_end track_half(const ptt_ref *ref, const double seed[3], ptt_frame frame, bool backward,
+                          const ptt_random *random, double (*point)[3], size_t *n)
 {
     double p[3] = {seed[0], seed[1], seed[2]};
     *n = 0;
@@ -345,7 +357,8 @@ static gls_end track_half(const ptt_ref *ref, const double seed[3], ptt_frame fr
     return GLS_END_MAX_LENGTH;
 }
 
-size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random, double (*point)[3], size_t *at_seed, gls_end ends[2])
+size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random,
+                 double (*point)[3], size_t *at_seed, gls_end ends[2])
 {
     const double *t = ref->sphere->vertex[vertex], opposite[3] = {-t[0], -t[1], -t[2]};
     ptt_frame frame[2]; /* backward, forward */

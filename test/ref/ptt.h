@@ -1,7 +1,7 @@
 /* Parallel transport tractography (Aydogan and Shi 2021) once more, in double and in plain loops.
  *
- * Curves are followed with the closed form of the transported frame, probe step by probe step. Nothing of the tracker is used but its tables, where the caller wants
- * to draw the same streamlines from the same random numbers. */
+ * Curves are followed with the closed form of the transported frame, probe step by probe step. Nothing of the tracker
+ * is used but its tables, where the caller wants to draw the same streamlines from the same random numbers. */
 #ifndef GLS_TEST_REF_PTT_H
 #define GLS_TEST_REF_PTT_H
 
@@ -43,7 +43,8 @@ typedef struct ptt_ref {
     uint32_t substeps, max_steps;
 } ptt_ref;
 /* odf: amplitudes on the sphere, >= 0. False: out of memory. */
-bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere, const gls_image *stop, const ptt_disc *disc);
+bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere,
+                  const gls_image *stop, const ptt_disc *disc);
 void ptt_ref_finish(ptt_ref *ref);
 
 /* Vertex nearest to t, by the map if there is one. */
@@ -54,8 +55,10 @@ double ptt_stop_value(const ptt_ref *ref, const double p[3]);
 size_t ptt_initial(const ptt_ref *ref, const double p[3], uint32_t *vertex, size_t capacity);
 /* Sum of the amplitudes along the probe. */
 double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2);
-/* The streamline through the seed along vertex: its points in voxels, end to end, and at which of them the seed is. point: 2 max_steps + 1 at least. ends: why it ended
- * backward and forward. Never cut to the maximum length as a whole. */
-size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random, double (*point)[3], size_t *at_seed, gls_end ends[2]);
+/* The streamline through the seed along vertex: its points in voxels, end to end, and at which of them the seed is.
+ * point: 2 max_steps + 1 at least. ends: why it ended backward and forward. Never cut to the maximum length as a whole.
+ */
+size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random,
+                 double (*point)[3], size_t *at_seed, gls_end ends[2]);
 
 #endif

@@ -1,4 +1,5 @@
-/* Volumes on which PTT is tried, the tables that its kernels use, and the reference's streamlines on them. Include after series.h and collect.h. */
+/* Volumes on which PTT is tried, the tables that its kernels use, and the reference's streamlines on them. Include
+ * after series.h and collect.h. */
 #ifndef GLS_TEST_REF_PTT_SCENE_H
 #define GLS_TEST_REF_PTT_SCENE_H
 
@@ -15,7 +16,8 @@ typedef struct scene {
 } scene;
 
 /* Sums of Watson's distributions round n directions, each with its weight. */
-static inline double lobes(const double v[3], const double (*direction)[3], const double *weight, int n, double sharpness)
+static inline double lobes(const double v[3], const double (*direction)[3], const double *weight, int n,
+                           double sharpness)
 {
     double sum = 0;
     for (int f = 0; f < n; f++) {
@@ -26,7 +28,8 @@ static inline double lobes(const double v[3], const double (*direction)[3], cons
 }
 
 /* Directions and weights of the lobes in a voxel, at most three; returns how many. */
-typedef int (*lobe_field)(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3], double *stop);
+typedef int (*lobe_field)(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3],
+                          double weight[3], double *stop);
 
 static inline void scene_create(scene *s, const gls_grid *grid, lobe_field field, void *user, double sharpness)
 {
@@ -37,14 +40,18 @@ static inline void scene_create(scene *s, const gls_grid *grid, lobe_field field
     assert_ok(gls_image_create(grid, 1, &s->stop));
     size_t voxels = gls_grid_voxels(grid);
     for (size_t i = 0; i < voxels; i++) {
-        int voxel[3] = {(int)(i % (size_t)grid->dim[0]), (int)(i / (size_t)grid->dim[0] % (size_t)grid->dim[1]), (int)(i / ((size_t)grid->dim[0] * (size_t)grid->dim[1]))};
+        int voxel[3] = {(int)(i % (size_t)grid->dim[0]), (int)(i / (size_t)grid->dim[0] % (size_t)grid->dim[1]),
+                        (int)(i / ((size_t)grid->dim[0] * (size_t)grid->dim[1]))};
         double direction[3][3], weight[3] = {1, 1, 1}, stop = 0;
         int n = field(user, grid, voxel, direction, weight, &stop);
         s->stop->data[i] = (float)stop;
-        for (size_t v = 0; v < full->n; v++) s->given->data[v * voxels + i] = (float)(50 * lobes(full->vertex[v], (const double(*)[3])direction, weight, n, sharpness));
+        for (size_t v = 0; v < full->n; v++)
+            s->given->data[v * voxels + i] =
+                (float)(50 * lobes(full->vertex[v], (const double(*)[3])direction, weight, n, sharpness));
     }
     gls_odf_options options = gls_odf_options_default();
-    assert_ok(gls_odf_source_create_amplitudes(s->given, "scene", (const double(*)[3])full->vertex, full->n, "small sphere", GLS_BVEC_IMAGE, &options, &s->source));
+    assert_ok(gls_odf_source_create_amplitudes(s->given, "scene", (const double(*)[3])full->vertex, full->n,
+                                               "small sphere", GLS_BVEC_IMAGE, &options, &s->source));
     assert_true(s->source->sphere->antipodal && s->source->sphere->n == half->n);
     assert_ok(gls_odf_sample(s->source, &s->odf));
     gls_sphere_destroy(half);
@@ -63,7 +70,8 @@ static inline void scene_destroy(scene *s)
 static inline gls_grid scene_grid(int x, int y, int z, double vx, double vy, double vz)
 {
     gls_grid grid;
-    assert_ok(gls_grid_init(&grid, (const int32_t[3]){x, y, z}, (const double[3][4]){{vx, 0, 0, 0}, {0, vy, 0, 0}, {0, 0, vz, 0}}));
+    assert_ok(gls_grid_init(&grid, (const int32_t[3]){x, y, z},
+                            (const double[3][4]){{vx, 0, 0, 0}, {0, vy, 0, 0}, {0, 0, vz, 0}}));
     return grid;
 }
 
@@ -81,7 +89,8 @@ static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
     gls_sections sections = {0};
     gls_define_list defines = {0};
     gls_section_tables_begin(&sections, &defines);
-    gls_section_disc(&sections, &defines, 7, &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
+    gls_section_disc(&sections, &defines, 7,
+                     &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
     const uint32_t *face = sections.word + table_define(&defines, "TABLE_FACES");
     size_t n = (size_t)table_define(&defines, "N_DISC_FACES");
     *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), n, {{0}}, {{0}}};
@@ -138,10 +147,12 @@ static inline void other_words(void *user, uint32_t block, uint32_t step, uint32
 }
 
 /* Tracks all seeds and keeps everything. numbers: 0 for the tracker's random numbers, else a set of others. */
-static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, uint64_t numbers, uint64_t ends[GLS_END_COUNT], collection *c)
+static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, uint64_t numbers,
+                                 uint64_t ends[GLS_END_COUNT], collection *c)
 {
     enum { MOST = 32 };
-    size_t n_seeds = gls_seeds_count(seeds), capacity = 2 * (size_t)ref->max_steps + 1, *n_points = calloc(n_seeds * MOST, sizeof *n_points);
+    size_t n_seeds = gls_seeds_count(seeds), capacity = 2 * (size_t)ref->max_steps + 1,
+           *n_points = calloc(n_seeds * MOST, sizeof *n_points);
     float(*seed)[3] = malloc(n_seeds * sizeof *seed);
     double(**point)[3] = calloc(n_seeds * MOST, sizeof *point);
     uint64_t counted[GLS_END_COUNT] = {0};
@@ -199,7 +210,8 @@ static inline gls_track_params ptt_params(void)
     return p;
 }
 
-static inline gls_track_result run_device(gls_device *device, const scene *s, const gls_track_params *params, const gls_seeds *seeds, collection *c)
+static inline gls_track_result run_device(gls_device *device, const scene *s, const gls_track_params *params,
+                                          const gls_seeds *seeds, collection *c)
 {
     gls_track_input input = {.odf = s->source, .stop_map = s->stop};
     gls_tracker *tracker = NULL;
@@ -236,20 +248,23 @@ static inline double share_equal(const collection *a, const collection *b, const
             continue;
         }
         for (size_t j = 0; j < n; j++)
-            for (int x = 0; x < 3; x++) worst = fmax(worst, fabs(a->point[a->offset[i] + j][x] - b->point[b->offset[i] + j][x]));
+            for (int x = 0; x < 3; x++)
+                worst = fmax(worst, fabs(a->point[a->offset[i] + j][x] - b->point[b->offset[i] + j][x]));
         equal += worst < 0.05;
         if (worst < 0.05) worst_equal = fmax(worst_equal, worst);
     }
-    print_message("%s: %zu of %zu streamlines (%zu points) the same, the worst of them %.1e voxel off; %zu of the others have another length\n", what, equal, a->n, a->n_points,
-                  worst_equal, lengths);
+    print_message("%s: %zu of %zu streamlines (%zu points) the same, the worst of them %.1e voxel off; %zu of the "
+                  "others have another length\n",
+                  what, equal, a->n, a->n_points, worst_equal, lengths);
     return (double)equal / (double)a->n;
 }
 
-/* Checks all stored steps: as long in mm as the short steps together, but for what the bend takes, and bent by no more than the largest curvature allows. Returns the
- * sharpest radius of curvature. */
+/* Checks all stored steps: as long in mm as the short steps together, but for what the bend takes, and bent by no more
+ * than the largest curvature allows. Returns the sharpest radius of curvature. */
 static inline double check_steps(const collection *c, const gls_grid *grid, const gls_track_params *p)
 {
-    double k = gls_track_max_curvature(p), least = 2 / k * sin(k * p->step_size / 2), sharpest = 0, shortest = 1e9, longest = 0;
+    double k = gls_track_max_curvature(p), least = 2 / k * sin(k * p->step_size / 2), sharpest = 0, shortest = 1e9,
+           longest = 0;
     for (size_t i = 0; i < c->n; i++) {
         double before[3] = {0}, step[3];
         for (uint64_t j = c->offset[i] + 1; j < c->offset[i + 1]; j++) {
@@ -266,7 +281,8 @@ static inline double check_steps(const collection *c, const gls_grid *grid, cons
             memcpy(before, step, sizeof before);
         }
     }
-    print_message("steps of %.5f to %.5f mm (%.5f to %.5f allowed), sharpest radius %.3f mm (least %.3f)\n", shortest, longest, least, p->step_size, 1 / sharpest, 1 / k);
+    print_message("steps of %.5f to %.5f mm (%.5f to %.5f allowed), sharpest radius %.3f mm (least %.3f)\n", shortest,
+                  longest, least, p->step_size, 1 / sharpest, 1 / k);
     assert_true(shortest >= least - 1e-4 && longest <= p->step_size + 1e-4 && sharpest <= k * 1.005);
     return 1 / sharpest;
 }

@@ -6,7 +6,7 @@
 # The record depends on the machine's renderer: compare records of one machine only. WORK_FOLDER/data is kept, the rest is made anew.
 # GLS_RECORD_DEVICE: the device (llvmpipe); GLS_RECORD_MAPPINGS: the mappings of the first part ("single").
 set -eu
-program=$1
+case $1 in /*) program=$1 ;; *) program=$PWD/$1 ;; esac
 mkdir -p "$2"
 cd "$2"
 device=${GLS_RECORD_DEVICE:-llvmpipe}

@@ -29,7 +29,8 @@ static void test_spread(void **state)
 static void test_commissural(void **state)
 {
     /* from left to right, from right to left, within a side, from the plane itself, one point, across and back */
-    static const float point[][3] = {{-1, 0, 0}, {0, 5, 0}, {1, 0, 0}, {2, 0, 0}, {-3, 0, 0}, {1, 0, 0}, {4, 0, 0}, {0, 0, 0}, {2, 0, 0}, {-2, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {2, 0, 0}};
+    static const float point[][3] = {{-1, 0, 0}, {0, 5, 0}, {1, 0, 0},  {2, 0, 0}, {-3, 0, 0}, {1, 0, 0}, {4, 0, 0},
+                                     {0, 0, 0},  {2, 0, 0}, {-2, 0, 0}, {1, 0, 0}, {-1, 0, 0}, {2, 0, 0}};
     static const uint64_t offset[] = {0, 3, 5, 7, 9, 10, 13};
     gls_streamlines s = {.n = 6, .offset = offset, .point = point};
     (void)state;
@@ -68,7 +69,9 @@ static void test_lists(void **state)
 
 static void test_shapes(void **state)
 {
-    static const char *const wrong[] = {"", "81", "81x106", "81x106x", "81x106x76x2", "15x40x40", "513x40x40", "40x40x-40", "40 x40x40", "40x40x40 ", "axbxc", "40,40,40", "0x40x40x40"};
+    static const char *const wrong[] = {"",         "81",        "81x106",    "81x106x",   "81x106x76x2",
+                                        "15x40x40", "513x40x40", "40x40x-40", "40 x40x40", "40x40x40 ",
+                                        "axbxc",    "40,40,40",  "0x40x40x40"};
     int shape[3];
     (void)state;
     assert_true(bench_parse_shape("81x106x76", shape));
@@ -81,6 +84,7 @@ static void test_shapes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spread), cmocka_unit_test(test_commissural), cmocka_unit_test(test_lists), cmocka_unit_test(test_shapes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_spread), cmocka_unit_test(test_commissural),
+                                       cmocka_unit_test(test_lists), cmocka_unit_test(test_shapes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

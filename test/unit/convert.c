@@ -50,12 +50,16 @@ static void store(gls_type t, exact v, void *out)
     uint64_t bits = v.negative ? 0 - v.size : v.size;
     double d = v.d;
     float f = (float)d;
-    if (t == GLS_TYPE_FLOAT64) memcpy(out, &d, 8);
-    else if (t == GLS_TYPE_FLOAT32) memcpy(out, &f, 4);
-    else memcpy(out, &bits, gls_type_size(t)); /* little end first */
+    if (t == GLS_TYPE_FLOAT64)
+        memcpy(out, &d, 8);
+    else if (t == GLS_TYPE_FLOAT32)
+        memcpy(out, &f, 4);
+    else
+        memcpy(out, &bits, gls_type_size(t)); /* little end first */
 }
 
-/* Every integer near a power of two, from every type that holds it to every type: kept, rounded as C does, or refused. */
+/* Every integer near a power of two, from every type that holds it to every type: kept, rounded as C does, or refused.
+ */
 static void integers(void **state)
 {
     (void)state;
@@ -76,7 +80,8 @@ static void integers(void **state)
                         gls_status status = gls_convert(1, in, from, out + 8, to);
                         bool fits = is_float(to) || to == GLS_TYPE_BOOL || holds(to, v);
                         if (status != (fits ? GLS_OK : GLS_ERR_ARGUMENT))
-                            print_error("%g from %s to %s: %s\n", v.d, gls_type_name(from), gls_type_name(to), gls_status_name(status));
+                            print_error("%g from %s to %s: %s\n", v.d, gls_type_name(from), gls_type_name(to),
+                                        gls_status_name(status));
                         assert_int_equal(status, fits ? GLS_OK : GLS_ERR_ARGUMENT);
                         if (to == GLS_TYPE_FLOAT32) {
                             /* one rounding, not over double */
@@ -86,7 +91,8 @@ static void integers(void **state)
                             store(to, to == GLS_TYPE_BOOL ? integer(false, v.size != 0) : v, expected);
                         }
                         size_t width = gls_type_size(to);
-                        if (fits && !(v.size == 0 && is_float(to))) assert_memory_equal(out + 8, expected, width); /* -0 is 0 */
+                        if (fits && !(v.size == 0 && is_float(to)))
+                            assert_memory_equal(out + 8, expected, width); /* -0 is 0 */
                         for (size_t i = 0; i < 8; i++) assert_int_equal(out[i], 0xa5);
                         for (size_t i = 8 + (fits ? width : 0); i < 24; i++) assert_int_equal(out[i], 0xa5);
                         kept += fits, refused += !fits;
@@ -124,13 +130,17 @@ static void single_precision(void **state)
 {
     (void)state;
     const double most = 0x1.fffffep127, half_more = 0x1.ffffffp127;
-    double good[] = {most, nextafter(half_more, 0), -most, INFINITY, -INFINITY, NAN, 0x1p-149, 0x1p-150, 0x1.8p-149, 0.1, -0.0};
+    double good[] = {
+        most, nextafter(half_more, 0), -most, INFINITY, -INFINITY, NAN, 0x1p-149, 0x1p-150, 0x1.8p-149, 0.1, -0.0};
     float out[11];
     assert_int_equal(gls_convert(11, good, GLS_TYPE_FLOAT64, out, GLS_TYPE_FLOAT32), GLS_OK);
-    assert_true(out[0] == (float)most && out[1] == (float)most && out[2] == -(float)most && isinf(out[3]) && isinf(out[4]) && isnan(out[5]));
-    assert_true(out[6] == 0x1p-149f && out[7] == 0 && out[8] == 0x1p-148f && out[9] == 0.1f && out[10] == 0 && signbit(out[10]));
+    assert_true(out[0] == (float)most && out[1] == (float)most && out[2] == -(float)most && isinf(out[3]) &&
+                isinf(out[4]) && isnan(out[5]));
+    assert_true(out[6] == 0x1p-149f && out[7] == 0 && out[8] == 0x1p-148f && out[9] == 0.1f && out[10] == 0 &&
+                signbit(out[10]));
     double bad[] = {half_more, -half_more, 1e39, 1e308};
-    for (int i = 0; i < 4; i++) assert_int_equal(gls_convert(1, &bad[i], GLS_TYPE_FLOAT64, out, GLS_TYPE_FLOAT32), GLS_ERR_ARGUMENT);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(gls_convert(1, &bad[i], GLS_TYPE_FLOAT64, out, GLS_TYPE_FLOAT32), GLS_ERR_ARGUMENT);
 }
 
 /* What binary16 value a double becomes, by looking at all of them. */
@@ -151,14 +161,17 @@ static void half_precision(void **state)
     static double halves[0x10000];
     for (size_t i = 0; i < 0x10000; i++) bits[i] = (uint16_t)i;
     assert_int_equal(gls_convert(0x10000, bits, GLS_TYPE_FLOAT16, halves, GLS_TYPE_FLOAT64), GLS_OK);
-    assert_true(halves[0x3c00] == 1 && halves[1] == 0x1p-24 && halves[0x7bff] == 65504 && isinf(halves[0x7c00]) && isnan(halves[0x7c01]));
+    assert_true(halves[0x3c00] == 1 && halves[1] == 0x1p-24 && halves[0x7bff] == 65504 && isinf(halves[0x7c00]) &&
+                isnan(halves[0x7c01]));
     assert_true(halves[0xc000] == -2);
     for (size_t i = 1; i < 0x7c00; i++) assert_true(halves[i] > halves[i - 1] && halves[i + 0x8000] == -halves[i]);
     assert_int_equal(gls_convert(0x10000, halves, GLS_TYPE_FLOAT64, back, GLS_TYPE_FLOAT16), GLS_OK);
-    for (size_t i = 0; i < 0x10000; i++) assert_true(back[i] == bits[i] || (isnan(halves[i]) && (back[i] & 0x7fff) > 0x7c00));
+    for (size_t i = 0; i < 0x10000; i++)
+        assert_true(back[i] == bits[i] || (isnan(halves[i]) && (back[i] & 0x7fff) > 0x7c00));
     /* halfway points, and a little beside them */
     for (size_t i = 0; i < 0x7bff; i += 37) {
-        double middle = 0.5 * (halves[i] + halves[i + 1]), values[3] = {nextafter(middle, 0), middle, nextafter(middle, 1e9)}, got[3];
+        double middle = 0.5 * (halves[i] + halves[i + 1]),
+               values[3] = {nextafter(middle, 0), middle, nextafter(middle, 1e9)}, got[3];
         uint16_t h[3];
         assert_int_equal(gls_convert(3, values, GLS_TYPE_FLOAT64, h, GLS_TYPE_FLOAT16), GLS_OK);
         assert_int_equal(gls_convert(3, h, GLS_TYPE_FLOAT16, got, GLS_TYPE_FLOAT64), GLS_OK);
@@ -168,7 +181,8 @@ static void half_precision(void **state)
     uint16_t out[4];
     assert_int_equal(gls_convert(1, large, GLS_TYPE_FLOAT32, out, GLS_TYPE_FLOAT16), GLS_OK);
     assert_int_equal(out[0], 0x7bff);
-    for (int i = 1; i < 4; i++) assert_int_equal(gls_convert(1, large + i, GLS_TYPE_FLOAT32, out, GLS_TYPE_FLOAT16), GLS_ERR_ARGUMENT);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(gls_convert(1, large + i, GLS_TYPE_FLOAT32, out, GLS_TYPE_FLOAT16), GLS_ERR_ARGUMENT);
 }
 
 /* More than one block of whatever it works in, with the bad one late. */
@@ -205,7 +219,9 @@ static void arguments(void **state)
     static const size_t sizes[N_TYPES] = {2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
     for (gls_type t = 0; t < N_TYPES; t++) {
         assert_int_equal(gls_type_size(t), sizes[t]);
-        assert_int_equal(gls_type_stored(t), is_float(t) ? GLS_TYPE_FLOAT32 : is_signed(t) ? GLS_TYPE_INT32 : GLS_TYPE_UINT32);
+        assert_int_equal(gls_type_stored(t), is_float(t)    ? GLS_TYPE_FLOAT32
+                                             : is_signed(t) ? GLS_TYPE_INT32
+                                                            : GLS_TYPE_UINT32);
     }
 }
 

@@ -1,4 +1,5 @@
-/* Queue and courier, with threads in place of devices: whatever they do, every seed comes once and in order, and none runs away from the others. */
+/* Queue and courier, with threads in place of devices: whatever they do, every seed comes once and in order, and none
+ * runs away from the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +20,8 @@ typedef struct scene {
     gls_queue queue;
     gls_courier *courier;
     gls_parcel_store parcels;
-    unsigned n_alive;        /* under the queue's lock */
-    uint64_t n_taken;        /* seeds that were handed out, those that came back too */
+    unsigned n_alive; /* under the queue's lock */
+    uint64_t n_taken; /* seeds that were handed out, those that came back too */
     unsigned failures, gave_way;
     /* of the sink, on the courier's thread */
     uint64_t next_seed;
@@ -171,7 +172,8 @@ static void any_order(void **state)
     assert_true(failures > 20);
 }
 
-/* A worker holds the first seeds and does nothing: the others wait. Once it gives them back, one of the others lets go of its own for them. */
+/* A worker holds the first seeds and does nothing: the others wait. Once it gives them back, one of the others lets go
+ * of its own for them. */
 static void running_ahead(void **state)
 {
     (void)state;
@@ -222,7 +224,8 @@ static void failing_sink(void **state)
     }
 }
 
-/* Ranges: in order, at most as long as asked for, never over the end of the lower half of a seed's index; what comes back is the first to be handed out again. */
+/* Ranges: in order, at most as long as asked for, never over the end of the lower half of a seed's index; what comes
+ * back is the first to be handed out again. */
 static void ranges(void **state)
 {
     (void)state;
@@ -262,6 +265,7 @@ static void ranges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(running_ahead), cmocka_unit_test(failing_sink), cmocka_unit_test(ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(running_ahead),
+                                       cmocka_unit_test(failing_sink), cmocka_unit_test(ranges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Constrained spherical deconvolution of single voxels: coefficients of DIPY 1.12.1, a plain reference for all orders and kernels. */
+/* Constrained spherical deconvolution of single voxels: coefficients of DIPY 1.12.1, a plain reference for all orders
+ * and kernels. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,16 +50,20 @@ typedef struct reference {
     double tau;
 } reference;
 
-static reference reference_make(const gls_gradients *table, const double *harmonics, int order, const gls_sphere *sphere, double lambda, double tau)
+static reference reference_make(const gls_gradients *table, const double *harmonics, int order,
+                                const gls_sphere *sphere, double lambda, double tau)
 {
     reference r = {.n = table->n - 1, .k = gls_sh_count(order), .rows = sphere->n, .tau = tau};
     r.x = malloc(r.n * r.k * sizeof *r.x);
     r.p = calloc(r.k * r.k, sizeof *r.p);
     r.b = malloc(r.rows * r.k * sizeof *r.b);
-    assert_int_equal(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])(table->bvec + 1), r.n, r.x), GLS_OK);
-    assert_int_equal(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double (*)[3])sphere->vertex, r.rows, r.b), GLS_OK);
+    assert_int_equal(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])(table->bvec + 1), r.n, r.x),
+                     GLS_OK);
+    assert_int_equal(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])sphere->vertex, r.rows, r.b),
+                     GLS_OK);
     for (size_t i = 0; i < r.n * r.k; i++) r.x[i] *= harmonics[gls_sh_degree(i % r.k) / 2];
-    for (size_t i = 0; i < r.rows * r.k; i++) r.b[i] *= lambda * (double)r.k * harmonics[0] / (sqrt((double)r.rows) * sqrt(362.0));
+    for (size_t i = 0; i < r.rows * r.k; i++)
+        r.b[i] *= lambda * (double)r.k * harmonics[0] / (sqrt((double)r.rows) * sqrt(362.0));
     for (size_t t = 0; t < r.n; t++)
         for (size_t i = 0; i < r.k; i++)
             for (size_t j = 0; j < r.k; j++) r.p[i * r.k + j] += r.x[t * r.k + i] * r.x[t * r.k + j];
@@ -146,7 +151,8 @@ static void golden_kernels(void **state)
         void *scratch = aligned_alloc(64, (gls_csd_scratch_bytes(&plan) + 63) / 64 * 64);
         float *signal = aligned_alloc(64, N * GLS_CSD_BLOCK * sizeof *signal);
         double *out = malloc(plan.k * GLS_CSD_BLOCK * sizeof *out), got[45];
-        for (size_t i = 0; i < N; i++) memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
+        for (size_t i = 0; i < N; i++)
+            memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
         size_t n = gls_csd_kernel_list(kernel);
         for (size_t c = 0; c < n; c++) {
             assert_int_equal(kernel[c](&plan, signal, GLS_CSD_BLOCK, 3, scratch, out), 0);
@@ -189,7 +195,8 @@ static void reference_values(void **state)
         float *signal = aligned_alloc(64, N * GLS_CSD_BLOCK * sizeof *signal);
         double *out = malloc(plan.k * GLS_CSD_BLOCK * sizeof *out), got[91], want[91], s[N];
         size_t n = gls_csd_kernel_list(kernel), count = order == 6 ? GLS_CSD_BLOCK : 21;
-        for (size_t i = 0; i < N; i++) memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
+        for (size_t i = 0; i < N; i++)
+            memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
         for (size_t c = 0; c < n; c++) {
             int most = 0;
             size_t unsettled = kernel[c](&plan, signal, GLS_CSD_BLOCK, count, scratch, out), expected = 0;
@@ -199,7 +206,9 @@ static void reference_values(void **state)
                 most = iterations > most ? iterations : most;
                 for (size_t j = 0; j < plan.k; j++) got[j] = out[j * GLS_CSD_BLOCK + v];
                 expected += iterations == 50;
-                if (relative_difference(got, want, plan.k) > 1e-7) fail_msg("order %d, kernel %zu, voxel %zu: %g", order, c, v, relative_difference(got, want, plan.k));
+                if (relative_difference(got, want, plan.k) > 1e-7)
+                    fail_msg("order %d, kernel %zu, voxel %zu: %g", order, c, v,
+                             relative_difference(got, want, plan.k));
             }
             assert_int_equal(unsettled, expected);
             if (order > 2) assert_true(most >= 2);

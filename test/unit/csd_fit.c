@@ -1,4 +1,5 @@
-/* Constrained spherical deconvolution of images: masks, threads, broken values, orders too high, errors, the choice of the shell. */
+/* Constrained spherical deconvolution of images: masks, threads, broken values, orders too high, errors, the choice of
+ * the shell. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +50,8 @@ static void images(void **state)
 {
     (void)state;
     gls_gradients *table = make_table(N, 2000);
-    gls_image *dwi = make_series(table), *mask = make_image(N_VOXELS / 6, 3, 2, 1), *sh = NULL, *other = NULL, *shuffled = make_image(N_VOXELS / 6, 3, 2, N + 3);
+    gls_image *dwi = make_series(table), *mask = make_image(N_VOXELS / 6, 3, 2, 1), *sh = NULL, *other = NULL,
+              *shuffled = make_image(N_VOXELS / 6, 3, 2, N + 3);
     gls_sphere *sphere = make_sphere(150);
     gls_csd_options options = gls_csd_options_default();
     size_t calls = 0, volume[N + 1];
@@ -68,7 +70,8 @@ static void images(void **state)
     for (size_t v = 0; v < N_VOXELS; v++) mask->data[v] = v % 2 ? 0.25f : 0;
     int threads = omp_get_max_threads();
     omp_set_num_threads(5);
-    assert_int_equal(gls_csd_fit(shuffled, table, volume, mask, &golden_response, &options, NULL, NULL, &other), GLS_OK);
+    assert_int_equal(gls_csd_fit(shuffled, table, volume, mask, &golden_response, &options, NULL, NULL, &other),
+                     GLS_OK);
     omp_set_num_threads(threads);
     for (size_t v = 0; v < N_VOXELS; v++)
         for (size_t j = 0; j < 45; j++) {
@@ -91,7 +94,8 @@ static void images(void **state)
         }
     gls_image_destroy(other);
     other = NULL;
-    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, refuse, NULL, &other), GLS_ERR_CANCELLED);
+    assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, refuse, NULL, &other),
+                     GLS_ERR_CANCELLED);
     assert_null(other);
     gls_image_destroy(sh);
     gls_image_destroy(shuffled);
@@ -110,11 +114,13 @@ static void super_resolution(void **state)
     gls_csd_options options = gls_csd_options_default();
     const double fibre[1][3] = {{1, 0, 0}};
     for (size_t t = 0; t < 31; t++)
-        for (size_t v = 0; v < 4; v++) dwi->data[t * 4 + v] = (float)fibres(table, t, fibre, (double[]){1}, 1, 0.1 * (double)v);
+        for (size_t v = 0; v < 4; v++)
+            dwi->data[t * 4 + v] = (float)fibres(table, t, fibre, (double[]){1}, 1, 0.1 * (double)v);
     log_text[0] = '\0';
     gls_log_set(keep_line, NULL, GLS_LOG_INFO);
     assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, NULL, NULL, &sh), GLS_OK);
-    assert_non_null(strstr(log_text, "warning: CSD: order 8 has 45 coefficients, more than the 30 directions determine (order 6)"));
+    assert_non_null(
+        strstr(log_text, "warning: CSD: order 8 has 45 coefficients, more than the 30 directions determine (order 6)"));
     /* the peak lies on the fibre */
     for (size_t v = 0; v < 4; v++) {
         const double direction[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -122,7 +128,8 @@ static void super_resolution(void **state)
         assert_int_equal(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, 8, direction, 3, basis[0]), GLS_OK);
         for (int d = 0; d < 3; d++)
             for (size_t j = 0; j < 45; j++) amplitude[d] += basis[d][j] * sh->data[j * 4 + v];
-        assert_true(amplitude[0] > 5 * fabs(amplitude[1]) && amplitude[0] > 5 * fabs(amplitude[2]) && amplitude[0] < 10);
+        assert_true(amplitude[0] > 5 * fabs(amplitude[1]) && amplitude[0] > 5 * fabs(amplitude[2]) &&
+                    amplitude[0] < 10);
     }
     gls_image_destroy(sh);
     options.sh_order = 6;
@@ -157,16 +164,20 @@ static void errors(void **state)
     bad.max_iterations = 0;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &bad, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "max_iterations");
     expect(gls_csd_fit(dwi, table, NULL, mask, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "different grids");
-    expect(gls_csd_fit(mask, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "1 volumes, the gradient table 31");
+    expect(gls_csd_fit(mask, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT,
+           "1 volumes, the gradient table 31");
     size_t volume[31] = {[30] = 31};
-    expect(gls_csd_fit(dwi, table, volume, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT, "volume 31 of a series of 31");
+    expect(gls_csd_fit(dwi, table, volume, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT,
+           "volume 31 of a series of 31");
     for (size_t i = 1; i < 10; i++) table->bval[i] = 1000;
-    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "one shell, the weighted volumes have b-values from 1000 to 2000");
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT,
+           "one shell, the weighted volumes have b-values from 1000 to 2000");
     for (size_t i = 1; i < 10; i++) table->bval[i] = 2000;
     response.evals[1] = 0.002;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "eigenvalues");
     response = (gls_response){.is_zonal = true, .order = 6, .zonal = {900, -400, 100, -20}};
-    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "up to order 6, CSD of order 8");
+    expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT,
+           "up to order 6, CSD of order 8");
     assert_null(sh);
     gls_image_destroy(dwi);
     gls_image_destroy(mask);
@@ -181,12 +192,13 @@ static void shells(void **state)
     gls_gradients *table = NULL;
     gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     spiral(7, bvec);
-    assert_int_equal(gls_gradients_create(bval, (const double (*)[3])bvec, 7, &options, NULL, &table), GLS_OK);
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 7, &options, NULL, &table), GLS_OK);
     log_text[0] = '\0';
     gls_log_set(keep_line, NULL, GLS_LOG_INFO);
     assert_int_equal(gls_csd_choose_shell(table, 0, &chosen), GLS_OK);
     assert_float_equal(chosen, 1000, 1e-9);
-    assert_non_null(strstr(log_text, "CSD uses the shell of b = 1000 s/mm2 of: 300 (1 volumes), 1000 (3 volumes), 3000 (2 volumes)"));
+    assert_non_null(strstr(
+        log_text, "CSD uses the shell of b = 1000 s/mm2 of: 300 (1 volumes), 1000 (3 volumes), 3000 (2 volumes)"));
     assert_int_equal(gls_csd_choose_shell(table, 2996, &chosen), GLS_OK);
     assert_float_equal(chosen, 3000, 1e-9);
     assert_int_equal(gls_csd_choose_shell(table, 300, &chosen), GLS_OK);
@@ -195,16 +207,17 @@ static void shells(void **state)
     gls_log_set(NULL, NULL, GLS_LOG_INFO);
     expect(gls_csd_choose_shell(table, 2000, &chosen), GLS_ERR_INPUT, "the shells are 0, 300, 1000, 3000");
     gls_gradients_destroy(table);
-    assert_int_equal(gls_gradients_create(bval, (const double (*)[3])bvec, 2, &options, NULL, &table), GLS_OK);
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 2, &options, NULL, &table), GLS_OK);
     expect(gls_csd_choose_shell(table, 0, &chosen), GLS_ERR_INPUT, "at least 500 s/mm2, there are: 300 (1 volumes)");
     gls_gradients_destroy(table);
-    assert_int_equal(gls_gradients_create(bval, (const double (*)[3])bvec, 1, &options, NULL, &table), GLS_OK);
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 1, &options, NULL, &table), GLS_OK);
     expect(gls_csd_choose_shell(table, 0, &chosen), GLS_ERR_INPUT, "no diffusion-weighted volume");
     gls_gradients_destroy(table);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(super_resolution), cmocka_unit_test(errors), cmocka_unit_test(shells)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(super_resolution),
+                                       cmocka_unit_test(errors), cmocka_unit_test(shells)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

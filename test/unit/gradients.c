@@ -53,12 +53,14 @@ static void drop(char *path)
     free(path);
 }
 
-static gls_status read_texts(const char *bvals, const char *bvecs, const gls_gradients_options *options, size_t n, gls_gradients **gradients)
+static gls_status read_texts(const char *bvals, const char *bvecs, const gls_gradients_options *options, size_t n,
+                             gls_gradients **gradients)
 {
     gls_grid grid = make_grid(-1);
     char *bval = put(bvals), *bvec = put(bvecs);
     gls_status status = gls_gradients_read(bval, bvec, options, &grid, n, gradients);
-    if (status == GLS_ERR_INPUT && !strstr(gls_last_error(), bval) && !strstr(gls_last_error(), bvec)) fail_msg("no file in: %s", gls_last_error());
+    if (status == GLS_ERR_INPUT && !strstr(gls_last_error(), bval) && !strstr(gls_last_error(), bvec))
+        fail_msg("no file in: %s", gls_last_error());
     drop(bval);
     drop(bvec);
     return status;
@@ -90,8 +92,10 @@ static void check_four(const gls_gradients *g)
 static void layouts(void **state)
 {
     (void)state;
-    const char *bvals[] = {"0 1000 1000 2000\n", "0\n1000\n1000\n2000\n", "# comment\n0,1000,1000,2000", "0\t1000\t1e3\t2000\n\n"};
-    const char *bvecs[] = {columns, "0 0 0\n1 0 0\n0 1 0\n0.6 0 0.8\n", "0,0,0\n1,0,0\n0,1,0\n0.6,0,0.8", "nan 1 0 0.6\nnan 0 1 0\nnan 0 0 0.8\n"};
+    const char *bvals[] = {"0 1000 1000 2000\n", "0\n1000\n1000\n2000\n", "# comment\n0,1000,1000,2000",
+                           "0\t1000\t1e3\t2000\n\n"};
+    const char *bvecs[] = {columns, "0 0 0\n1 0 0\n0 1 0\n0.6 0 0.8\n", "0,0,0\n1,0,0\n0,1,0\n0.6,0,0.8",
+                           "nan 1 0 0.6\nnan 0 1 0\nnan 0 0 0.8\n"};
     gls_gradients_options options = gls_gradients_options_default();
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
@@ -127,12 +131,16 @@ static void frames(void **state)
             setup(NULL);
             assert_int_equal(gls_gradients_create(bval, bvec, 2, &options, &grid, &g), GLS_OK);
             double x = frame == GLS_BVEC_FSL ? -sign * 0.48 : frame == GLS_BVEC_WORLD ? sign * 0.48 : 0.48;
-            assert_true(fabs(g->bvec[1][0] - x) < 1e-15 && fabs(g->bvec[1][1] - 0.64) < 1e-15 && fabs(g->bvec[1][2] - 0.6) < 1e-15);
+            assert_true(fabs(g->bvec[1][0] - x) < 1e-15 && fabs(g->bvec[1][1] - 0.64) < 1e-15 &&
+                        fabs(g->bvec[1][2] - 0.6) < 1e-15);
             assert_int_equal(g->x_flipped, frame == GLS_BVEC_FSL && sign > 0);
-            const char *rule = frame == GLS_BVEC_FSL ? "FSL rule" : frame == GLS_BVEC_WORLD ? "world rule" : "image rule";
+            const char *rule = frame == GLS_BVEC_FSL     ? "FSL rule"
+                               : frame == GLS_BVEC_WORLD ? "world rule"
+                                                         : "image rule";
             assert_non_null(strstr(log_text, rule));
             assert_non_null(strstr(log_text, "1 of 2 volumes are b0"));
-            const char *detail = sign > 0 ? "determinant +8: x of the vectors negated" : "determinant -8: vectors taken";
+            const char *detail =
+                sign > 0 ? "determinant +8: x of the vectors negated" : "determinant -8: vectors taken";
             if (frame == GLS_BVEC_FSL) assert_non_null(strstr(log_text, detail));
             gls_gradients_destroy(g);
         }
@@ -142,15 +150,18 @@ static void frames(void **state)
 static void world_frame_of_a_permuted_grid(void **state)
 {
     (void)state;
-    /* i runs along superior, j along left, k along anterior, anisotropic: a scanner vector (R, A, S) is (S, -R, A) on the voxel axes. */
+    /* i runs along superior, j along left, k along anterior, anisotropic: a scanner vector (R, A, S) is (S, -R, A) on
+     * the voxel axes. */
     const int32_t dim[3] = {3, 3, 3};
-    const double affine[3][4] = {{0, -1.5, 0, 0}, {0, 0, 3, 0}, {2, 0, 0, 0}}, bval[2] = {0, 700}, bvec[2][3] = {{0}, {0.48, 0.64, 0.6}};
+    const double affine[3][4] = {{0, -1.5, 0, 0}, {0, 0, 3, 0}, {2, 0, 0, 0}}, bval[2] = {0, 700},
+                 bvec[2][3] = {{0}, {0.48, 0.64, 0.6}};
     gls_grid grid;
     assert_int_equal(gls_grid_init(&grid, dim, affine), GLS_OK);
     gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_WORLD};
     gls_gradients *g = NULL;
     assert_int_equal(gls_gradients_create(bval, bvec, 2, &options, &grid, &g), GLS_OK);
-    assert_true(fabs(g->bvec[1][0] - 0.6) < 1e-15 && fabs(g->bvec[1][1] + 0.48) < 1e-15 && fabs(g->bvec[1][2] - 0.64) < 1e-15);
+    assert_true(fabs(g->bvec[1][0] - 0.6) < 1e-15 && fabs(g->bvec[1][1] + 0.48) < 1e-15 &&
+                fabs(g->bvec[1][2] - 0.64) < 1e-15);
     gls_gradients_destroy(g);
 }
 
@@ -162,7 +173,8 @@ static void norms(void **state)
     const double bval[4] = {0, 20, 50, 1000}, good[4][3] = {{0, 0, 0.5}, {0, 0, 0.995}, {NAN, 1, 0}, {0, 1.009, 0}};
     assert_int_equal(gls_gradients_create(bval, good, 4, &options, NULL, &g), GLS_OK);
     assert_int_equal(g->n_b0, 3); /* b = 50 is one */
-    assert_true(g->bvec[0][2] == 0 && g->bvec[1][2] == 1 && g->bvec[2][0] == 0 && g->bvec[2][1] == 0 && g->bvec[3][1] == 1);
+    assert_true(g->bvec[0][2] == 0 && g->bvec[1][2] == 1 && g->bvec[2][0] == 0 && g->bvec[2][1] == 0 &&
+                g->bvec[3][1] == 1);
     assert_true(g->bval[1] == 20);
     assert_non_null(strstr(log_text, "was 0.009, in volume 3"));
     gls_gradients_destroy(g);
@@ -170,7 +182,8 @@ static void norms(void **state)
     const double bad[4][3] = {{0}, {0}, {0}, {0, 0.6, 0.785}};
     assert_int_equal(gls_gradients_create(bval, bad, 4, &options, NULL, &g), GLS_ERR_INPUT);
     assert_null(g);
-    assert_string_equal(gls_last_error(), "b-vectors: volume 3 (counted from 0, b = 1000): the vector has norm 0.988041, not 1");
+    assert_string_equal(gls_last_error(),
+                        "b-vectors: volume 3 (counted from 0, b = 1000): the vector has norm 0.988041, not 1");
 }
 
 static void bad_files(void **state)
@@ -182,17 +195,21 @@ static void bad_files(void **state)
     expect_failure(b, "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 0\n", 4, "5 vectors, but the series has 4 volumes");
     expect_failure("0 1000\n1000 2000\n", columns, 4, "2 rows of 2 numbers");
     expect_failure(b, "0 1 0 1\n0 0 1 0\n", 4, "2 rows of 4 numbers");
-    expect_failure(b, "0 1 nan 1\n0 0 1 0\n0 0 0 0\n", 4, "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
+    expect_failure(b, "0 1 nan 1\n0 0 1 0\n0 0 0 0\n", 4,
+                   "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
     expect_failure(b, "0 1 inf 1\n0 0 1 0\n0 0 0 0\n", 4, "volume 2");
     expect_failure(b, "0 1 0 1\n0 0 0 0\n0 0 0 0\n", 4, "volume 2 (counted from 0, b = 1000): zero vector");
-    expect_failure(b, "0 1 0 1\n0 0 1 0\n0 0 0 0.2\n", 4, "volume 3 (counted from 0, b = 2000): the vector has norm 1.0198");
+    expect_failure(b, "0 1 0 1\n0 0 1 0\n0 0 0 0.2\n", 4,
+                   "volume 3 (counted from 0, b = 2000): the vector has norm 1.0198");
     expect_failure("5 -5 1000 2000", columns, 4, "volume 1 (counted from 0): negative b-value -5");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
-    expect_failure("60 1000 1000 2000", columns, 4, "no b0 volume: the lowest of 4 b-values is 60, the b0 threshold 50");
+    expect_failure("60 1000 1000 2000", columns, 4,
+                   "no b0 volume: the lowest of 4 b-values is 60, the b0 threshold 50");
     gls_grid grid = make_grid(1);
     gls_gradients_options options = gls_gradients_options_default();
     gls_gradients *g = NULL;
-    assert_int_equal(gls_gradients_read("/nonexistent/dwi.bval", "/nonexistent/dwi.bvec", &options, &grid, 4, &g), GLS_ERR_INPUT);
+    assert_int_equal(gls_gradients_read("/nonexistent/dwi.bval", "/nonexistent/dwi.bvec", &options, &grid, 4, &g),
+                     GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "/nonexistent/dwi.bval"));
 }
 
@@ -233,7 +250,8 @@ static gls_gradients *with_bvals(const double *bval, size_t n)
 static void shells(void **state)
 {
     (void)state;
-    /* dipy.core.gradients.round_bvals([...], bmag=None): 5 995 1005 1000 2000 3005 60 -> 0 1000 1000 1000 2000 3000 100 */
+    /* dipy.core.gradients.round_bvals([...], bmag=None): 5 995 1005 1000 2000 3005 60 -> 0 1000 1000 1000 2000 3000 100
+     */
     const double bval[] = {5, 995, 1005, 1000, 2000, 3005, 0, 60};
     gls_gradients *g = with_bvals(bval, 8);
     gls_shell shell[8];
@@ -246,7 +264,8 @@ static void shells(void **state)
         assert_true(shell[i].bval == expected[i]);
         assert_int_equal(shell[i].n, count[i]);
     }
-    assert_true(shell[0].min_bval == 0 && shell[0].max_bval == 5 && shell[2].min_bval == 995 && shell[2].max_bval == 1005);
+    assert_true(shell[0].min_bval == 0 && shell[0].max_bval == 5 && shell[2].min_bval == 995 &&
+                shell[2].max_bval == 1005);
     gls_shell two[3];
     memset(two, 0, sizeof two);
     two[2].n = 77;
@@ -259,7 +278,8 @@ static void shells(void **state)
 static void rounding(void **state)
 {
     (void)state;
-    /* round_bvals: max 995 rounds to 10, max 3000 to 100; 985 and 1050, 1150 half to even; max 20000 to 1000, but nothing weighted to 0. */
+    /* round_bvals: max 995 rounds to 10, max 3000 to 100; 985 and 1050, 1150 half to even; max 20000 to 1000, but
+     * nothing weighted to 0. */
     const double tens[] = {0, 995, 985, 981}, hundreds[] = {0, 3000, 1050, 1150}, high[] = {0, 20000, 60, 90};
     const struct {
         const double *bval;
@@ -311,7 +331,8 @@ static void select_shell(void **state)
     s = NULL;
     assert_int_equal(gls_gradients_select_shell(g, 1500, &s, &volume), GLS_ERR_INPUT);
     assert_null(s);
-    assert_string_equal(gls_last_error(), "no volume has b-value 1500 s/mm2 after rounding; the shells are 0, 1000, 2000, 3000");
+    assert_string_equal(gls_last_error(),
+                        "no volume has b-value 1500 s/mm2 after rounding; the shells are 0, 1000, 2000, 3000");
     assert_int_equal(gls_gradients_select_shell(g, 0, &s, &volume), GLS_ERR_ARGUMENT);
     gls_gradients_destroy(g);
 }
@@ -319,16 +340,11 @@ static void select_shell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(layouts, setup),
-        cmocka_unit_test_setup(square_file_is_fsl, setup),
-        cmocka_unit_test_setup(frames, setup),
-        cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
-        cmocka_unit_test_setup(norms, setup),
-        cmocka_unit_test_setup(bad_files, setup),
-        cmocka_unit_test_setup(thresholds, setup),
-        cmocka_unit_test_setup(shells, setup),
-        cmocka_unit_test_setup(rounding, setup),
-        cmocka_unit_test_setup(select_shell, setup),
+        cmocka_unit_test_setup(layouts, setup),    cmocka_unit_test_setup(square_file_is_fsl, setup),
+        cmocka_unit_test_setup(frames, setup),     cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
+        cmocka_unit_test_setup(norms, setup),      cmocka_unit_test_setup(bad_files, setup),
+        cmocka_unit_test_setup(thresholds, setup), cmocka_unit_test_setup(shells, setup),
+        cmocka_unit_test_setup(rounding, setup),   cmocka_unit_test_setup(select_shell, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

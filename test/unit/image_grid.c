@@ -20,7 +20,8 @@ static gls_grid make(double a[3][4])
 static void test_init(void **state)
 {
     (void)state;
-    double a[3][4] = {{0, -3, 0, 5}, {1.5, 0, 0, 6}, {0, 0, 4, 7}}, singular[3][4] = {{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 0}};
+    double a[3][4] = {{0, -3, 0, 5}, {1.5, 0, 0, 6}, {0, 0, 4, 7}},
+           singular[3][4] = {{1, 2, 0, 0}, {2, 4, 0, 0}, {0, 0, 1, 0}};
     gls_grid g = make(a);
     assert_float_equal(g.voxel_size[0], 1.5, 1e-12);
     assert_float_equal(g.voxel_size[1], 3.0, 1e-12);
@@ -89,9 +90,10 @@ static void test_require_equal(void **state)
     assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_OK);
     h.affine[0][3] = 80.5;
     assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_ERR_INPUT);
-    assert_string_equal(gls_last_error(), "dwi.nii.gz and mask.nii.gz are on different grids (corners up to 0.5 mm apart): "
-                                          "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80; 0 2 0 -100; 0 0 2 -60] against "
-                                          "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80.5; 0 2 0 -100; 0 0 2 -60]");
+    assert_string_equal(gls_last_error(),
+                        "dwi.nii.gz and mask.nii.gz are on different grids (corners up to 0.5 mm apart): "
+                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80; 0 2 0 -100; 0 0 2 -60] against "
+                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80.5; 0 2 0 -100; 0 0 2 -60]");
     /* a rotation too small to see near the origin, but not at the far corner */
     h = g;
     h.affine[0][2] += 1e-4;
@@ -99,7 +101,8 @@ static void test_require_equal(void **state)
     h = g;
     h.dim[2] = 31;
     assert_int_equal(gls_grid_require_equal(&g, "a", &h, "b"), GLS_ERR_INPUT);
-    assert_non_null(strstr(gls_last_error(), "a and b are on different grids (dimensions differ): 10 x 20 x 30 voxels"));
+    assert_non_null(
+        strstr(gls_last_error(), "a and b are on different grids (dimensions differ): 10 x 20 x 30 voxels"));
     assert_non_null(strstr(gls_last_error(), "against 10 x 20 x 31 voxels"));
 }
 

@@ -28,7 +28,10 @@ static void keep_log(void *user, gls_log_level level, const char *line)
 
 static nifti_1_header make_header(int datatype, int x, int y, int z, int t)
 {
-    nifti_1_header h = {.sizeof_hdr = 348, .dim = {4, (short)x, (short)y, (short)z, (short)t, 1, 1, 1}, .datatype = (short)datatype, .vox_offset = 352};
+    nifti_1_header h = {.sizeof_hdr = 348,
+                        .dim = {4, (short)x, (short)y, (short)z, (short)t, 1, 1, 1},
+                        .datatype = (short)datatype,
+                        .vox_offset = 352};
     static const float s[3][4] = {{-1.5f, 0, 0, 90}, {0, 2, 0, -126}, {0, 0, 3, -72}};
     memcpy(h.srow_x, s[0], sizeof s[0]);
     memcpy(h.srow_y, s[1], sizeof s[1]);
@@ -62,7 +65,8 @@ static void expect_failure(const char *path, gls_image_kind kind, const char *re
 {
     gls_image *image = (gls_image *)&image;
     gls_status status = gls_image_read(path, kind, &image);
-    if (status != GLS_ERR_INPUT || !strstr(gls_last_error(), reason)) fail_msg("status %d: \"%s\" lacks \"%s\"", status, gls_last_error(), reason);
+    if (status != GLS_ERR_INPUT || !strstr(gls_last_error(), reason))
+        fail_msg("status %d: \"%s\" lacks \"%s\"", status, gls_last_error(), reason);
     assert_true(strncmp(gls_last_error(), path, strlen(path)) == 0);
     assert_null(strchr(gls_last_error(), '\n'));
     assert_ptr_equal(image, &image); /* left alone */
@@ -81,11 +85,17 @@ static void check_type(int code, const void *data, size_t bytes, double low, dou
 {
     unsigned char swapped[24 * 8];
     nifti_1_header h = make_header(code, 2, 3, 4, 1);
-    nifti_2_header h2 = {
-        .sizeof_hdr = 540, .dim = {3, 2, 3, 4}, .datatype = h.datatype, .vox_offset = 544, .sform_code = 1, .scl_slope = -0.25, .scl_inter = 10};
+    nifti_2_header h2 = {.sizeof_hdr = 540,
+                         .dim = {3, 2, 3, 4},
+                         .datatype = h.datatype,
+                         .vox_offset = 544,
+                         .sform_code = 1,
+                         .scl_slope = -0.25,
+                         .scl_inter = 10};
     h2.srow_x[0] = h2.srow_y[1] = h2.srow_z[2] = 1.0;
     memcpy(h2.magic, "n+2\0\r\n\032\n", 8);
-    for (size_t i = 0; i < 24 * bytes; i++) swapped[i / bytes * bytes + bytes - 1 - i % bytes] = ((const unsigned char *)data)[i];
+    for (size_t i = 0; i < 24 * bytes; i++)
+        swapped[i / bytes * bytes + bytes - 1 - i % bytes] = ((const unsigned char *)data)[i];
     /* a swapped header: only the fields that matter here */
     nifti_1_header b = h;
     b.sizeof_hdr = (int)__builtin_bswap32(348);
@@ -112,7 +122,8 @@ static void check_type(int code, const void *data, size_t bytes, double low, dou
         for (int i = 0; i < 24; i++) {
             double value = i == 0 ? low : i == 1 ? high : i * 5;
             float expected = two ? (float)(value * -0.25 + 10) : (float)value;
-            if (!(image->data[i] == expected)) fail_msg("type %d way %d value %d: %.9g, expected %.9g", code, way, i, image->data[i], expected);
+            if (!(image->data[i] == expected))
+                fail_msg("type %d way %d value %d: %.9g, expected %.9g", code, way, i, image->data[i], expected);
         }
         assert_int_equal(image->grid.dim[2], 4);
         if (!two) assert_true(image->grid.affine[0][0] == -1.5 && image->grid.affine[2][3] == -72.0);
@@ -179,7 +190,8 @@ static void test_affine_rules(void **state)
     h.srow_y[1] = 0;
     expect_failure(put_image("x.nii", &h, sizeof h, data, 8), GLS_IMAGE_ANY, "the affine (sform) is singular");
     h.srow_y[1] = NAN;
-    expect_failure(put_image("x.nii", &h, sizeof h, data, 8), GLS_IMAGE_ANY, "the affine (sform) is singular or not finite");
+    expect_failure(put_image("x.nii", &h, sizeof h, data, 8), GLS_IMAGE_ANY,
+                   "the affine (sform) is singular or not finite");
 }
 
 static void test_damaged_headers(void **state)
@@ -236,16 +248,23 @@ static void test_promises_too_much(void **state)
     (void)state;
     unsigned char data[1024] = {0};
     nifti_1_header h = make_header(NIFTI_TYPE_FLOAT64, 32767, 32767, 32767, 32767);
-    expect_failure(put_image("x.nii", &h, sizeof h, data, 1024), GLS_IMAGE_ANY, "32767 x 32767 x 32767 x 32767 values are too many");
+    expect_failure(put_image("x.nii", &h, sizeof h, data, 1024), GLS_IMAGE_ANY,
+                   "32767 x 32767 x 32767 x 32767 values are too many");
     h = make_header(NIFTI_TYPE_UINT8, 32767, 32767, 2000, 1);
-    expect_failure(put_image("x.nii", &h, sizeof h, data, 1024), GLS_IMAGE_ANY, "truncated: 1024 of 2147352578000 bytes");
+    expect_failure(put_image("x.nii", &h, sizeof h, data, 1024), GLS_IMAGE_ANY,
+                   "truncated: 1024 of 2147352578000 bytes");
     expect_failure(put_image("x.nii.gz", &h, sizeof h, data, 1024), GLS_IMAGE_ANY, "truncated");
-    nifti_2_header h2 = {.sizeof_hdr = 540, .dim = {4, INT32_MAX, INT32_MAX, INT32_MAX, INT64_MAX}, .datatype = 64, .vox_offset = 544, .sform_code = 1};
+    nifti_2_header h2 = {.sizeof_hdr = 540,
+                         .dim = {4, INT32_MAX, INT32_MAX, INT32_MAX, INT64_MAX},
+                         .datatype = 64,
+                         .vox_offset = 544,
+                         .sform_code = 1};
     h2.srow_x[0] = h2.srow_y[1] = h2.srow_z[2] = 1.0;
     memcpy(h2.magic, "n+2\0\r\n\032\n", 8);
     expect_failure(put_image("x.nii", &h2, sizeof h2, data, 1024), GLS_IMAGE_ANY, "values are too many");
     h2.dim[1] = (int64_t)1 << 40;
-    expect_failure(put_image("x.nii", &h2, sizeof h2, data, 1024), GLS_IMAGE_ANY, "dimension 1 is 1099511627776, too large");
+    expect_failure(put_image("x.nii", &h2, sizeof h2, data, 1024), GLS_IMAGE_ANY,
+                   "dimension 1 is 1099511627776, too large");
     h2.dim[1] = 2;
     h2.vox_offset = INT64_MAX;
     expect_failure(put_image("x.nii", &h2, sizeof h2, data, 1024), GLS_IMAGE_ANY, "too many");
@@ -263,7 +282,8 @@ static void test_truncation(void **state)
     nifti_1_header h = make_header(NIFTI_TYPE_INT16, 12, 11, 10, 4);
     for (int packed = 0; packed < 2; packed++) {
         size_t bytes;
-        unsigned char *file = get_file(put_image(packed ? "t.nii.gz" : "t.nii", &h, sizeof h, data, sizeof data), &bytes);
+        unsigned char *file =
+            get_file(put_image(packed ? "t.nii.gz" : "t.nii", &h, sizeof h, data, sizeof data), &bytes);
         const char *cut = scratch(packed ? "cut.nii.gz" : "cut.nii");
         for (size_t n = bytes - 1; n > 1100; n -= n > bytes - 20 ? 1 : 611) {
             put_file(cut, file, n);
@@ -345,7 +365,9 @@ static const char *put_large(int code, size_t size, bool swapped, size_t first, 
     nifti_1_header h = make_header(code, 100, 100, 50, (int)(n / 500000));
     h.vox_offset = (float)(sizeof h + first);
     h.scl_slope = 0.5f;
-    for (size_t i = 0; i < n * size; i++) data[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 25 & (i % size == (swapped ? 0 : size - 1) ? 0x3f : 0x7f));
+    for (size_t i = 0; i < n * size; i++)
+        data[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 25 &
+                                  (i % size == (swapped ? 0 : size - 1) ? 0x3f : 0x7f));
     if (swapped) {
         h.sizeof_hdr = (int)__builtin_bswap32(348);
         for (int i = 0; i < 8; i++) h.dim[i] = (short)__builtin_bswap16((uint16_t)h.dim[i]);
@@ -390,8 +412,9 @@ static void test_threads(void **state)
         size_t size, first, n;
         bool swapped;
     } cases[] = {
-        {NIFTI_TYPE_INT16, 2, 4, 4000000, false}, {NIFTI_TYPE_INT16, 2, 9, 4000000, true},   {NIFTI_TYPE_INT32, 4, 7, 2000000, true},
-        {NIFTI_TYPE_FLOAT32, 4, 4, 2000000, false}, {NIFTI_TYPE_FLOAT64, 8, 5, 1500000, true}, {NIFTI_TYPE_UINT8, 1, 4, 8000000, false},
+        {NIFTI_TYPE_INT16, 2, 4, 4000000, false},  {NIFTI_TYPE_INT16, 2, 9, 4000000, true},
+        {NIFTI_TYPE_INT32, 4, 7, 2000000, true},   {NIFTI_TYPE_FLOAT32, 4, 4, 2000000, false},
+        {NIFTI_TYPE_FLOAT64, 8, 5, 1500000, true}, {NIFTI_TYPE_UINT8, 1, 4, 8000000, false},
     };
     int threads = omp_get_max_threads();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

@@ -44,11 +44,13 @@ static void test_round_trip(void **state)
             gls_image_type type = (gls_image_type)(way / 2);
             const char *path = scratch(names[way % 2]);
             if (gls_image_write(path, image, type) != GLS_OK) fail_msg("%s", gls_last_error());
-            if (gls_image_read(path, volumes > 1 ? GLS_IMAGE_4D : GLS_IMAGE_3D, &back) != GLS_OK) fail_msg("%s", gls_last_error());
+            if (gls_image_read(path, volumes > 1 ? GLS_IMAGE_4D : GLS_IMAGE_3D, &back) != GLS_OK)
+                fail_msg("%s", gls_last_error());
             assert_int_equal(gls_grid_require_equal(&image->grid, "a", &back->grid, "b"), GLS_OK);
             assert_int_equal(back->n_volumes, volumes);
             for (size_t i = 0; i < 105 * volumes; i++) {
-                float x = image->data[i], low = type == GLS_IMAGE_INT16 ? -32768.0f : 0.0f, high = type == GLS_IMAGE_INT16 ? 32767.0f : 255.0f;
+                float x = image->data[i], low = type == GLS_IMAGE_INT16 ? -32768.0f : 0.0f,
+                      high = type == GLS_IMAGE_INT16 ? 32767.0f : 255.0f;
                 if (type != GLS_IMAGE_FLOAT32) x = isnan(x) ? 0.0f : fminf(fmaxf(rintf(x), low), high);
                 assert_true(back->data[i] == x || (isnan(x) && isnan(back->data[i])));
             }
@@ -159,7 +161,8 @@ static void test_permissions(void **state)
     assert_non_null(strstr(gls_last_error(), "not a regular file"));
 }
 
-/* A file that appears between create and commit is not overwritten either, and an unfinished one is never seen under its name. */
+/* A file that appears between create and commit is not overwritten either, and an unfinished one is never seen under
+ * its name. */
 static void test_atomic(void **state)
 {
     (void)state;
@@ -227,8 +230,9 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_header),     cmocka_unit_test(test_refusals),  cmocka_unit_test(test_permissions),
-        cmocka_unit_test(test_atomic),     cmocka_unit_test(test_size_limit), cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_header), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_permissions), cmocka_unit_test(test_atomic), cmocka_unit_test(test_size_limit),
+        cmocka_unit_test(test_full_disk),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

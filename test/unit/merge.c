@@ -62,10 +62,12 @@ static void write_lines(const char *path, const gls_shard *shard, const kind *k,
     options.shard = shard;
     assert_int_equal(gls_tractogram_format_parse(path, &format), GLS_OK);
     options.half_precision &= format == GLS_FORMAT_TRX;
-    if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK) fail_msg("%s", gls_last_error());
+    if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK)
+        fail_msg("%s", gls_last_error());
     uint64_t offset[N + 1];
     for (size_t i = 0; i <= n; i++) offset[i] = all.offset[first + i] - all.offset[first];
-    gls_streamlines lines = {n, offset, (const float (*)[3])all.point + all.offset[first], all.seed_index + first, (const float (*)[3])all.seed + first};
+    gls_streamlines lines = {n, offset, (const float(*)[3])all.point + all.offset[first], all.seed_index + first,
+                             (const float(*)[3])all.seed + first};
     if (k->no_seeds) {
         lines.seed = NULL;
         lines.seed_index = NULL;
@@ -159,7 +161,9 @@ static void test_note(void **state)
         for (size_t i = 0; i < strlen(text); i++) {
             strcpy(changed, text);
             changed[i] = ' ';
-            if (text[i] != ' ') assert_false(gls_shard_parse(changed, &read, with_crc ? &crc_read : NULL, version) && strcmp(version, gls_version()) == 0);
+            if (text[i] != ' ')
+                assert_false(gls_shard_parse(changed, &read, with_crc ? &crc_read : NULL, version) &&
+                             strcmp(version, gls_version()) == 0);
         }
     }
     assert_false(gls_shard_parse("", &read, NULL, version));
@@ -281,7 +285,8 @@ static void test_wrong_sets(void **state)
         write_shard(3, 9, s, &(kind){.inputs = 1});
         refuses(s, (uint32_t[]){1, 2, 3}, 3, GLS_ERR_INPUT, "the input data differ");
         write_shard(3, 9, s, &(kind){.shift = 0.5, .lines = f == GLS_FORMAT_TCK ? other_lines : NULL});
-        refuses(s, (uint32_t[]){1, 2, 3}, 3, GLS_ERR_INPUT, f == GLS_FORMAT_TCK ? "lines of their headers" : "its reference grid differs");
+        refuses(s, (uint32_t[]){1, 2, 3}, 3, GLS_ERR_INPUT,
+                f == GLS_FORMAT_TCK ? "lines of their headers" : "its reference grid differs");
         write_lines(shard_path(3, s), NULL, &plain, 0, N);
         refuses(s, (uint32_t[]){1, 2, 3}, 3, GLS_ERR_INPUT, "is no shard");
         assert_non_null(strstr(gls_last_error(), name));
@@ -360,7 +365,8 @@ static void test_cancel_and_overwrite(void **state)
     int calls = 0;
     for (uint32_t i = 1; i <= 2; i++) write_shard(i, 2, "trk", &(kind){.half = false});
     unlink(scratch("merged.trk"));
-    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), false, stop, &calls, NULL), GLS_ERR_CANCELLED);
+    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), false, stop, &calls, NULL),
+                     GLS_ERR_CANCELLED);
     assert_int_not_equal(access(scratch("merged.trk"), F_OK), 0);
     put_file(scratch("merged.trk"), "old", 3);
     assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), false, NULL, NULL, NULL), GLS_ERR_OUTPUT);
@@ -377,8 +383,10 @@ static void test_head(void **state)
         gls_shard_file file;
         write_shard(2, 3, suffixes[f], &(kind){.parameters = 7, .inputs = 9});
         assert_int_equal(gls_shard_file_read(shard_path(2, suffixes[f]), &file), GLS_OK);
-        assert_true(file.shard.index == 2 && file.shard.count == 3 && file.shard.first_seed == 14 && file.shard.n_seeds == 13);
-        assert_true(file.shard.total_seeds == TOTAL_SEEDS && file.shard.parameters == 7 && file.shard.inputs == 9 && file.format == f);
+        assert_true(file.shard.index == 2 && file.shard.count == 3 && file.shard.first_seed == 14 &&
+                    file.shard.n_seeds == 13);
+        assert_true(file.shard.total_seeds == TOTAL_SEEDS && file.shard.parameters == 7 && file.shard.inputs == 9 &&
+                    file.format == f);
         assert_true(file.n_streamlines > 0 && file.bytes > 1000);
         assert_string_equal(file.version, gls_version());
     }

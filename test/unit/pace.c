@@ -1,4 +1,5 @@
-/* The pace of dispatches against devices of all speeds: none takes much longer than it may, and fast ones are not held up. */
+/* The pace of dispatches against devices of all speeds: none takes much longer than it may, and fast ones are not held
+ * up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +8,8 @@
 
 #include "track/engine/pace.h"
 
-/* A device that takes so long for a dispatch and for each item. Gives the time of all items, *longest that of the longest dispatch, *n their number. */
+/* A device that takes so long for a dispatch and for each item. Gives the time of all items, *longest that of the
+ * longest dispatch, *n their number. */
 static double run_all(gls_pace *pace, double overhead, double per_item, uint64_t items, double *longest, uint64_t *n)
 {
     double total = 0;
@@ -118,6 +120,8 @@ static void guesses(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_speeds), cmocka_unit_test(slowing_down), cmocka_unit_test(long_latency), cmocka_unit_test(rounded), cmocka_unit_test(guesses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_speeds), cmocka_unit_test(slowing_down),
+                                       cmocka_unit_test(long_latency), cmocka_unit_test(rounded),
+                                       cmocka_unit_test(guesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

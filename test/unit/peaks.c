@@ -107,7 +107,7 @@ static void asymmetric_sphere(void **state)
         direction[i][2] = z;
     }
     gls_sphere *s = NULL;
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, N, false, &s, NULL), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, N, false, &s, NULL), GLS_OK);
     assert_false(s->antipodal);
     compare(s);
     /* two opposite lobes are one fibre on an antipodal sphere, and two directions here */
@@ -151,6 +151,7 @@ static void special_cases(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_spheres), cmocka_unit_test(asymmetric_sphere), cmocka_unit_test(special_cases)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_spheres), cmocka_unit_test(asymmetric_sphere),
+                                       cmocka_unit_test(special_cases)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

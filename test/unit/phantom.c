@@ -54,7 +54,13 @@ static void test_errors(void **state)
             char text[4];
         } value;
     } cases[] = {
-#define CASE(message, field, member, bad) {message, offsetof(gls_phantom_params, field), sizeof(((gls_phantom_params *)0)->field), {.member = bad}}
+#define CASE(message, field, member, bad)                                                       \
+    {                                                                                           \
+        message, offsetof(gls_phantom_params, field), sizeof(((gls_phantom_params *)0)->field), \
+        {                                                                                       \
+            .member = bad                                                                       \
+        }                                                                                       \
+    }
         CASE("shape", shape[1], shape, 15),
         CASE("shape", shape[2], shape, 513),
         CASE("voxel size", voxel_size[0], d, 0),
@@ -85,7 +91,8 @@ static void test_errors(void **state)
         memcpy((char *)&p + cases[i].offset, &cases[i].value, cases[i].size);
         assert_int_equal(gls_phantom_create(&p, &phantom), GLS_ERR_ARGUMENT);
         assert_null(phantom);
-        if (!strstr(gls_last_error(), cases[i].text)) fail_msg("\"%s\" is not in \"%s\"", cases[i].text, gls_last_error());
+        if (!strstr(gls_last_error(), cases[i].text))
+            fail_msg("\"%s\" is not in \"%s\"", cases[i].text, gls_last_error());
     }
     assert_int_equal(gls_phantom_create(NULL, &phantom), GLS_ERR_ARGUMENT);
     gls_phantom_destroy(NULL);
@@ -120,7 +127,8 @@ static double closest(const double (*v)[3], size_t n)
 {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < i; j++) most = fmax(most, fabs(v[i][0] * v[j][0] + v[i][1] * v[j][1] + v[i][2] * v[j][2]));
+        for (size_t j = 0; j < i; j++)
+            most = fmax(most, fabs(v[i][0] * v[j][0] + v[i][1] * v[j][1] + v[i][2] * v[j][2]));
     }
     return acos(fmin(most, 1)) * 180 / 3.14159265358979323846;
 }
@@ -150,7 +158,8 @@ static void test_directions(void **state)
             if (i >= 3) assert_float_equal(sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), 1, 1e-12);
         }
         double ideal = 2 * acos(1 - 0.907 / (double)n) * 180 / 3.14159265358979323846;
-        for (size_t shell = 0; shell < 3; shell++) assert_true(closest((const double(*)[3])g->bvec + 3 + shell * n, n) > 0.8 * ideal);
+        for (size_t shell = 0; shell < 3; shell++)
+            assert_true(closest((const double(*)[3])g->bvec + 3 + shell * n, n) > 0.8 * ideal);
         /* The first half of the set is about as sparse as it can be, given that it is a subset. */
         double half = 2 * acos(1 - 0.907 / (double)(n / 2)) * 180 / 3.14159265358979323846;
         assert_true(closest((const double(*)[3])g->bvec + 3, n / 2) > 0.55 * half);
@@ -185,7 +194,8 @@ static void test_noise(void **state)
                 sum2 += (double)a[i] * a[i];
                 outside++;
             } else if (c[i] > 900) {
-                double e = a[i] - c[i], next = i + 1 < n && c[i + 1] > 900 ? a[i + 1] - c[i + 1] : 0, then = v < 3 && c[i + n] > 900 ? a[i + n] - c[i + n] : 0;
+                double e = a[i] - c[i], next = i + 1 < n && c[i + 1] > 900 ? a[i + 1] - c[i + 1] : 0,
+                       then = v < 3 && c[i + n] > 900 ? a[i + n] - c[i + n] : 0;
                 d += e;
                 d2 += e * e;
                 neighbour += e * next;
@@ -212,7 +222,8 @@ static void test_noise(void **state)
     gls_phantom_destroy(clean);
 }
 
-/* Without noise a voxel of one fibre population has the signal of its tensor, on any grid, with the table's vectors turned into the world. */
+/* Without noise a voxel of one fibre population has the signal of its tensor, on any grid, with the table's vectors
+ * turned into the world. */
 static void test_signal(void **state)
 {
     (void)state;
@@ -233,7 +244,8 @@ static void test_signal(void **state)
     for (size_t v = 0; v < phantom->gradients->n; v++) {
         double b = phantom->gradients->bval[v], g[3] = {0, 0, 0};
         for (int r = 0; r < 3; r++) {
-            for (int k = 0; k < 3; k++) g[r] += grid->affine[r][k] / grid->voxel_size[k] * phantom->gradients->bvec[v][k];
+            for (int k = 0; k < 3; k++)
+                g[r] += grid->affine[r][k] / grid->voxel_size[k] * phantom->gradients->bvec[v][k];
         }
         for (size_t i = 0; i < n; i++) {
             double signal = phantom->dwi->data[v * n + i];
@@ -258,7 +270,8 @@ static void test_signal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_threads), cmocka_unit_test(test_directions), cmocka_unit_test(test_noise), cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_threads), cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_noise),  cmocka_unit_test(test_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

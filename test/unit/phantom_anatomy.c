@@ -26,7 +26,8 @@ static size_t voxel_at(const gls_grid *grid, const double inverse[3][4], const d
 {
     size_t voxel = 0;
     for (int k = 2; k >= 0; k--) {
-        double at = floor(inverse[k][0] * world[0] + inverse[k][1] * world[1] + inverse[k][2] * world[2] + inverse[k][3] + 0.5);
+        double at =
+            floor(inverse[k][0] * world[0] + inverse[k][1] * world[1] + inverse[k][2] * world[2] + inverse[k][3] + 0.5);
         if (at < 0 || at >= grid->dim[k]) return SIZE_MAX;
         voxel = voxel * (size_t)grid->dim[k] + (size_t)at;
     }
@@ -37,7 +38,9 @@ static void world_of(const gls_grid *grid, size_t voxel, double world[3])
 {
     size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
     const double at[3] = {(double)(voxel % nx), (double)(voxel / nx % ny), (double)(voxel / nx / ny)};
-    for (int r = 0; r < 3; r++) world[r] = grid->affine[r][0] * at[0] + grid->affine[r][1] * at[1] + grid->affine[r][2] * at[2] + grid->affine[r][3];
+    for (int r = 0; r < 3; r++)
+        world[r] =
+            grid->affine[r][0] * at[0] + grid->affine[r][1] * at[1] + grid->affine[r][2] * at[2] + grid->affine[r][3];
 }
 
 /* Voxels in a whose value differs by more than tolerance from that of b at the same place. */
@@ -50,7 +53,8 @@ static size_t differing(const gls_image *a, const gls_image *b, double tolerance
         world_of(&a->grid, i, world);
         size_t j = voxel_at(&b->grid, (const double(*)[4])inverse, world);
         bool differs = j == SIZE_MAX;
-        for (size_t v = 0; v < a->n_volumes && !differs; v++) differs = fabs(a->data[v * n + i] - b->data[v * n + j]) > tolerance;
+        for (size_t v = 0; v < a->n_volumes && !differs; v++)
+            differs = fabs(a->data[v * n + i] - b->data[v * n + j]) > tolerance;
         count += differs;
     }
     return count;
@@ -83,7 +87,8 @@ static void test_orientations(void **state)
     size_t n = voxels_of(ras), tolerated = n / 2000;
     for (int i = 1; i < 48; i++) {
         const int *order = orders[i / 8];
-        const char codes[4] = {letters[order[0]][i & 1], letters[order[1]][i >> 1 & 1], letters[order[2]][i >> 2 & 1], '\0'};
+        const char codes[4] = {letters[order[0]][i & 1], letters[order[1]][i >> 1 & 1], letters[order[2]][i >> 2 & 1],
+                               '\0'};
         char found[4];
         gls_phantom *other = oriented(codes, mm);
         gls_grid_axis_codes(&other->dwi->grid, found);
@@ -94,9 +99,11 @@ static void test_orientations(void **state)
         assert_int_equal(ras->n_bundles, other->n_bundles);
         for (size_t b = 0; b < ras->n_bundles; b++) {
             assert_string_equal(ras->bundle[b].name, other->bundle[b].name);
-            assert_memory_equal(ras->bundle[b].centre_line, other->bundle[b].centre_line, ras->bundle[b].n_points * sizeof *ras->bundle[b].centre_line);
+            assert_memory_equal(ras->bundle[b].centre_line, other->bundle[b].centre_line,
+                                ras->bundle[b].n_points * sizeof *ras->bundle[b].centre_line);
             assert_true(differing(ras->bundle[b].mask, other->bundle[b].mask, 0.5) <= 2);
-            for (int e = 0; e < 2; e++) assert_true(differing(ras->bundle[b].ends[e], other->bundle[b].ends[e], 0.5) <= 2);
+            for (int e = 0; e < 2; e++)
+                assert_true(differing(ras->bundle[b].ends[e], other->bundle[b].ends[e], 0.5) <= 2);
         }
         gls_phantom_destroy(other);
     }
@@ -159,7 +166,8 @@ static void flood(const gls_image *seeds, const gls_image *allowed, unsigned cha
     }
     while (top) {
         size_t i = stack[--top];
-        int x = (int)(i % (size_t)dim[0]), y = (int)(i / (size_t)dim[0] % (size_t)dim[1]), z = (int)(i / (size_t)dim[0] / (size_t)dim[1]);
+        int x = (int)(i % (size_t)dim[0]), y = (int)(i / (size_t)dim[0] % (size_t)dim[1]),
+            z = (int)(i / (size_t)dim[0] / (size_t)dim[1]);
         for (int k = 0; k < 27; k++) {
             int u = x + k % 3 - 1, v = y + k / 3 % 3 - 1, w = z + k / 9 - 1;
             if (u < 0 || v < 0 || w < 0 || u >= dim[0] || v >= dim[1] || w >= dim[2]) continue;
@@ -184,7 +192,8 @@ static void check_connected(const gls_phantom_bundle *bundle)
         reached->data[i] = through[i] && bundle->mask->data[i] > 0;
         mask += through[i] && bundle->mask->data[i] > 0;
     }
-    if (mask < count_of(bundle->mask)) fail_msg("%s: %zu voxels of %zu hang together with the first end", bundle->name, mask, count_of(bundle->mask));
+    if (mask < count_of(bundle->mask))
+        fail_msg("%s: %zu voxels of %zu hang together with the first end", bundle->name, mask, count_of(bundle->mask));
     flood(reached, bundle->ends[1], onward);
     for (size_t i = 0; i < n; i++) far_end += onward[i] && bundle->ends[1]->data[i] > 0;
     if (!far_end) fail_msg("%s: the second end is not reached", bundle->name);
@@ -206,7 +215,8 @@ static void test_bundles(void **state)
     for (size_t b = 0; b < phantom->n_bundles; b++) {
         const gls_phantom_bundle *bundle = &phantom->bundle[b];
         size_t size = count_of(bundle->mask), on_line = 0;
-        assert_true(size >= 100 && count_of(bundle->ends[0]) >= 5 && count_of(bundle->ends[1]) >= 5 && bundle->n_points >= 20);
+        assert_true(size >= 100 && count_of(bundle->ends[0]) >= 5 && count_of(bundle->ends[1]) >= 5 &&
+                    bundle->n_points >= 20);
         check_connected(bundle);
         for (size_t c = 0; c < b; c++) assert_string_not_equal(bundle->name, phantom->bundle[c].name);
         bool left = false, right = false;
@@ -214,7 +224,8 @@ static void test_bundles(void **state)
             size_t voxel = voxel_at(&phantom->dwi->grid, (const double(*)[4])inverse, bundle->centre_line[i]);
             assert_true(voxel != SIZE_MAX);
             on_line += bundle->mask->data[voxel] > 0;
-            if (i >= 4 && i + 4 < bundle->n_points && !(bundle->mask->data[voxel] > 0)) fail_msg("%s: point %zu of its centre line is outside", bundle->name, i);
+            if (i >= 4 && i + 4 < bundle->n_points && !(bundle->mask->data[voxel] > 0))
+                fail_msg("%s: point %zu of its centre line is outside", bundle->name, i);
             left = left || bundle->centre_line[i][0] < -1;
             right = right || bundle->centre_line[i][0] > 1;
         }
@@ -248,7 +259,8 @@ static void test_fractions(void **state)
         /* peaks hold the three strongest populations, so that fibres may be a little more than their sum */
         if (phantom->roi->data[i] > 0) assert_true(t[0] >= 0.499999f);
         if (t[0] >= 0.500001f && fibres >= 0.300001f) assert_true(phantom->roi->data[i] > 0);
-        assert_true(fibres <= t[0] + 1e-5f && peak[3 * n] >= peak[7 * n] && peak[7 * n] >= peak[11 * n] && peak[11 * n] >= 0);
+        assert_true(fibres <= t[0] + 1e-5f && peak[3 * n] >= peak[7 * n] && peak[7 * n] >= peak[11 * n] &&
+                    peak[11 * n] >= 0);
         for (size_t k = 0; k < 3; k++) {
             const float *d = peak + 4 * k * n;
             float norm = sqrtf(d[0] * d[0] + d[n] * d[n] + d[2 * n] * d[2 * n]);
@@ -269,7 +281,8 @@ static void test_extremes(void **state)
     static const struct {
         int32_t shape[3];
         double mm[3];
-    } cases[] = {{{16, 16, 16}, {2, 2, 2}}, {{16, 16, 16}, {0.1, 20, 3}}, {{96, 16, 40}, {1, 8, 2}}, {{16, 120, 16}, {5, 1, 5}}};
+    } cases[] = {
+        {{16, 16, 16}, {2, 2, 2}}, {{16, 16, 16}, {0.1, 20, 3}}, {{96, 16, 40}, {1, 8, 2}}, {{16, 120, 16}, {5, 1, 5}}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         gls_phantom_params p = gls_phantom_params_default();
         memcpy(p.shape, cases[c].shape, sizeof p.shape);
@@ -280,7 +293,8 @@ static void test_extremes(void **state)
             const gls_phantom_bundle *bundle = &phantom->bundle[b];
             assert_true(count_of(bundle->mask) > 0 && count_of(bundle->ends[0]) > 0 && count_of(bundle->ends[1]) > 0);
         }
-        for (size_t i = 0; i < voxels_of(phantom) * phantom->dwi->n_volumes; i++) assert_true(isfinite(phantom->dwi->data[i]));
+        for (size_t i = 0; i < voxels_of(phantom) * phantom->dwi->n_volumes; i++)
+            assert_true(isfinite(phantom->dwi->data[i]));
         gls_phantom_destroy(phantom);
     }
 }

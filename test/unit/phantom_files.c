@@ -62,7 +62,8 @@ static void compare_image(const char *folder, const char *name, const gls_image 
     if (gls_image_read(path, GLS_IMAGE_ANY, &read)) fail_msg("%s", gls_last_error());
     assert_int_equal(gls_grid_require_equal(&read->grid, path, &image->grid, "phantom"), GLS_OK);
     assert_int_equal(read->n_volumes, image->n_volumes);
-    for (size_t i = 0; i < gls_grid_voxels(&image->grid) * image->n_volumes; i++) assert_float_equal(read->data[i], image->data[i], tolerance);
+    for (size_t i = 0; i < gls_grid_voxels(&image->grid) * image->n_volumes; i++)
+        assert_float_equal(read->data[i], image->data[i], tolerance);
     gls_image_destroy(read);
 }
 

@@ -16,8 +16,12 @@ static void known_answers(void **state)
         uint32_t expected[4];
     } answer[] = {
         {{0, 0, 0, 0}, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, 0xffffffffffffffff, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+        {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+         0xffffffffffffffff,
+         {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+        {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+         0x299f31d0a4093822,
+         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
     };
     for (size_t i = 0; i < sizeof answer / sizeof *answer; i++) {
         uint32_t out[4];
@@ -58,6 +62,7 @@ static void moments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(uniform_is_half_open), cmocka_unit_test(moments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(uniform_is_half_open),
+                                       cmocka_unit_test(moments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,15 +15,21 @@
 
 #define N 30 /* weighted volumes, after one b0 */
 
-/* scheme() and signal() in Python, E = signal / 500, then OpdtModel and CsaOdfModel(gtab, 4, assume_normed=True).fit([1, E]).shm_coeff; the first six values of
- * H signal and R signal with H = shm.hat(model.B), R = shm.lcr_matrix(H). */
-static const double golden_opdt[15] = {2.9538124257301104,   2.1586994940950714,     0.012538202143363725,   -1.0326622053306043,   -1.8507654790327066e-05,
-                                       0.003540273178943093, 0.078289935008417258,   -0.0082482362693751515, -0.24788514467295847,  -0.0097106640745205156,
-                                       0.1018059492893532,   -0.0057400103194696784, 0.0037364064673300612,  0.0038795879332856669, 0.0058994913431965404};
-static const double golden_csa[15] = {0.28209479177387814,   0.17694291628048175,     0.0010433497451264988,  -0.080047679895145593,  0.00014451603915722946,
-                                      0.0011588733658862314, 0.024669101145897827,    -0.0014523106907938033, -0.036962703921569168,  -0.00085788369553880129,
-                                      0.013199485580556227,  -0.00016073448139531862, 0.0015335887028308471,  0.00053351901185420781, 0.0013599511685096766};
-static const double golden_hat[6] = {316.99931809049627, 311.57958973602388, 340.57176213266058, 306.37825947399898, 227.77974914091837, 245.26708560775251};
+/* scheme() and signal() in Python, E = signal / 500, then OpdtModel and CsaOdfModel(gtab, 4,
+ * assume_normed=True).fit([1, E]).shm_coeff; the first six values of H signal and R signal with H = shm.hat(model.B), R
+ * = shm.lcr_matrix(H). */
+static const double golden_opdt[15] = {2.9538124257301104,     2.1586994940950714,      0.012538202143363725,
+                                       -1.0326622053306043,    -1.8507654790327066e-05, 0.003540273178943093,
+                                       0.078289935008417258,   -0.0082482362693751515,  -0.24788514467295847,
+                                       -0.0097106640745205156, 0.1018059492893532,      -0.0057400103194696784,
+                                       0.0037364064673300612,  0.0038795879332856669,   0.0058994913431965404};
+static const double golden_csa[15] = {0.28209479177387814,     0.17694291628048175,    0.0010433497451264988,
+                                      -0.080047679895145593,   0.00014451603915722946, 0.0011588733658862314,
+                                      0.024669101145897827,    -0.0014523106907938033, -0.036962703921569168,
+                                      -0.00085788369553880129, 0.013199485580556227,   -0.00016073448139531862,
+                                      0.0015335887028308471,   0.00053351901185420781, 0.0013599511685096766};
+static const double golden_hat[6] = {316.99931809049627, 311.57958973602388, 340.57176213266058,
+                                     306.37825947399898, 227.77974914091837, 245.26708560775251};
 static const double golden_residual[6] = {-7.4059149868560006, 3.1238171600618934,  7.2438148637832409,
                                           2.577561846698277,   -5.3260818032876927, 0.84141651994028521};
 
@@ -36,7 +42,8 @@ struct scheme {
 static void make_scheme(struct scheme *s)
 {
     memset(s, 0, sizeof *s);
-    s->table = (gls_gradients){.n = N + 1, .bval = s->bval, .bvec = s->bvec, .is_b0 = s->is_b0, .n_b0 = 1, .b0_threshold = 50};
+    s->table =
+        (gls_gradients){.n = N + 1, .bval = s->bval, .bvec = s->bvec, .is_b0 = s->is_b0, .n_b0 = 1, .b0_threshold = 50};
     s->is_b0[0] = true;
     for (int i = 0; i < N; i++) {
         double z = 1 - (i + 0.5) / N, r = sqrt(1 - z * z);
@@ -128,7 +135,8 @@ static void matrices(void **state)
     }
     gls_qball_destroy(q);
     q = create(&s, GLS_QBALL_CSA, 4);
-    for (size_t j = 0; j < 15; j++) assert_true(fabs(q->fit_scale[j] - at_zero[gls_sh_degree(j) / 2] * q->laplacian[j] / (8 * M_PI)) < 1e-15);
+    for (size_t j = 0; j < 15; j++)
+        assert_true(fabs(q->fit_scale[j] - at_zero[gls_sh_degree(j) / 2] * q->laplacian[j] / (8 * M_PI)) < 1e-15);
     gls_qball_destroy(q);
     gls_qball_destroy(NULL);
 }
@@ -252,7 +260,8 @@ static void refused(void **state)
     assert_non_null(strstr(gls_last_error(), "no b0"));
 }
 
-/* One direction 16 times and 14 others once each, order 4: each of the 14 others determines a coefficient of its own. */
+/* One direction 16 times and 14 others once each, order 4: each of the 14 others determines a coefficient of its own.
+ */
 static void full_leverage(void **state)
 {
     (void)state;
@@ -265,7 +274,8 @@ static void full_leverage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_values), cmocka_unit_test(matrices), cmocka_unit_test(hat_and_residual),
-                                       cmocka_unit_test(clipping),      cmocka_unit_test(refused),  cmocka_unit_test(full_leverage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_values),    cmocka_unit_test(matrices),
+                                       cmocka_unit_test(hat_and_residual), cmocka_unit_test(clipping),
+                                       cmocka_unit_test(refused),          cmocka_unit_test(full_leverage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The q-ball fit of an image: every voxel as gls_qball_fit() fits it, the mask, what is refused; and the mask of the response. */
+/* The q-ball fit of an image: every voxel as gls_qball_fit() fits it, the mask, what is refused; and the mask of the
+ * response. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +104,9 @@ static void refuses_what_does_not_fit(void **state)
     gls_image *sh = NULL, *other;
     gls_gradients *selected;
     assert_int_equal(gls_qball_create(phantom->gradients, NULL, true, &q), GLS_OK);
-    assert_int_equal(gls_gradients_create(phantom->gradients->bval, (const double(*)[3])phantom->gradients->bvec, 20, NULL, &phantom->dwi->grid, &selected), GLS_OK);
+    assert_int_equal(gls_gradients_create(phantom->gradients->bval, (const double(*)[3])phantom->gradients->bvec, 20,
+                                          NULL, &phantom->dwi->grid, &selected),
+                     GLS_OK);
     assert_int_equal(gls_qball_fit_image(q, phantom->dwi, selected, NULL, &sh), GLS_ERR_ARGUMENT);
     gls_grid grid = phantom->dwi->grid;
     grid.dim[0]--;
@@ -139,7 +142,8 @@ static void response_of_the_mask_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fits_every_voxel_of_the_mask), cmocka_unit_test(values_that_are_not_finite),
-                                       cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(response_of_the_mask_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fits_every_voxel_of_the_mask), cmocka_unit_test(values_that_are_not_finite),
+        cmocka_unit_test(refuses_what_does_not_fit), cmocka_unit_test(response_of_the_mask_alone)};
     return cmocka_run_group_tests(tests, make_phantom, drop_phantom);
 }

@@ -17,7 +17,8 @@
 
 static void assert_same(const gls_response *a, const gls_response *b)
 {
-    assert_true(a->is_zonal == b->is_zonal && a->evals[0] == b->evals[0] && a->evals[1] == b->evals[1] && a->s0 == b->s0);
+    assert_true(a->is_zonal == b->is_zonal && a->evals[0] == b->evals[0] && a->evals[1] == b->evals[1] &&
+                a->s0 == b->s0);
     assert_true(a->order == b->order && a->n_voxels == b->n_voxels);
     assert_memory_equal(a->zonal, b->zonal, sizeof a->zonal);
 }
@@ -30,7 +31,8 @@ static gls_image *tensor_image(const gls_gradients *table, const int32_t n[3], d
     for (size_t t = 0; t < table->n; t++)
         for (size_t v = 0; v < voxels; v++) {
             const double *g = table->bvec[t];
-            double across = 0.0003 * fa_scale, along = 0.0012 + 1e-6 * (double)v, d = table->bval[t] > 0 ? along * g[0] * g[0] + across * (1 - g[0] * g[0]) : 0;
+            double across = 0.0003 * fa_scale, along = 0.0012 + 1e-6 * (double)v,
+                   d = table->bval[t] > 0 ? along * g[0] * g[0] + across * (1 - g[0] * g[0]) : 0;
             dwi->data[t * voxels + v] = (float)((1000 + (double)v) * exp(-table->bval[t] * d));
         }
     return dwi;
@@ -60,7 +62,8 @@ static void check_cube(const int32_t n[3], int radius, const int32_t first[3], c
     gls_gradients_destroy(table);
 }
 
-/* The rules of auto_response_ssst(): centre n div 2; a cube that does not fit shrinks to min(centre, n - centre), cut at the end. */
+/* The rules of auto_response_ssst(): centre n div 2; a cube that does not fit shrinks to min(centre, n - centre), cut
+ * at the end. */
 static void cubes(void **state)
 {
     (void)state;
@@ -75,7 +78,8 @@ static void selection(void **state)
     (void)state;
     gls_gradients *table = make_table(30, 1000);
     const int32_t n[3] = {6, 6, 6};
-    gls_image *dwi = tensor_image(table, n, 1), *isotropic = tensor_image(table, n, 3.9), *long_series = make_image(6, 6, 6, 40);
+    gls_image *dwi = tensor_image(table, n, 1), *isotropic = tensor_image(table, n, 3.9),
+              *long_series = make_image(6, 6, 6, 40);
     gls_response_options options = gls_response_options_default();
     gls_response response, same;
     size_t volume[31], voxels = 216, first_half = 100;
@@ -90,7 +94,8 @@ static void selection(void **state)
     assert_float_equal(response.evals[0], 0.0012 + 49.5e-6, 1e-8);
     assert_int_equal(gls_response_estimate(long_series, table, volume, &options, &same), GLS_OK);
     assert_same(&same, &response);
-    expect(gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT, "none of the 6 x 6 x 6 central voxels has FA above 0.7, the largest is 0.113");
+    expect(gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
+           "none of the 6 x 6 x 6 central voxels has FA above 0.7, the largest is 0.113");
     options.roi_radius = 0;
     expect(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_ERR_ARGUMENT, "roi_radius");
     options = gls_response_options_default();
@@ -138,7 +143,8 @@ static void zonal_form(void **state)
     assert_int_equal(gls_response_to_zonal(&golden_response, table, 8, &zonal), GLS_OK);
     assert_true(zonal.is_zonal);
     assert_int_equal(zonal.order, 8);
-    for (int l = 0; l <= 8; l += 2) assert_float_equal(zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI)), golden_harmonics[l / 2], 1e-9);
+    for (int l = 0; l <= 8; l += 2)
+        assert_float_equal(zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI)), golden_harmonics[l / 2], 1e-9);
     assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, NULL, NULL, &a), GLS_OK);
     assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &zonal, &options, NULL, NULL, &b), GLS_OK);
     assert_memory_equal(a->data, b->data, 45 * CSD_VOXELS * sizeof *a->data);
@@ -174,7 +180,8 @@ static void round_trip(void **state)
     gls_gradients_destroy(table);
 }
 
-static gls_status read_text(const char *text, int order, const gls_gradients *table, double bval, gls_response *response)
+static gls_status read_text(const char *text, int order, const gls_gradients *table, double bval,
+                            gls_response *response)
 {
     const char *path = scratch("given.txt");
     put_file(path, text, strlen(text));
@@ -191,8 +198,9 @@ static void files(void **state)
     gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_response r;
     spiral(4, bvec);
-    assert_int_equal(gls_gradients_create(bval, (const double (*)[3])bvec, 4, &options, NULL, &table), GLS_OK);
-    const char *shells = "# Shells: 0,700,1000,3000\n5000 0 0 0\n3000 -700 80 -5\n2500 -900 150 -20\n1000 -500 200 -60\n";
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 4, &options, NULL, &table), GLS_OK);
+    const char *shells =
+        "# Shells: 0,700,1000,3000\n5000 0 0 0\n3000 -700 80 -5\n2500 -900 150 -20\n1000 -500 200 -60\n";
     assert_int_equal(read_text(shells, 6, table, 1000, &r), GLS_OK);
     assert_true(r.is_zonal && r.order == 6 && r.zonal[0] == 2500 && r.zonal[3] == -20);
     assert_int_equal(read_text("600 -250 60 -8\n", 6, NULL, 0, &r), GLS_OK);
@@ -200,16 +208,24 @@ static void files(void **state)
     assert_int_equal(read_text("0.0017,0.0003,0.0003,950 # DIPY\n", 8, NULL, 0, &r), GLS_OK);
     assert_true(!r.is_zonal && r.evals[0] == 0.0017 && r.evals[1] == 0.0003 && r.s0 == 950);
 
-    expect(read_text("600 -250 60\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5");
-    expect(read_text("0.0017 0.0003 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5; a response of eigenvalues has 4");
-    expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 1 coefficient for a shell (order 0), order 4 needs 3");
-    expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: coefficients 600 and 250 for l = 0 and 2");
+    expect(read_text("600 -250 60\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5");
+    expect(read_text("0.0017 0.0003 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5; a response of eigenvalues has 4");
+    expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: 1 coefficient for a shell (order 0), order 4 needs 3");
+    expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: coefficients 600 and 250 for l = 0 and 2");
     expect(read_text("600 -250 0 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: coefficient 0 for l = 4");
     expect(read_text("600 -250 nan 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: coefficient nan for l = 4");
-    expect(read_text("0.0003 0.0017 0.0017 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 0.0003 0.0017 0.0017 950 is no response");
-    expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "is no response: eigenvalues l1 > l2 = l3");
-    expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 2 rows, one is expected");
-    expect(read_text("600 -250 60\n500 -200 50\n", 4, table, 1000, &r), GLS_ERR_INPUT, "given.txt: 2 rows, but the gradient table has 4 shells");
+    expect(read_text("0.0003 0.0017 0.0017 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: 0.0003 0.0017 0.0017 950 is no response");
+    expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "is no response: eigenvalues l1 > l2 = l3");
+    expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: 2 rows, one is expected");
+    expect(read_text("600 -250 60\n500 -200 50\n", 4, table, 1000, &r), GLS_ERR_INPUT,
+           "given.txt: 2 rows, but the gradient table has 4 shells");
     expect(read_text("600 -250 60\n500 -200\n", 4, table, 1000, &r), GLS_ERR_INPUT, "given.txt: line 2");
     expect(gls_response_read(scratch("absent.txt"), 4, NULL, 0, &r), GLS_ERR_INPUT, "absent.txt");
     expect(gls_response_read(scratch("absent.txt"), 5, NULL, 0, &r), GLS_ERR_ARGUMENT, "sh_order");
@@ -219,8 +235,8 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cubes),      cmocka_unit_test(selection), cmocka_unit_test(real_data), cmocka_unit_test(zonal_form),
-        cmocka_unit_test(round_trip), cmocka_unit_test(files),
+        cmocka_unit_test(cubes),      cmocka_unit_test(selection),  cmocka_unit_test(real_data),
+        cmocka_unit_test(zonal_form), cmocka_unit_test(round_trip), cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

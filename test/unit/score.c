@@ -1,4 +1,5 @@
-/* Scores of streamlines whose class is known: centre lines of the phantom, alone, cut, joined to others and displaced. */
+/* Scores of streamlines whose class is known: centre lines of the phantom, alone, cut, joined to others and displaced.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,15 +45,20 @@ static size_t voxel_of(const double world[3])
     return (i[2] * (size_t)grid->dim[1] + i[1]) * (size_t)grid->dim[0] + i[0];
 }
 
-/* The part of a centre line between the end regions, as streamlines go: from the last point in one end to the first in the other. */
+/* The part of a centre line between the end regions, as streamlines go: from the last point in one end to the first in
+ * the other. */
 static size_t line_of(size_t b, float (*line)[3])
 {
     const gls_phantom_bundle *bundle = &phantom->bundle[b];
     size_t first = 0, last = bundle->n_points - 1, n = 0;
     for (size_t i = 0; i < bundle->n_points / 2; i++)
-        if (bundle->ends[0]->data[voxel_of(bundle->centre_line[i])] > 0 || bundle->ends[1]->data[voxel_of(bundle->centre_line[i])] > 0) first = i;
+        if (bundle->ends[0]->data[voxel_of(bundle->centre_line[i])] > 0 ||
+            bundle->ends[1]->data[voxel_of(bundle->centre_line[i])] > 0)
+            first = i;
     for (size_t i = bundle->n_points - 1; i > bundle->n_points / 2; i--)
-        if (bundle->ends[0]->data[voxel_of(bundle->centre_line[i])] > 0 || bundle->ends[1]->data[voxel_of(bundle->centre_line[i])] > 0) last = i;
+        if (bundle->ends[0]->data[voxel_of(bundle->centre_line[i])] > 0 ||
+            bundle->ends[1]->data[voxel_of(bundle->centre_line[i])] > 0)
+            last = i;
     assert_in_range(last + 1 - first, 2, MAX_LINE);
     for (size_t i = first; i <= last; i++, n++)
         for (int k = 0; k < 3; k++) line[n][k] = (float)bundle->centre_line[i][k];
@@ -186,7 +192,7 @@ static void bad_arguments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(centre_lines_are_valid), cmocka_unit_test(classes), cmocka_unit_test(overlap_and_overreach),
-                                       cmocka_unit_test(bad_arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(centre_lines_are_valid), cmocka_unit_test(classes),
+                                       cmocka_unit_test(overlap_and_overreach), cmocka_unit_test(bad_arguments)};
     return cmocka_run_group_tests(tests, make_phantom, drop_phantom);
 }

@@ -45,7 +45,8 @@ static size_t voxel_of(const float p[3])
     for (int a = 0; a < 3; a++) {
         v[a] = lroundf(p[a]);
         assert_true((float)v[a] == rintf(p[a]));
-        assert_true((float)v[a] == floorf(p[a] + 0.5f) || p[a] + 0.5f == (float)v[a] + 1); /* the float sum may round up */
+        assert_true((float)v[a] == floorf(p[a] + 0.5f) ||
+                    p[a] + 0.5f == (float)v[a] + 1); /* the float sum may round up */
         assert_true(p[a] > -0.5f);
     }
     assert_true(v[0] < NX && v[1] < NY && v[2] < NZ);
@@ -62,13 +63,15 @@ static void stratified(void **state)
     static const uint64_t counts[] = {1, 50, 5000, 77777};
     for (int masked = 0; masked < 2; masked++) {
         size_t eligible = 0;
-        for (size_t i = 0; i < NV; i++) eligible += isfinite(roi.data[i]) && roi.data[i] > 0 && (!masked || mask.data[i] > 0);
+        for (size_t i = 0; i < NV; i++)
+            eligible += isfinite(roi.data[i]) && roi.data[i] > 0 && (!masked || mask.data[i] > 0);
         for (size_t c = 0; c < 4; c++) {
             gls_seeds *s = NULL;
             uint64_t per_voxel[NV] = {0};
-            assert_int_equal(gls_seeds_create_random(&roi.image, masked ? &mask.image : NULL, counts[c], 5, &s), GLS_OK);
+            assert_int_equal(gls_seeds_create_random(&roi.image, masked ? &mask.image : NULL, counts[c], 5, &s),
+                             GLS_OK);
             assert_int_equal(gls_seeds_count(s), counts[c]);
-            float (*point)[3] = malloc(counts[c] * sizeof *point);
+            float(*point)[3] = malloc(counts[c] * sizeof *point);
             gls_seeds_get(s, 0, counts[c], point);
             for (uint64_t i = 0; i < counts[c]; i++) {
                 size_t v = voxel_of(point[i]);
@@ -78,7 +81,8 @@ static void stratified(void **state)
             for (size_t v = 0; v < NV; v++) {
                 bool is_eligible = isfinite(roi.data[v]) && roi.data[v] > 0 && (!masked || mask.data[v] > 0);
                 uint64_t least = counts[c] / eligible;
-                assert_true(is_eligible ? per_voxel[v] == least || (per_voxel[v] == least + 1 && counts[c] % eligible) : per_voxel[v] == 0);
+                assert_true(is_eligible ? per_voxel[v] == least || (per_voxel[v] == least + 1 && counts[c] % eligible)
+                                        : per_voxel[v] == 0);
             }
             free(point);
             gls_seeds_destroy(s);
@@ -95,12 +99,14 @@ static double chi_square_z(const uint64_t *count, size_t n)
 {
     double total = 0, chi = 0;
     for (size_t i = 0; i < n; i++) total += (double)count[i];
-    for (size_t i = 0; i < n; i++) chi += ((double)count[i] - total / (double)n) * ((double)count[i] - total / (double)n) / (total / (double)n);
+    for (size_t i = 0; i < n; i++)
+        chi += ((double)count[i] - total / (double)n) * ((double)count[i] - total / (double)n) / (total / (double)n);
     return (chi - (double)(n - 1)) / sqrt(2 * (double)(n - 1));
 }
 
-/* Offsets fill the voxel evenly in an 8 x 8 x 8 partition, and neither the offset of a neighbouring seed nor the order of voxels shows a pattern: all |z| < 5,
- * which happens by chance less than once in a million (the generator is fixed, so it either always does or never). */
+/* Offsets fill the voxel evenly in an 8 x 8 x 8 partition, and neither the offset of a neighbouring seed nor the order
+ * of voxels shows a pattern: all |z| < 5, which happens by chance less than once in a million (the generator is fixed,
+ * so it either always does or never). */
 static void uniform(void **state)
 {
     (void)state;
@@ -110,7 +116,7 @@ static void uniform(void **state)
     static uint64_t cell[512], pair[256], first_voxel[NV];
     gls_seeds *s = NULL;
     assert_int_equal(gls_seeds_create_random(&roi.image, NULL, COUNT, 2, &s), GLS_OK);
-    float (*point)[3] = malloc(COUNT * sizeof *point);
+    float(*point)[3] = malloc(COUNT * sizeof *point);
     gls_seeds_get(s, 0, COUNT, point);
     int last = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -181,7 +187,7 @@ static void distant_voxels(void **state)
     image.data[LENGTH - 2] = 1;
     gls_seeds *s = NULL;
     assert_int_equal(gls_seeds_create_random(&image, NULL, COUNT, 1, &s), GLS_OK);
-    float (*point)[3] = malloc(COUNT * sizeof *point), low = INFINITY, high = 0;
+    float(*point)[3] = malloc(COUNT * sizeof *point), low = INFINITY, high = 0;
     gls_seeds_get(s, 0, COUNT, point);
     for (int i = 0; i < COUNT; i++) {
         low = fminf(low, point[i][0]);
@@ -228,7 +234,7 @@ static void lists(void **state)
     assert_int_equal(gls_seeds_count(s), 4);
     gls_seeds_get(s, 0, 4, a);
     gls_seeds_destroy(s);
-    assert_int_equal(gls_seeds_create_list((const double (*)[3])world, 4, true, grid, &s), GLS_OK);
+    assert_int_equal(gls_seeds_create_list((const double(*)[3])world, 4, true, grid, &s), GLS_OK);
     gls_seeds_get(s, 2, 2, b + 2);
     gls_seeds_get(s, 0, 2, b);
     gls_seeds_destroy(s);
@@ -242,7 +248,7 @@ static void lists(void **state)
     assert_non_null(strstr(gls_last_error(), "outside"));
     assert_int_equal(gls_seeds_create_list(voxel, 0, false, grid, &s), GLS_ERR_INPUT);
     double bad[2][3] = {{1, 1, 1}, {1, NAN, 1}};
-    assert_int_equal(gls_seeds_create_list((const double (*)[3])bad, 2, false, grid, &s), GLS_ERR_INPUT);
+    assert_int_equal(gls_seeds_create_list((const double(*)[3])bad, 2, false, grid, &s), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "seed 2"));
     assert_null(s);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
@@ -316,7 +322,8 @@ static void parts(void **state)
         for (int i = 0; i < 1000; i++)
             for (int a = 0; a < 3; a++) points[i][a] = (i * 7 + a) % 40 * 0.1;
         if (list)
-            assert_int_equal(gls_seeds_create_list((const double(*)[3])points, 1000, false, &roi.image.grid, &s), GLS_OK);
+            assert_int_equal(gls_seeds_create_list((const double(*)[3])points, 1000, false, &roi.image.grid, &s),
+                             GLS_OK);
         else
             assert_int_equal(gls_seeds_create_random(&roi.image, NULL, 1000, 3, &s), GLS_OK);
         assert_int_equal(gls_seeds_first(s), 0);
@@ -340,8 +347,9 @@ static void parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stratified),     cmocka_unit_test(uniform), cmocka_unit_test(any_order_of_access),
-                                       cmocka_unit_test(distant_voxels), cmocka_unit_test(lists),   cmocka_unit_test(files),
-                                       cmocka_unit_test(refused_regions), cmocka_unit_test(parts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stratified),      cmocka_unit_test(uniform), cmocka_unit_test(any_order_of_access),
+        cmocka_unit_test(distant_voxels),  cmocka_unit_test(lists),   cmocka_unit_test(files),
+        cmocka_unit_test(refused_regions), cmocka_unit_test(parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

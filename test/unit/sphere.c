@@ -53,20 +53,21 @@ static void check_edges(const gls_sphere *s)
     check_sphere(s);
 }
 
-/* Every edge once in each direction, V - E + F = 2, no point above a facet, and the antipode of every face is one, too, where labels pair the points i and i +
- * n / 2. */
+/* Every edge once in each direction, V - E + F = 2, no point above a facet, and the antipode of every face is one, too,
+ * where labels pair the points i and i + n / 2. */
 static void check_hull(const double (*direction)[3], size_t n, bool paired)
 {
-    double (*unit)[3] = malloc(n * sizeof *unit);
+    double(*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *label = malloc(n * sizeof *label), (*face)[3] = NULL;
     char *edge = calloc(n * n, 1);
     size_t n_faces = 0;
     for (size_t i = 0; i < n; i++) {
-        double r = sqrt(direction[i][0] * direction[i][0] + direction[i][1] * direction[i][1] + direction[i][2] * direction[i][2]);
+        double r = sqrt(direction[i][0] * direction[i][0] + direction[i][1] * direction[i][1] +
+                        direction[i][2] * direction[i][2]);
         for (int a = 0; a < 3; a++) unit[i][a] = direction[i][a] / r;
         label[i] = (uint32_t)(paired ? i % (n / 2) : i);
     }
-    assert_int_equal(gls_hull_create((const double (*)[3])unit, label, n, &face, &n_faces), GLS_OK);
+    assert_int_equal(gls_hull_create((const double(*)[3])unit, label, n, &face, &n_faces), GLS_OK);
     assert_int_equal(n_faces, 2 * n - 4);
     for (size_t f = 0; f < n_faces; f++) {
         const double *a = unit[face[f][0]], *b = unit[face[f][1]], *c = unit[face[f][2]];
@@ -140,7 +141,8 @@ static void check_mirrored_edges(const gls_sphere *s)
     for (int axis = 0; axis < 3; axis++) {
         for (uint32_t v = 0; v < s->n; v++) {
             uint32_t image = mirror(s, v, axis);
-            for (uint32_t i = s->first[v]; i < s->first[v + 1]; i++) assert_true(adjacent(s, image, mirror(s, s->neighbour[i], axis)));
+            for (uint32_t i = s->first[v]; i < s->first[v + 1]; i++)
+                assert_true(adjacent(s, image, mirror(s, s->neighbour[i], axis)));
         }
     }
 }
@@ -167,7 +169,8 @@ static void built_in(void **state)
                 if (v != u) nearest = fmin(nearest, angle(s->vertex[u], s->vertex[v], true));
             }
             assert_true(nearest > set[i].least && nearest < set[i].greatest);
-            for (uint32_t j = s->first[u]; j < s->first[u + 1]; j++) assert_true(angle(s->vertex[u], s->vertex[s->neighbour[j]], true) < 1.6 * set[i].greatest);
+            for (uint32_t j = s->first[u]; j < s->first[u + 1]; j++)
+                assert_true(angle(s->vertex[u], s->vertex[s->neighbour[j]], true) < 1.6 * set[i].greatest);
         }
         gls_sphere_destroy(s);
     }
@@ -178,12 +181,14 @@ static void built_in(void **state)
     gls_sphere_destroy(NULL);
 }
 
-/* Solids whose facets have four or five corners: any triangulation, but a complete and (closed sets) an antipodal one. */
+/* Solids whose facets have four or five corners: any triangulation, but a complete and (closed sets) an antipodal one.
+ */
 static void degenerate_solids(void **state)
 {
     (void)state;
     static const double octahedron[6][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
-    static const double cube[8][3] = {{1, 1, 1}, {1, 1, -1}, {1, -1, 1}, {1, -1, -1}, {-1, -1, -1}, {-1, -1, 1}, {-1, 1, -1}, {-1, 1, 1}};
+    static const double cube[8][3] = {{1, 1, 1},    {1, 1, -1},  {1, -1, 1},  {1, -1, -1},
+                                      {-1, -1, -1}, {-1, -1, 1}, {-1, 1, -1}, {-1, 1, 1}};
     double prism[40][3], dodecahedron[20][3];
     gls_sphere *s = NULL;
     uint32_t order[40];
@@ -196,15 +201,16 @@ static void degenerate_solids(void **state)
         prism[i][1] = side * sin(i % 20 * M_PI / 10);
         prism[i][2] = side * 0.5;
     }
-    check_hull((const double (*)[3])prism, 40, true);
+    check_hull((const double(*)[3])prism, 40, true);
     double g = (1 + sqrt(5)) / 2;
     for (int i = 0; i < 20; i++) {
         int side = i < 10 ? 1 : -1, k = i % 10;
         double v[3] = {0, (k & 1 ? 1 : -1) / g, g};
-        for (int a = 0; a < 3; a++) dodecahedron[i][k < 4 ? a : (a + (k - 4) / 2) % 3] = side * (k < 4 ? cube[k][a] : v[a]);
+        for (int a = 0; a < 3; a++)
+            dodecahedron[i][k < 4 ? a : (a + (k - 4) / 2) % 3] = side * (k < 4 ? cube[k][a] : v[a]);
     }
-    check_hull((const double (*)[3])dodecahedron, 20, true);
-    check_hull((const double (*)[3])dodecahedron, 20, false);
+    check_hull((const double(*)[3])dodecahedron, 20, true);
+    check_hull((const double(*)[3])dodecahedron, 20, false);
 
     assert_int_equal(gls_sphere_create_from(octahedron, 6, false, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 3);
@@ -215,14 +221,15 @@ static void degenerate_solids(void **state)
     /* pairs in another order: the first of each is kept */
     double shuffled[20][3];
     for (int i = 0; i < 20; i++) memcpy(shuffled[i], dodecahedron[i * 7 % 20], sizeof shuffled[i]);
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])shuffled, 20, false, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])shuffled, 20, false, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 10);
     check_sphere(s);
     for (size_t v = 0; v < 10; v++) {
         assert_true(v == 0 || order[v] > order[v - 1]);
         for (int a = 0; a < 3; a++) assert_true(fabs(s->vertex[v][a] * sqrt(3) - shuffled[order[v]][a]) < 1e-15 * 4);
         for (uint32_t i = 0; i < order[v]; i++)
-            assert_true(shuffled[i][0] != -shuffled[order[v]][0] || shuffled[i][1] != -shuffled[order[v]][1] || shuffled[i][2] != -shuffled[order[v]][2]);
+            assert_true(shuffled[i][0] != -shuffled[order[v]][0] || shuffled[i][1] != -shuffled[order[v]][1] ||
+                        shuffled[i][2] != -shuffled[order[v]][2]);
     }
     gls_sphere_destroy(s);
 }
@@ -244,19 +251,19 @@ static void caller_sets(void **state)
     uint32_t order[2000];
     gls_sphere *s = NULL;
     spiral(direction, 2000, 0);
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 2000, true, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 2000, true, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 2000 && s->n_orbits == 0);
     for (uint32_t i = 0; i < 2000; i++) assert_int_equal(order[i], i);
     check_edges(s);
     gls_sphere_destroy(s);
     spiral(direction, 1001, -1);
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 1001, false, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, false, &s, order), GLS_OK);
     assert_true(!s->antipodal && s->n == 1001);
     check_edges(s);
     gls_sphere_destroy(s);
     /* one pair is antipodal, the others are not: no folding */
     for (int a = 0; a < 3; a++) direction[3][a] = -direction[500][a];
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 1001, true, &s, NULL), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, true, &s, NULL), GLS_OK);
     assert_true(!s->antipodal && s->n == 1001);
     check_edges(s);
     gls_sphere_destroy(s);
@@ -268,23 +275,23 @@ static void refused_sets(void **state)
     double direction[8193][3];
     gls_sphere *s = NULL;
     spiral(direction, 20, 0);
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 5, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 5, true, &s, NULL), GLS_ERR_INPUT);
     for (int a = 0; a < 3; a++) direction[7][a] = 3 * direction[12][a];
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "8 and 13"));
     memset(direction[7], 0, sizeof direction[7]);
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "direction 8"));
     direction[7][1] = NAN;
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
     for (int i = 0; i < 20; i++) {
         direction[i][0] = cos(i);
         direction[i][1] = sin(i);
         direction[i][2] = 0;
     }
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "plane"));
-    assert_int_equal(gls_sphere_create_from((const double (*)[3])direction, 8193, true, &s, NULL), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 8193, true, &s, NULL), GLS_ERR_UNSUPPORTED);
     assert_null(s);
 }
 
@@ -312,7 +319,8 @@ static void files(void **state)
     for (int whole = 0; whole < 2; whole++) {
         char *at = text + sprintf(text, "# directions\n");
         spiral(direction, 100, whole ? -1 : 0);
-        for (int i = 0; i < 100; i++) at += sprintf(at, "%.8f, %.8f\t%.8f\n", direction[i][0], direction[i][1], direction[i][2]);
+        for (int i = 0; i < 100; i++)
+            at += sprintf(at, "%.8f, %.8f\t%.8f\n", direction[i][0], direction[i][1], direction[i][2]);
         assert_int_equal(read_text(text, &s), GLS_OK);
         assert_int_equal(s->antipodal, !whole);
         assert_int_equal(s->n, 100);
@@ -338,7 +346,8 @@ static void files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in), cmocka_unit_test(degenerate_solids), cmocka_unit_test(caller_sets),
-                                       cmocka_unit_test(refused_sets), cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in), cmocka_unit_test(degenerate_solids),
+                                       cmocka_unit_test(caller_sets), cmocka_unit_test(refused_sets),
+                                       cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,11 @@ static void pack(bytes *out, const void *data, size_t n, int level, bool with_na
 {
     z_stream z = {0};
     unsigned char buffer[4096], extra[9] = "something";
-    gz_header header = {.name = (unsigned char *)(uintptr_t)"a name", .comment = (unsigned char *)(uintptr_t)"a comment", .extra = extra, .extra_len = sizeof extra, .hcrc = 1};
+    gz_header header = {.name = (unsigned char *)(uintptr_t) "a name",
+                        .comment = (unsigned char *)(uintptr_t) "a comment",
+                        .extra = extra,
+                        .extra_len = sizeof extra,
+                        .hcrc = 1};
     assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     if (with_name) assert_int_equal(deflateSetHeader(&z, &header), Z_OK);
     z.next_in = (unsigned char *)(uintptr_t)data;
@@ -117,8 +121,10 @@ static void one_member(void **state)
             save(&packed, packed.n);
             check_same(&data, 4096);
             check_same(&data, 1 << 20);
-            if (data.n <= 1000) check_same(&data, 1);
-            else check_same(&data, 99991);
+            if (data.n <= 1000)
+                check_same(&data, 1);
+            else
+                check_same(&data, 99991);
             free(data.data);
             free(packed.data);
         }
@@ -156,7 +162,8 @@ static void check_fails(const char *word)
 {
     bytes got;
     assert_int_equal(load(50000, &got), GLS_ERR_INPUT);
-    if (!strstr(gls_last_error(), path) || !strstr(gls_last_error(), word)) fail_msg("'%s' does not name the file or '%s'", gls_last_error(), word);
+    if (!strstr(gls_last_error(), path) || !strstr(gls_last_error(), word))
+        fail_msg("'%s' does not name the file or '%s'", gls_last_error(), word);
     free(got.data);
 }
 
@@ -209,7 +216,8 @@ static int finish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_member), cmocka_unit_test(several_members), cmocka_unit_test(cut_short), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_member), cmocka_unit_test(several_members),
+                                       cmocka_unit_test(cut_short), cmocka_unit_test(damaged)};
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);

@@ -29,8 +29,9 @@ static gls_gradients *make_table(void)
     return gradients;
 }
 
-/* Printed by test/peer/dipy_tensor.py --golden with DIPY 1.12.1: signal, FA, tensor as fitted, eigenvalues. The third voxel has a negative signal and a
- * negative eigenvalue, the fourth is empty, the last two have weights over many orders of magnitude. */
+/* Printed by test/peer/dipy_tensor.py --golden with DIPY 1.12.1: signal, FA, tensor as fitted, eigenvalues. The third
+ * voxel has a negative signal and a negative eigenvalue, the fourth is empty, the last two have weights over many
+ * orders of magnitude. */
 static const struct golden {
     double signal[N], fa, tensor[6], evals[3];
 } golden[] = {
@@ -46,7 +47,10 @@ static const struct golden {
      0.999999910418,
      {0.00118142642427, 0.00224864512046, 0.00366526395085, -9.98668209454e-05, 3.26379218488e-05, -0.00016092495603},
      {0.00499225127489, 4.472135955e-10, 4.472135955e-10}},
-    {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 0, {0, 0, 0, 0, 0, 0}, {4.472135955e-10, 4.472135955e-10, 4.472135955e-10}},
+    {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+     0,
+     {0, 0, 0, 0, 0, 0},
+     {4.472135955e-10, 4.472135955e-10, 4.472135955e-10}},
     {{40, 0, 35, 0, 0, 12, 0, 700, 0, 0, 0, 3, 0, 0, 900},
      0.999999527871,
      {-0.014604529813, -0.00160561770626, 0.000694238184025, -0.00469538579669, -1.25073562618e-15, -0.00316471857406},
@@ -82,7 +86,8 @@ static gls_image *golden_image(int32_t x, int32_t y, int32_t z)
 
 static void check_near(double value, double expected, double bound)
 {
-    if (!(fabs(value - expected) <= bound)) fail_msg("%.10g instead of %.10g, off by %.1e > %.1e", value, expected, fabs(value - expected), bound);
+    if (!(fabs(value - expected) <= bound))
+        fail_msg("%.10g instead of %.10g, off by %.1e > %.1e", value, expected, fabs(value - expected), bound);
 }
 
 static void check_voxel(size_t v, size_t voxels, const gls_image *fa, const gls_image *tensor, const gls_image *evals)
@@ -99,7 +104,8 @@ static void check_voxel(size_t v, size_t voxels, const gls_image *fa, const gls_
 static void like_dipy(void **state)
 {
     (void)state;
-    static const int32_t sizes[][3] = {{1, 1, 1}, {5, 1, 1}, {17, 1, 1}, {16, 16, 1}, {257, 1, 1}, {17, 241, 1}, {31, 29, 11}};
+    static const int32_t sizes[][3] = {{1, 1, 1},   {5, 1, 1},    {17, 1, 1},  {16, 16, 1},
+                                       {257, 1, 1}, {17, 241, 1}, {31, 29, 11}};
     gls_gradients *gradients = make_table();
     gls_tensor_options options = gls_tensor_options_default();
     assert_true(options.min_signal == 1e-4);
@@ -129,7 +135,10 @@ static void masked(void **state)
     for (size_t v = 0; v < voxels; v++) {
         uint32_t out[4], counter[4] = {(uint32_t)v, 0, 0, 0};
         gls_philox(counter, 1, out);
-        mask->data[v] = v / 500 % 4 == 3 ? 0 : out[0] % 3 == 0 ? 0 : out[0] % 3 == 1 ? 0.5f : -1; /* sparse, with empty and negative parts */
+        mask->data[v] = v / 500 % 4 == 3  ? 0
+                        : out[0] % 3 == 0 ? 0
+                        : out[0] % 3 == 1 ? 0.5f
+                                          : -1; /* sparse, with empty and negative parts */
     }
     assert_int_equal(gls_tensor_fit(dwi, gradients, mask, &options, &fa, &tensor, &evals), GLS_OK);
     assert_int_equal(gls_tensor_fit(dwi, gradients, mask, &options, &fa_only, NULL, NULL), GLS_OK);
@@ -156,7 +165,8 @@ static void masked(void **state)
 static void known_tensors(void **state)
 {
     (void)state;
-    static const double evals_in[4][3] = {{1.7e-3, 3e-4, 3e-4}, {1e-3, 1e-3, 1e-3}, {2e-3, 2e-3, 1e-4}, {1.5e-3, 7e-4, 2e-4}};
+    static const double evals_in[4][3] = {
+        {1.7e-3, 3e-4, 3e-4}, {1e-3, 1e-3, 1e-3}, {2e-3, 2e-3, 1e-4}, {1.5e-3, 7e-4, 2e-4}};
     gls_gradients *gradients = make_table();
     gls_tensor_options options = gls_tensor_options_default();
     gls_image *dwi = make_image(4, 1, 1, N), *fa, *tensor, *evals;
@@ -177,7 +187,8 @@ static void known_tensors(void **state)
         }
     }
     assert_int_equal(gls_tensor_fit(dwi, gradients, NULL, &options, &fa, &tensor, &evals), GLS_OK);
-    const double fa_out[4] = {0.799022, 0, sqrt(0.5 * 2 * 1.9 * 1.9 / (4 + 4 + 0.01)), sqrt(0.5 * (0.64 + 0.25 + 1.69) / (2.25 + 0.49 + 0.04))};
+    const double fa_out[4] = {0.799022, 0, sqrt(0.5 * 2 * 1.9 * 1.9 / (4 + 4 + 0.01)),
+                              sqrt(0.5 * (0.64 + 0.25 + 1.69) / (2.25 + 0.49 + 0.04))};
     for (size_t v = 0; v < 4; v++) {
         check_near(fa->data[v], fa_out[v], 1e-6);
         for (size_t k = 0; k < 6; k++) check_near(tensor->data[k * 4 + v], d[v][k], 1e-9);
@@ -242,7 +253,8 @@ static void kernels_agree(void **state)
             assert_true(solution.trusted[v] == (v % GOLDEN != HOPELESS));
             for (int p = 0; p < P; p++) ols[p] = solution.ols[p][v];
             assert_true(gls_tensor_fit_svd(&plan, signal + v, L, ols, scratch, wls));
-            for (int p = 0; p < P && v % GOLDEN != HOPELESS; p++) check_near(solution.wls[p][v], wls[p], 1e-7 * fmax(1, fabs(wls[p])));
+            for (int p = 0; p < P && v % GOLDEN != HOPELESS; p++)
+                check_near(solution.wls[p][v], wls[p], 1e-7 * fmax(1, fabs(wls[p])));
             for (int p = 0; p < 6; p++) check_near(wls[p] / plan.scale[p], golden[v % GOLDEN].tensor[p], 1e-9);
         }
     }
@@ -257,13 +269,15 @@ static void eigenvalues(void **state)
     (void)state;
     const double cases[][9] = {
         /* xx xy yy xz yz zz, eigenvalues */
-        {3, 0, 1, 0, 0, 2, 3, 2, 1}, {2, 0, 2, 0, 0, 2, 2, 2, 2},    {0, 0, 0, 0, 0, 0, 0, 0, 0},
-        {2, 1, 2, 1, 1, 2, 4, 1, 1}, {1, 2, 1, 0, 0, -5, 3, -1, -5}, {2, -1, 2, 0, -1, 2, 3.414213562373095, 2, 0.585786437626905},
+        {3, 0, 1, 0, 0, 2, 3, 2, 1},    {2, 0, 2, 0, 0, 2, 2, 2, 2},
+        {0, 0, 0, 0, 0, 0, 0, 0, 0},    {2, 1, 2, 1, 1, 2, 4, 1, 1},
+        {1, 2, 1, 0, 0, -5, 3, -1, -5}, {2, -1, 2, 0, -1, 2, 3.414213562373095, 2, 0.585786437626905},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double evals[3];
         gls_tensor_eigenvalues(cases[k], evals);
-        for (int e = 0; e < 3; e++) check_near(evals[e], cases[k][6 + e], 1e-7); /* a double root costs half the digits */
+        for (int e = 0; e < 3; e++)
+            check_near(evals[e], cases[k][6 + e], 1e-7); /* a double root costs half the digits */
         assert_true(evals[0] >= evals[1] - 1e-15 && evals[1] >= evals[2] - 1e-15);
     }
     const double stick[3] = {1, 0, 0}, ball[3] = {2, 2, 2}, none[3] = {0, 0, 0}, disk[3] = {1, 1, 0};
@@ -289,7 +303,8 @@ static void poor_tables(void **state)
     for (int k = 0; k < 2; k++) {
         gls_gradients *gradients = NULL;
         gls_image *dwi = make_image(2, 2, 2, cases[k].n), *fa = NULL;
-        assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, cases[k].n, &options, NULL, &gradients), GLS_OK);
+        assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, cases[k].n, &options, NULL, &gradients),
+                         GLS_OK);
         assert_int_equal(gls_tensor_fit(dwi, gradients, NULL, &fit, &fa, NULL, NULL), GLS_ERR_INPUT);
         assert_null(fa);
         if (!strstr(gls_last_error(), cases[k].text)) fail_msg("'%s' is not in: %s", cases[k].text, gls_last_error());
@@ -303,7 +318,8 @@ static void bad_arguments(void **state)
     (void)state;
     gls_gradients *gradients = make_table();
     gls_tensor_options options = gls_tensor_options_default();
-    gls_image *dwi = golden_image(3, 3, 3), *other = make_image(3, 3, 4, 1), *series = make_image(3, 3, 3, 2), *fa = NULL;
+    gls_image *dwi = golden_image(3, 3, 3), *other = make_image(3, 3, 4, 1), *series = make_image(3, 3, 3, 2),
+              *fa = NULL;
     assert_int_equal(gls_tensor_fit(dwi, gradients, other, &options, &fa, NULL, NULL), GLS_ERR_INPUT);
     assert_int_equal(gls_tensor_fit(dwi, gradients, series, &options, &fa, NULL, NULL), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_tensor_fit(series, gradients, NULL, &options, &fa, NULL, NULL), GLS_ERR_ARGUMENT);
@@ -321,8 +337,9 @@ static void bad_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(like_dipy),   cmocka_unit_test(masked),        cmocka_unit_test(known_tensors), cmocka_unit_test(odd_values),
-        cmocka_unit_test(kernels_agree), cmocka_unit_test(eigenvalues), cmocka_unit_test(poor_tables),   cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(like_dipy),   cmocka_unit_test(masked),        cmocka_unit_test(known_tensors),
+        cmocka_unit_test(odd_values),  cmocka_unit_test(kernels_agree), cmocka_unit_test(eigenvalues),
+        cmocka_unit_test(poor_tables), cmocka_unit_test(bad_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Tractogram files, byte by byte: the ZIP rules of TRX, header fields of TRK and TCK, and that the same points come back. */
+/* Tractogram files, byte by byte: the ZIP rules of TRX, header fields of TRK and TCK, and that the same points come
+ * back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void write_file(const char *path, gls_tractogram_options options, const g
     gls_grid grid = make_grid();
     options.overwrite = true;
     assert_int_equal(gls_tractogram_format_parse(path, &format), GLS_OK);
-    if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK) fail_msg("%s", gls_last_error());
+    if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK)
+        fail_msg("%s", gls_last_error());
     for (int i = 0; i < times; i++) {
         if (gls_tractogram_writer_append(writer, lines) != GLS_OK) fail_msg("%s", gls_last_error());
     }
@@ -71,7 +73,8 @@ typedef struct entry {
     size_t offset, bytes;
 } entry;
 
-/* Walks the local headers from the first byte, as niivue does, and checks each rule; then the central directory against them. */
+/* Walks the local headers from the first byte, as niivue does, and checks each rule; then the central directory against
+ * them. */
 static size_t walk_zip(const unsigned char *file, size_t bytes, entry *entries)
 {
     size_t n = 0, at = 0;
@@ -113,7 +116,8 @@ static size_t walk_zip(const unsigned char *file, size_t bytes, entry *entries)
 static void test_trx(void **state)
 {
     (void)state;
-    static const char *const names[] = {"header.json", "positions.3.float32", "offsets.uint32", "dps/seeds.3.float32", "dps/seed_index.uint32"};
+    static const char *const names[] = {"header.json", "positions.3.float32", "offsets.uint32", "dps/seeds.3.float32",
+                                        "dps/seed_index.uint32"};
     gls_streamlines lines = make_lines();
     entry e[8];
     size_t bytes;
@@ -121,8 +125,9 @@ static void test_trx(void **state)
     unsigned char *file = get_file(scratch("a.trx"), &bytes);
     assert_int_equal(walk_zip(file, bytes, e), 5);
     for (int i = 0; i < 5; i++) assert_string_equal(e[i].name, names[i]);
-    static const char json[] = "{\"VOXEL_TO_RASMM\": [[-1.7, 0.1, 0.2, 80], [0.15, 1.9, -0.4, -100], [0.1, 0.3, 3, -60], [0, 0, 0, 1]], "
-                               "\"DIMENSIONS\": [91, 109, 61], \"NB_STREAMLINES\": 6, \"NB_VERTICES\": 30}";
+    static const char json[] =
+        "{\"VOXEL_TO_RASMM\": [[-1.7, 0.1, 0.2, 80], [0.15, 1.9, -0.4, -100], [0.1, 0.3, 3, -60], [0, 0, 0, 1]], "
+        "\"DIMENSIONS\": [91, 109, 61], \"NB_STREAMLINES\": 6, \"NB_VERTICES\": 30}";
     assert_memory_equal(e[0].data, json, sizeof json - 1);
     for (size_t i = sizeof json - 1; i < e[0].bytes; i++) assert_int_equal(e[0].data[i], ' ');
     assert_int_equal((e[1].data - file) % 64, 0);
@@ -232,7 +237,8 @@ static void test_half(void **state)
     /* the vector path gives the same bits */
     float in[1003];
     uint16_t out[1003];
-    for (int i = 0; i < 1003; i++) in[i] = ldexpf(1.0f + (float)(i * 7919 % 4096) / 4096.0f, i % 40 - 26) * (i & 1 ? -1.0f : 1.0f);
+    for (int i = 0; i < 1003; i++)
+        in[i] = ldexpf(1.0f + (float)(i * 7919 % 4096) / 4096.0f, i % 40 - 26) * (i & 1 ? -1.0f : 1.0f);
     assert_true(gls_half_convert(in, 1003, out));
     for (int i = 0; i < 1003; i++) assert_int_equal(out[i], gls_half(in[i]));
     in[500] = 65520.0f;
@@ -249,7 +255,8 @@ static void test_crc(void **state)
     for (int i = 0; i < 3000; i++) data[i] = (unsigned char)(i * i * 31 >> 3);
     for (unsigned start = 0; start < 20; start++) {
         for (unsigned n = 0; n < 2900; n += n < 600 ? 1 : 97)
-            assert_int_equal(gls_crc32(start * 0x9E3779B9u, data + start, n), crc32(start * 0x9E3779B9u, data + start, n));
+            assert_int_equal(gls_crc32(start * 0x9E3779B9u, data + start, n),
+                             crc32(start * 0x9E3779B9u, data + start, n));
     }
 }
 
@@ -342,8 +349,9 @@ static void test_tck(void **state)
 {
     (void)state;
     static const char *const header[] = {"method: boot", "step_size: 0.5", "roi: seed roi.nii.gz", NULL};
-    static const char expected[] = "mrtrix tracks\nmethod: boot\nstep_size: 0.5\nroi: seed roi.nii.gz\ndatatype: Float32LE\n"
-                                   "count: 000000000006\ntotal_count: 000000000006\nfile: . 192\nEND\n";
+    static const char expected[] =
+        "mrtrix tracks\nmethod: boot\nstep_size: 0.5\nroi: seed roi.nii.gz\ndatatype: Float32LE\n"
+        "count: 000000000006\ntotal_count: 000000000006\nfile: . 192\nEND\n";
     gls_streamlines lines = make_lines();
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_tractogram_writer *writer;
@@ -362,11 +370,13 @@ static void test_tck(void **state)
     }
     for (int i = 0; i < 3; i++, p += 4) assert_true(get_float(p) == INFINITY);
     free(file);
-    static const char *const bad[] = {"no colon", "two: colons: here", "count: 5", "file: . 3", "line: with\nbreak", ": empty"};
+    static const char *const bad[] = {"no colon",  "two: colons: here", "count: 5",
+                                      "file: . 3", "line: with\nbreak", ": empty"};
     for (int i = 0; i < 6; i++) {
         const char *const list[] = {bad[i], NULL};
         options.header_lines = list;
-        assert_int_equal(gls_tractogram_writer_create(scratch("bad.tck"), GLS_FORMAT_TCK, &grid, &options, &writer), GLS_ERR_ARGUMENT);
+        assert_int_equal(gls_tractogram_writer_create(scratch("bad.tck"), GLS_FORMAT_TCK, &grid, &options, &writer),
+                         GLS_ERR_ARGUMENT);
         assert_non_null(strstr(gls_last_error(), "is no header line"));
         assert_int_not_equal(access(scratch("bad.tck"), F_OK), 0);
     }

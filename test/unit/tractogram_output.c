@@ -69,7 +69,9 @@ static void test_batches(void **state)
         size_t bytes[2];
         for (int way = 0; way < 2; way++) {
             gls_tractogram_writer *writer;
-            assert_int_equal(gls_tractogram_writer_create(scratch(names[f]), (gls_tractogram_format)f, &grid, NULL, &writer), GLS_OK);
+            assert_int_equal(
+                gls_tractogram_writer_create(scratch(names[f]), (gls_tractogram_format)f, &grid, NULL, &writer),
+                GLS_OK);
             for (size_t first = 0, n; first < MANY; first += n) {
                 n = way == 0 ? MANY : 1 + first % 9973;
                 if (n > MANY - first) n = MANY - first;
@@ -100,11 +102,13 @@ static void test_existing(void **state)
     for (int f = 0; f < 3; f++) {
         const char *path = scratch(names[f]);
         put_file(path, "mine", 4);
-        assert_int_equal(gls_tractogram_writer_create(path, (gls_tractogram_format)f, &grid, NULL, &writer), GLS_ERR_OUTPUT);
+        assert_int_equal(gls_tractogram_writer_create(path, (gls_tractogram_format)f, &grid, NULL, &writer),
+                         GLS_ERR_OUTPUT);
         assert_non_null(strstr(gls_last_error(), ": exists already and is not overwritten"));
         gls_tractogram_options options = gls_tractogram_options_default();
         options.overwrite = true;
-        assert_int_equal(gls_tractogram_writer_create(path, (gls_tractogram_format)f, &grid, &options, &writer), GLS_OK);
+        assert_int_equal(gls_tractogram_writer_create(path, (gls_tractogram_format)f, &grid, &options, &writer),
+                         GLS_OK);
         assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_OK);
         gls_tractogram_writer_abort(writer);
         size_t bytes;
@@ -113,7 +117,9 @@ static void test_existing(void **state)
         free(data);
         assert_int_equal(count_files(scratch("out")), 1);
         unlink(path);
-        assert_int_equal(gls_tractogram_writer_create(scratch("none/x.trx"), (gls_tractogram_format)f, &grid, NULL, &writer), GLS_ERR_OUTPUT);
+        assert_int_equal(
+            gls_tractogram_writer_create(scratch("none/x.trx"), (gls_tractogram_format)f, &grid, NULL, &writer),
+            GLS_ERR_OUTPUT);
         assert_non_null(strstr(gls_last_error(), "/none/x.trx: cannot create: No such file or directory"));
     }
     gls_tractogram_writer_abort(NULL);
@@ -125,7 +131,8 @@ static void expect_refusal(const gls_streamlines *lines, const char *reason)
     for (int f = 0; f < 3; f++) {
         gls_grid grid = make_grid(10);
         gls_tractogram_writer *writer;
-        assert_int_equal(gls_tractogram_writer_create(scratch(names[f]), (gls_tractogram_format)f, &grid, NULL, &writer), GLS_OK);
+        assert_int_equal(
+            gls_tractogram_writer_create(scratch(names[f]), (gls_tractogram_format)f, &grid, NULL, &writer), GLS_OK);
         assert_int_equal(gls_tractogram_writer_append(writer, lines), GLS_ERR_ARGUMENT);
         assert_non_null(strstr(gls_last_error(), reason));
         /* the reason is not lost */
@@ -161,9 +168,11 @@ static void test_bad_arguments(void **state)
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_ERR_ARGUMENT);
     assert_non_null(strstr(gls_last_error(), "seeds are given for some streamlines only"));
     gls_tractogram_writer_abort(writer);
-    assert_int_equal(gls_tractogram_writer_create(scratch(names[1]), GLS_FORMAT_TRK, &wide, NULL, &writer), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_tractogram_writer_create(scratch(names[1]), GLS_FORMAT_TRK, &wide, NULL, &writer),
+                     GLS_ERR_UNSUPPORTED);
     assert_non_null(strstr(gls_last_error(), "at most 32767 voxels along an axis, the image has 40000"));
-    assert_int_equal(gls_tractogram_writer_create(scratch(names[0]), GLS_FORMAT_TRX, &wider, NULL, &writer), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_tractogram_writer_create(scratch(names[0]), GLS_FORMAT_TRX, &wider, NULL, &writer),
+                     GLS_ERR_UNSUPPORTED);
     assert_non_null(strstr(gls_last_error(), "at most 65535 voxels along an axis, the image has 70000"));
     assert_int_equal(gls_tractogram_format_parse("a.TRK", &format), GLS_OK);
     assert_int_equal(format, GLS_FORMAT_TRK);
@@ -173,7 +182,8 @@ static void test_bad_arguments(void **state)
 }
 
 /* Writes until something fails; the status of that, the message in text. */
-static gls_status write_until_failure(const char *path, gls_tractogram_format format, const gls_streamlines *lines, int times, char text[512])
+static gls_status write_until_failure(const char *path, gls_tractogram_format format, const gls_streamlines *lines,
+                                      int times, char text[512])
 {
     gls_grid grid = make_grid(10);
     gls_tractogram_writer *writer;
@@ -201,7 +211,8 @@ static void test_size_limit(void **state)
     small.rlim_cur = 300000;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    for (int f = 0; f < 3; f++) status[f] = write_until_failure(scratch(names[f]), (gls_tractogram_format)f, &lines, 5, text[f]);
+    for (int f = 0; f < 3; f++)
+        status[f] = write_until_failure(scratch(names[f]), (gls_tractogram_format)f, &lines, 5, text[f]);
     setrlimit(RLIMIT_FSIZE, &old);
     for (int f = 0; f < 3; f++) {
         assert_int_equal(status[f], GLS_ERR_OUTPUT);
@@ -239,7 +250,8 @@ static void test_full_disk(void **state)
     }
     umount(folder);
     if (mount("none", folder, "tmpfs", 0, "size=5000k") == 0) {
-        assert_int_equal(write_until_failure(scratch("full/late.trx"), GLS_FORMAT_TRX, &lines, 1, text), GLS_ERR_OUTPUT);
+        assert_int_equal(write_until_failure(scratch("full/late.trx"), GLS_FORMAT_TRX, &lines, 1, text),
+                         GLS_ERR_OUTPUT);
         assert_non_null(strstr(text, "No space left on device"));
         assert_int_equal(count_files(folder), 0);
         umount(folder);

@@ -1,4 +1,5 @@
-/* Unpacking by several threads: where blocks start, against zlib; all of the output, whatever the data and the cuts; damaged files, which have to be refused as zlib refuses them. */
+/* Unpacking by several threads: where blocks start, against zlib; all of the output, whatever the data and the cuts;
+ * damaged files, which have to be refused as zlib refuses them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ static uint32_t next(uint32_t *state)
     return *state >> 8;
 }
 
-/* --- data and files -------------------------------------------------------------------------------------------------------------------- */
+/* --- data and files ------------------------------------------------------- */
 
 enum { SERIES, MIXED, NOISE, ZEROS, TEXT, PLAIN, KINDS };
 
@@ -84,10 +85,12 @@ static int temporary(const bytes *packed, size_t n)
     return fd;
 }
 
-/* --- what is tested -------------------------------------------------------------------------------------------------------------------- */
+/* --- what is tested ------------------------------------------------------- */
 
-/* Unpacks a file of packed's first n bytes. False if it is damaged; *parallel: output of several threads. out has room for one byte more than the data. */
-static bool unpack(const bytes *packed, size_t n, size_t stretch, int n_threads, bytes *out, size_t room, size_t *parallel)
+/* Unpacks a file of packed's first n bytes. False if it is damaged; *parallel: output of several threads. out has room
+ * for one byte more than the data. */
+static bool unpack(const bytes *packed, size_t n, size_t stretch, int n_threads, bytes *out, size_t room,
+                   size_t *parallel)
 {
     int fd = temporary(packed, n);
     gls_unpacker *u = gls_unpacker_create(fd, n, stretch, n_threads);
@@ -139,7 +142,8 @@ static bool unavailable(void)
     return true;
 }
 
-/* Fractions of the data that have to be unpacked by several threads: data that pack too well, or into no blocks with codes of their own, need not. */
+/* Fractions of the data that have to be unpacked by several threads: data that pack too well, or into no blocks with
+ * codes of their own, need not. */
 static void all_data(void **state)
 {
     (void)state;
@@ -167,11 +171,13 @@ static void all_data(void **state)
     };
     if (unavailable()) return;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        bytes data = make_data(cases[c].kind, 4000000 + 12345 * c, (uint32_t)c), packed = {0}, out = {malloc(data.n + 1), 0};
+        bytes data = make_data(cases[c].kind, 4000000 + 12345 * c, (uint32_t)c), packed = {0},
+              out = {malloc(data.n + 1), 0};
         size_t parallel;
         pack(&packed, &data, cases[c].level, cases[c].strategy, cases[c].flush);
         assert_true(unpack(&packed, packed.n, cases[c].stretch, cases[c].threads, &out, data.n + 1, &parallel));
-        print_message("case %zu: packed to %.3f, %.3f unpacked by several threads\n", c, (double)packed.n / (double)data.n, (double)parallel / (double)data.n);
+        print_message("case %zu: packed to %.3f, %.3f unpacked by several threads\n", c,
+                      (double)packed.n / (double)data.n, (double)parallel / (double)data.n);
         assert_int_equal(out.n, data.n);
         assert_memory_equal(out.data, data.data, data.n);
         assert_true((double)parallel >= cases[c].parallel * (double)data.n);
@@ -220,7 +226,8 @@ static void damage(void **state)
 {
     (void)state;
     if (unavailable()) return;
-    bytes data = make_data(SERIES, 700000, 9), packed = {0}, out = {malloc(data.n + 1), 0}, want = {malloc(data.n + 1), 0};
+    bytes data = make_data(SERIES, 700000, 9), packed = {0}, out = {malloc(data.n + 1), 0},
+          want = {malloc(data.n + 1), 0};
     uint32_t seed = 77;
     size_t parallel, n_refused = 0;
     pack(&packed, &data, 6, Z_DEFAULT_STRATEGY, 0);
@@ -230,7 +237,8 @@ static void damage(void **state)
         if (at < 10) at = 10; /* the header may say what it likes of time and system */
         unsigned char was = packed.data[at];
         if (round % 10 != 9) packed.data[at] = (unsigned char)(was ^ (1u << next(&seed) % 8));
-        bool good = unpack_by_zlib(&packed, n, &want, data.n + 1), got = unpack(&packed, n, 16384, 4, &out, data.n + 1, &parallel);
+        bool good = unpack_by_zlib(&packed, n, &want, data.n + 1),
+             got = unpack(&packed, n, 16384, 4, &out, data.n + 1, &parallel);
         assert_int_equal(got, good);
         if (good) assert_memory_equal(out.data, want.data, want.n);
         n_refused += !good;
@@ -262,7 +270,8 @@ static void streams(void **state)
         assert_int_equal(gls_stream_open(path, &stream), GLS_OK);
         while (at < data.n + 1 && n > 0) {
             gls_stream_span span[GLS_STREAM_SPANS];
-            size_t n_spans = spans && next(&seed) % 3 ? gls_stream_spans(stream, next(&seed) % 3000000, span) : 0, wanted = next(&seed) % 100000 + 1;
+            size_t n_spans = spans && next(&seed) % 3 ? gls_stream_spans(stream, next(&seed) % 3000000, span) : 0,
+                   wanted = next(&seed) % 100000 + 1;
             for (size_t i = 0; i < n_spans; at += span[i++].n) {
                 memcpy(got + at, span[i].data, span[i].n);
                 by_spans += span[i].n;
@@ -307,7 +316,8 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks), cmocka_unit_test(all_data), cmocka_unit_test(damage), cmocka_unit_test(streams), cmocka_unit_test(refused),
+        cmocka_unit_test(blocks),  cmocka_unit_test(all_data), cmocka_unit_test(damage),
+        cmocka_unit_test(streams), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

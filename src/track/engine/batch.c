@@ -1,4 +1,5 @@
-/* One batch: initial directions, then as many rounds of tracking as its streamlines need; each round ends with whole seeds in order. */
+/* One batch: initial directions, then as many rounds of tracking as its streamlines need; each round ends with whole
+ * seeds in order. */
 #include "track/run/run.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@
 #define NONE UINT32_MAX
 
 /* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
-static uint32_t list_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
+static uint32_t list_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
+                           uint32_t *n_lines)
 {
     size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t seed = from, lines = 0;
@@ -37,8 +39,10 @@ static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 {
     if (*backward + *forward <= max_steps) return false;
     uint32_t half = max_steps / 2;
-    if (*backward <= half) *forward = max_steps - *backward;
-    else if (*forward <= max_steps - half) *backward = max_steps - *forward;
+    if (*backward <= half)
+        *forward = max_steps - *backward;
+    else if (*forward <= max_steps - half)
+        *backward = max_steps - *forward;
     else {
         *backward = half;
         *forward = max_steps - half;
@@ -47,7 +51,8 @@ static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 }
 
 /* Decides on one finished streamline: its kept steps, or rejection. */
-static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_forward, uint32_t *backward, uint32_t *forward)
+static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_forward, uint32_t *backward,
+                  uint32_t *forward)
 {
     const gls_engine *t = c->engine;
     gls_track_result *r = &c->stats->result;
@@ -56,7 +61,8 @@ static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_
     *forward = state_forward & 0x0fffffffu;
     c->steps += (uint64_t)*backward + *forward;
     for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
-    bool truncated = cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
+    bool truncated =
+        cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
     uint32_t steps = *backward + *forward;
     if (steps == 0 && !t->params.keep_single_points) {
         r->rejected_single_point++;
@@ -71,9 +77,11 @@ static bool judge(gls_batch_context *c, uint32_t state_backward, uint32_t state_
     return true;
 }
 
-/* The prefix sum between tracking and gathering. Goes through lines in order, gives each its place in the output, and stops before the first seed with an unfinished half.
- * Returns the number of lines placed; *seed is the first seed not done. */
-static uint32_t place_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel, uint32_t *next_seed)
+/* The prefix sum between tracking and gathering. Goes through lines in order, gives each its place in the output, and
+ * stops before the first seed with an unfinished half. Returns the number of lines placed; *seed is the first seed not
+ * done. */
+static uint32_t place_lines(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel,
+                            uint32_t *next_seed)
 {
     size_t stride = (size_t)c->engine->params.max_directions_per_seed + 1;
     uint32_t s = 0, seed = from;
@@ -109,7 +117,8 @@ done:
     return s;
 }
 
-static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
+static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points,
+                         gls_parcel *parcel)
 {
     gls_engine *t = c->engine;
     uint32_t header[GLS_STATE_HEADER];
@@ -117,18 +126,33 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
     gls_status status = gls_buffer_read(t->state, 0, sizeof header, header);
     if (status != GLS_OK) return status;
     gls_gather_uniforms u = {
-        (float)c->space[0][0], (float)c->space[0][1], (float)c->space[0][2], (float)c->space[0][3], (float)c->space[1][0], (float)c->space[1][1],
-        (float)c->space[1][2], (float)c->space[1][3], (float)c->space[2][0], (float)c->space[2][1], (float)c->space[2][2], (float)c->space[2][3],
-        header[1] < t->plan.pool_blocks ? header[1] : t->plan.pool_blocks, n_placed, n_items, 0,
+        (float)c->space[0][0],
+        (float)c->space[0][1],
+        (float)c->space[0][2],
+        (float)c->space[0][3],
+        (float)c->space[1][0],
+        (float)c->space[1][1],
+        (float)c->space[1][2],
+        (float)c->space[1][3],
+        (float)c->space[2][0],
+        (float)c->space[2][1],
+        (float)c->space[2][2],
+        (float)c->space[2][3],
+        header[1] < t->plan.pool_blocks ? header[1] : t->plan.pool_blocks,
+        n_placed,
+        n_items,
+        0,
     };
     status = gls_buffer_write(t->gather_uniforms, 0, sizeof u, &u);
     if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_placed, c->line);
     if (status != GLS_OK) return status;
-    gls_arg args[] = {gls_arg_uniforms(0, t->gather_uniforms), gls_arg_buffer(0, t->lines), gls_arg_buffer(1, t->pool), gls_arg_buffer(2, t->state),
-                      gls_arg_buffer(3, t->output)};
-    uint64_t work = (uint64_t)u.n_blocks * GLS_POOL_BLOCK + n_placed, groups = (work + t->plan.group.size - 1) / t->plan.group.size;
+    gls_arg args[] = {gls_arg_uniforms(0, t->gather_uniforms), gls_arg_buffer(0, t->lines), gls_arg_buffer(1, t->pool),
+                      gls_arg_buffer(2, t->state), gls_arg_buffer(3, t->output)};
+    uint64_t work = (uint64_t)u.n_blocks * GLS_POOL_BLOCK + n_placed,
+             groups = (work + t->plan.group.size - 1) / t->plan.group.size;
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
-    status = gls_kernel_run(t->gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args, sizeof args / sizeof args[0], NULL);
+    status = gls_kernel_run(t->gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args,
+                            sizeof args / sizeof args[0], NULL);
     if (status == GLS_OK) status = gls_device_synchronize(t->device);
     double read_start = gls_seconds();
     c->stats->result.seconds_gather += read_start - start;
@@ -137,7 +161,8 @@ static gls_status gather(gls_batch_context *c, uint32_t n_items, uint32_t n_plac
     return status;
 }
 
-/* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take long. */
+/* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
+ * long. */
 static uint32_t round_capacity(const gls_batch_context *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -147,7 +172,8 @@ static uint32_t round_capacity(const gls_batch_context *c)
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
-/* What the round needs besides the streamlines' ends: a parcel, where streamlines are wanted. *gave_way: there is none, because earlier seeds wait for somebody. */
+/* What the round needs besides the streamlines' ends: a parcel, where streamlines are wanted. *gave_way: there is none,
+ * because earlier seeds wait for somebody. */
 static gls_status take_parcel(gls_batch_context *c, uint64_t seed, gls_parcel **parcel, bool *gave_way)
 {
     double start = gls_seconds();
@@ -157,25 +183,30 @@ static gls_status take_parcel(gls_batch_context *c, uint64_t seed, gls_parcel **
     return status;
 }
 
-/* Packs what was tracked of seeds from .. until - 1 and commits whole seeds; *done is the first seed left over, untouched by a failure. */
-static gls_status finish_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines, gls_parcel *parcel, uint32_t *done)
+/* Packs what was tracked of seeds from .. until - 1 and commits whole seeds; *done is the first seed left over,
+ * untouched by a failure. */
+static gls_status finish_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
+                               gls_parcel *parcel, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
     /* for the most that a round may bring: memory that stays is touched for the first time but once */
-    gls_status status = parcel ? gls_parcel_reserve(parcel, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
+    gls_status status =
+        parcel ? gls_parcel_reserve(parcel, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
     if (status != GLS_OK) return status;
     double start = gls_seconds();
     uint64_t steps = c->steps;
     uint32_t next, placed = place_lines(c, first, from, until, parcel, &next);
     r->seconds_scan += gls_seconds() - start;
-    if (r->directions > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)r->directions * 1.1);
+    if (r->directions > 0)
+        c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)r->directions * 1.1);
     if (parcel && r->points > 0) status = gather(c, 2 * n_lines, placed, r->points, parcel);
     if (status == GLS_OK && next > from) gls_batch_commit(c, first + next, parcel);
     if (status == GLS_OK) *done = next;
     return status;
 }
 
-/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over, from itself if the round gave way. */
+/* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over, from itself if the round gave
+ * way. */
 static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
 {
     uint32_t n_lines, until, done = from, capacity = round_capacity(c), limit = c->engine->plan.batch_lines;
@@ -194,7 +225,8 @@ static gls_status run_round(gls_batch_context *c, uint64_t first, uint32_t from,
         if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
         if (status == GLS_OK && !gave_way && done == from && until == from + 1)
             status = gls_fail(GLS_ERR_DEVICE, "the device did not finish the streamlines of one seed");
-        capacity = (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
+        capacity =
+            (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
     } while (status == GLS_OK && !gave_way && done == from);
     if (status != GLS_OK && parcel) gls_courier_drop(c->run->courier, parcel);
     *next = done;
@@ -208,7 +240,9 @@ gls_status gls_batch_run(gls_batch_context *c, uint64_t first, uint32_t n, uint6
     gls_status status = gls_pass_initial(c, first, n);
     c->stats->result.seconds_initial += gls_seconds() - start;
     bool gave_way = false;
-    if (!c->engine->plan.staged) gls_pace_guess(&c->track_pace, &c->initial_pace, c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
+    if (!c->engine->plan.staged)
+        gls_pace_guess(&c->track_pace, &c->initial_pace,
+                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
     for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
         uint32_t from = seed;
         status = run_round(c, first, from, n, &seed);

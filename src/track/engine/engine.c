@@ -14,7 +14,8 @@
 static gls_status upload_stop_map(gls_engine *t, const gls_image *map)
 {
     size_t n = gls_grid_voxels(&map->grid);
-    uint32_t size[3] = {(uint32_t)map->grid.dim[0], (uint32_t)map->grid.dim[1], (uint32_t)map->grid.dim[2]}, origin[3] = {0, 0, 0};
+    uint32_t size[3] = {(uint32_t)map->grid.dim[0], (uint32_t)map->grid.dim[1], (uint32_t)map->grid.dim[2]},
+             origin[3] = {0, 0, 0};
     float *finite = malloc(n * sizeof *finite);
     if (!finite) return gls_fail(GLS_ERR_MEMORY, "out of memory for the stop map");
     for (size_t i = 0; i < n; i++) finite[i] = isfinite(map->data[i]) ? map->data[i] : 0.0f;
@@ -24,7 +25,8 @@ static gls_status upload_stop_map(gls_engine *t, const gls_image *map)
     return status;
 }
 
-/* Geometry of the volume, the search for peaks, and what the loop of a half needs: the same for all direction getters. */
+/* Geometry of the volume, the search for peaks, and what the loop of a half needs: the same for all direction getters.
+ */
 static void define_common(gls_define_list *d, const gls_engine *t, const gls_sphere *sphere)
 {
     const gls_volume_plan *volume = &t->model.volume.plan;
@@ -78,10 +80,12 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
     if (subgroup && plan->group.slots == plan->group.size / plan->lanes) gls_define_int(d, "LANES", plan->lanes);
 }
 
-static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group, bool measured, gls_kernel **kernel)
+static gls_status load(gls_engine *t, const char *file, gls_define_list *common, const gls_group_plan *group,
+                       bool measured, gls_kernel **kernel)
 {
     size_t n = common->n;
-    /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF and its peaks are needed but once a seed */
+    /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
+     * and its peaks are needed but once a seed */
     bool loops = t->plan.lanes > 1 || kernel == &t->initial;
     gls_define_mapped(common, "odf", common->odf, loops);
     gls_define_mapped(common, "peaks", "odf/peaks", loops);
@@ -106,7 +110,8 @@ static gls_status load_kernels(gls_engine *t, gls_define_list *common)
     } else {
         if (status == GLS_OK) status = load(t, "kernel/initial.comp", common, group, measured, &t->initial);
         if (status == GLS_OK && t->plan.staged) status = load(t, "kernel/step.comp", common, group, false, &t->step);
-        if (status == GLS_OK && !t->plan.staged) status = load(t, "kernel/track.comp", common, &t->plan.track_group, false, &t->track);
+        if (status == GLS_OK && !t->plan.staged)
+            status = load(t, "kernel/track.comp", common, &t->plan.track_group, false, &t->track);
     }
     return status;
 }
@@ -151,7 +156,8 @@ static gls_status create_buffers(gls_engine *t)
 
 static void destroy_buffers(gls_engine *t)
 {
-    gls_buffer **buffers[] = {&t->uniforms, &t->gather_uniforms, &t->seeds, &t->directions, &t->lines, &t->work, &t->pool, &t->state, &t->output};
+    gls_buffer **buffers[] = {&t->uniforms, &t->gather_uniforms, &t->seeds, &t->directions, &t->lines, &t->work,
+                              &t->pool,     &t->state,           &t->output};
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
         gls_buffer_destroy(*buffers[i]);
         *buffers[i] = NULL;
@@ -167,7 +173,8 @@ static gls_status fit_buffers(gls_engine *t)
         if (status == GLS_OK) status = gls_device_synchronize(t->device);
         uint32_t batch = t->plan.batch_seeds / 2;
         if (status == GLS_OK && t->halvings > 0)
-            gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds", gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
+            gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
+                    gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
         if (status != GLS_ERR_MEMORY || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1)) return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
@@ -177,17 +184,20 @@ static gls_status fit_buffers(gls_engine *t)
     }
 }
 
-/* Parallel transport samples the volume for every curve of its disc, along the whole probe; others, like the search for peaks, all vertices at one place, four to a texel. */
+/* Parallel transport samples the volume for every curve of its disc, along the whole probe; others, like the search for
+ * peaks, all vertices at one place, four to a texel. */
 static double guess_turn_cost(const gls_track_params *p, const gls_track_input *input)
 {
     const double curves = 24;
-    return p->dg == GLS_DG_PTT ? 1 + curves * p->probe_quality * p->probe_count / ((double)input->odf->sphere->n / 4) : 1;
+    return p->dg == GLS_DG_PTT ? 1 + curves * p->probe_quality * p->probe_count / ((double)input->odf->sphere->n / 4)
+                               : 1;
 }
 
 static gls_status create_model(gls_engine *t, const gls_track_input *input, gls_volume_plan *volume)
 {
     gls_sections sections = {0};
-    gls_status status = gls_model_plan(gls_device_get_info(t->device), &t->params, &t->plan, input, &t->defines, volume, &sections);
+    gls_status status =
+        gls_model_plan(gls_device_get_info(t->device), &t->params, &t->plan, input, &t->defines, volume, &sections);
     if (status == GLS_OK) status = gls_model_create(t->device, volume, &sections, &t->model);
     gls_sections_finish(&sections);
     return status;
@@ -199,13 +209,15 @@ static gls_status fit_model(gls_engine *t, const gls_track_input *input)
     gls_volume_plan volume = {0};
     gls_status status = create_model(t, input, &volume);
     if (status != GLS_ERR_MEMORY || volume.cell_corners != 8) return status;
-    gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in a quarter of %.1f MiB", gls_device_get_info(t->device)->renderer, (double)volume.bytes / 1048576.0);
+    gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in a quarter of %.1f MiB",
+            gls_device_get_info(t->device)->renderer, (double)volume.bytes / 1048576.0);
     gls_define_finish(&t->defines);
     t->plan.small_cells = true;
     return create_model(t, input, &volume);
 }
 
-gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
+gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                            gls_engine **out)
 {
     gls_engine *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
@@ -222,8 +234,10 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_device_release(device);
     if (status == GLS_OK) status = copy_vertices(t, params->dg == GLS_DG_BOOT ? input->sphere : input->odf->sphere);
     t->seconds_upload = gls_seconds() - start;
-    if (status == GLS_OK) *out = t;
-    else gls_engine_destroy(t);
+    if (status == GLS_OK)
+        *out = t;
+    else
+        gls_engine_destroy(t);
     return status;
 }
 
@@ -235,7 +249,8 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     for (size_t i = 0; i < n; i++) model[i] = &engines[i]->model;
     *failed = SIZE_MAX;
     if (n == 1) gls_device_hold(engines[0]->device);
-    gls_status status = params->dg == GLS_DG_BOOT ? gls_boot_model_fill(model, n, input, failed) : gls_odf_model_fill(model, n, params, input, failed);
+    gls_status status = params->dg == GLS_DG_BOOT ? gls_boot_model_fill(model, n, input, failed)
+                                                  : gls_odf_model_fill(model, n, params, input, failed);
     if (n == 1) gls_device_release(engines[0]->device);
     for (size_t i = 0; i < n; i++) engines[i]->seconds_upload += gls_seconds() - start;
     return status;
@@ -259,20 +274,26 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     if (status != GLS_OK) return status;
     t->complete = true;
     uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
-    gls_log(GLS_LOG_DEBUG, "batches of %u seeds, %u streamlines, %u blocks of %d points; buffers %.1f MiB, volume %.1f MiB in %u textures", t->plan.batch_seeds, t->plan.batch_lines,
-            t->plan.pool_blocks, GLS_POOL_BLOCK, (double)buffer_bytes / 1048576.0, (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
+    gls_log(
+        GLS_LOG_DEBUG,
+        "batches of %u seeds, %u streamlines, %u blocks of %d points; buffers %.1f MiB, volume %.1f MiB in %u textures",
+        t->plan.batch_seeds, t->plan.batch_lines, t->plan.pool_blocks, GLS_POOL_BLOCK, (double)buffer_bytes / 1048576.0,
+        (double)t->model.volume.plan.bytes / 1048576.0, t->model.volume.plan.n_textures);
     return GLS_OK;
 }
 
-gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input, gls_engine **out)
+gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                             gls_engine **out)
 {
     gls_engine *t = NULL;
     size_t failed;
     gls_status status = gls_engine_begin(device, params, input, &t);
     if (status == GLS_OK) status = gls_engine_fill(&t, 1, input, &failed);
     if (status == GLS_OK) status = gls_engine_complete(t, input);
-    if (status == GLS_OK) *out = t;
-    else gls_engine_destroy(t);
+    if (status == GLS_OK)
+        *out = t;
+    else
+        gls_engine_destroy(t);
     return status;
 }
 

@@ -3,7 +3,8 @@
 #include "track/engine/sections.h"
 #include "util/status.h"
 
-uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *p, uint64_t bytes[GLS_TRACK_BUFFERS])
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *p,
+                                uint64_t bytes[GLS_TRACK_BUFFERS])
 {
     uint64_t sum = 0;
     bytes[GLS_TRACK_UNIFORMS] = sizeof(gls_track_uniforms);
@@ -23,14 +24,20 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
 static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan *p, size_t n_devices)
 {
     const gls_parcel *parcel = NULL;
-    uint64_t line_words = (uint64_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (uint64_t)p->batch_seeds * GLS_SEED_WORDS;
-    uint64_t arrays = 4ull * p->batch_seeds * (uint64_t)(params->max_directions_per_seed + 1) + 4 * (line_words > seed_words ? line_words : seed_words) + 8ull * p->batch_lines +
-                      12ull * p->batch_seeds + (p->staged ? 8ull * p->batch_lines * (1 + GLS_WORK_FIELDS) : 0) + (p->ordered ? 2ull * p->batch_lines * sizeof(gls_order_entry) : 0);
-    uint64_t streamlines = (uint64_t)p->output_points * sizeof *parcel->point + (p->batch_lines + 1ull) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    uint64_t line_words = (uint64_t)p->batch_lines * GLS_LINE_WORDS,
+             seed_words = (uint64_t)p->batch_seeds * GLS_SEED_WORDS;
+    uint64_t arrays = 4ull * p->batch_seeds * (uint64_t)(params->max_directions_per_seed + 1) +
+                      4 * (line_words > seed_words ? line_words : seed_words) + 8ull * p->batch_lines +
+                      12ull * p->batch_seeds + (p->staged ? 8ull * p->batch_lines * (1 + GLS_WORK_FIELDS) : 0) +
+                      (p->ordered ? 2ull * p->batch_lines * sizeof(gls_order_entry) : 0);
+    uint64_t streamlines =
+        (uint64_t)p->output_points * sizeof *parcel->point +
+        (p->batch_lines + 1ull) * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
     return n_devices * (arrays + gls_courier_parcels(n_devices) * streamlines);
 }
 
-gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params, const gls_track_input *input, gls_track_memory *memory)
+gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params,
+                                 const gls_track_input *input, gls_track_memory *memory)
 {
     GLS_REQUIRE(device && n_devices >= 1 && params && input && memory);
     gls_status status = gls_track_params_check(params);
@@ -56,7 +63,8 @@ gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices
             .batch_seeds = plan.batch_seeds,
             .lanes = plan.lanes,
         };
-        memory->device_bytes = memory->volume_bytes + memory->stop_map_bytes + memory->table_bytes + memory->buffer_bytes;
+        memory->device_bytes =
+            memory->volume_bytes + memory->stop_map_bytes + memory->table_bytes + memory->buffer_bytes;
     }
     gls_sections_finish(&sections);
     gls_define_finish(&defines);

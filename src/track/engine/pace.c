@@ -30,18 +30,22 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     uint32_t limit = limit_of(pace);
     if (items == 0) return;
     if (seconds < 1e-9) seconds = 1e-9;
-    if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item) pace->seconds_per_item = seconds / items;
+    if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item)
+        pace->seconds_per_item = seconds / items;
     if (seconds > pace->longest) pace->longest = seconds;
     double change = gls_pace_rule.wanted / seconds;
-    if (seconds > gls_pace_rule.longest) limit = scaled(pace, items, change);
-    else if (items >= limit / 4 * 3 && change > 1.25) limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
+    if (seconds > gls_pace_rule.longest)
+        limit = scaled(pace, items, change);
+    else if (items >= limit / 4 * 3 && change > 1.25)
+        limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
     pace->limit = limit;
 }
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
     /* half of what would be wanted: it is a guess */
-    if (pace->limit == 0 && other->seconds_per_item > 0) pace->limit = scaled(pace, 1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
+    if (pace->limit == 0 && other->seconds_per_item > 0)
+        pace->limit = scaled(pace, 1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
 }
 
 void gls_pace_slow(gls_pace *pace)

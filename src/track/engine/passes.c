@@ -50,12 +50,15 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
     args[n++] = gls_arg_uniforms(0, t->uniforms);
     args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
     args[n++] = gls_arg_texture(0, t->stop_map);
-    for (uint32_t i = 0; i < t->model.volume.plan.n_cell_buffers; i++) args[n++] = gls_arg_buffer(4 + i, t->model.volume.cells[i]);
-    for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++) args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
+    for (uint32_t i = 0; i < t->model.volume.plan.n_cell_buffers; i++)
+        args[n++] = gls_arg_buffer(4 + i, t->model.volume.cells[i]);
+    for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++)
+        args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
     return n;
 }
 
-static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args, size_t n_args)
+static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args,
+                      size_t n_args)
 {
     uint32_t groups = (items + per_group - 1) / per_group;
     return gls_kernel_run(kernel, (uint32_t[3]){groups < max_groups ? groups : max_groups, 1, 1}, args, n_args, NULL);
@@ -75,7 +78,7 @@ static gls_status read_state(gls_batch_context *c, uint32_t n_items)
     return gls_buffer_read(c->engine->state, 4 * GLS_STATE_HEADER, 4ull * n_items, c->state);
 }
 
-/* --- one kernel a pass ---------------------------------------------------------------------------------------------------------------- */
+/* --- one kernel a pass ---------------------------------------------------- */
 
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
@@ -105,8 +108,10 @@ static gls_status initial_piece(gls_batch_context *c, uint64_t first, uint32_t a
     args[n_args++] = gls_arg_buffer(0, t->seeds);
     args[n_args++] = gls_arg_buffer(1, t->directions);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    status = run(t->initial, n, slots_per_group(&t->plan.group, t->plan.lanes), gls_device_get_info(t->device)->max_work_groups, args, n_args);
-    if (status == GLS_OK) status = gls_buffer_read(t->directions, 0, 4 * n * direction_words(t), c->direction + at * direction_words(t));
+    status = run(t->initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
+                 gls_device_get_info(t->device)->max_work_groups, args, n_args);
+    if (status == GLS_OK)
+        status = gls_buffer_read(t->directions, 0, 4 * n * direction_words(t), c->direction + at * direction_words(t));
     return status;
 }
 
@@ -142,15 +147,25 @@ static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
     args[n_args++] = gls_arg_buffer(0, t->lines);
     args[n_args++] = gls_arg_buffer(1, t->pool);
     args[n_args++] = gls_arg_buffer(2, t->state);
-    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes), t->plan.track_groups, args, n_args);
+    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes), t->plan.track_groups,
+                 args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
     return status;
 }
 
-/* --- staged: the host keeps the list of running halves --------------------------------------------------------------------------------- */
+/* --- staged: the host keeps the list of running halves -------------------- */
 
 /* Fields of the work buffer that differ from 0 at the start; see glsl/work.glsl. */
-enum { WORK_POSITION = 1, WORK_DIRECTION = 4, WORK_AUX = 7, WORK_SEED = 10, WORK_STREAM = 11, WORK_STEP = 12, WORK_FLAGS = 13, WORK_ARRAYS = 1 + GLS_WORK_FIELDS };
+enum {
+    WORK_POSITION = 1,
+    WORK_DIRECTION = 4,
+    WORK_AUX = 7,
+    WORK_SEED = 10,
+    WORK_STREAM = 11,
+    WORK_STEP = 12,
+    WORK_FLAGS = 13,
+    WORK_ARRAYS = 1 + GLS_WORK_FIELDS
+};
 #define FLAG_JOINT 0x100u
 
 static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slot, const float v[3])
@@ -218,7 +233,8 @@ static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n
     for (uint32_t i = 0; i < n; i++) c->work[i] = i;
     gls_status status = upload_work(c, n);
     if (status == GLS_OK) status = run_pieces(c, n, n, true);
-    if (status == GLS_OK) status = gls_buffer_read(c->engine->directions, 0, 4 * n * direction_words(c->engine), c->direction);
+    if (status == GLS_OK)
+        status = gls_buffer_read(c->engine->directions, 0, 4 * n * direction_words(c->engine), c->direction);
     return status;
 }
 

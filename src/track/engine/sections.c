@@ -68,7 +68,8 @@ gls_status gls_section_odf(gls_sections *s, gls_define_list *defines, const gls_
     size_t k = gls_sh_count(sh_order);
     uint32_t *word = gls_section(s, defines, "MODEL_ODF", k * sphere->n);
     double *y = malloc(k * sphere->n * sizeof *y);
-    gls_status status = word && y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+    gls_status status = word && y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order,
+                                                  (const double(*)[3])sphere->vertex, sphere->n, y)
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     for (size_t j = 0; status == GLS_OK && j < k; j++)
         for (size_t v = 0; v < sphere->n; v++) put_float(&word[j * sphere->n + v], y[v * k + j]);
@@ -76,7 +77,8 @@ gls_status gls_section_odf(gls_sections *s, gls_define_list *defines, const gls_
     return status;
 }
 
-/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and its reflection changes nothing. */
+/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and
+ * its reflection changes nothing. */
 static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
 {
     if (size == 4) return turn_x + 2u * turn_y;
@@ -94,15 +96,18 @@ gls_status gls_section_orbits(gls_sections *s, gls_define_list *defines, const g
     gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits);
     if (n_orbits == 0) return gls_section_odf(s, defines, sphere, sh_order);
     double *y = malloc(k * sphere->n * sizeof *y);
-    gls_status status = y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
-                          : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    gls_status status =
+        y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+          : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     uint32_t *word = status == GLS_OK ? gls_section(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
-        for (size_t j = 0; j < k; j++) put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
+        for (size_t j = 0; j < k; j++)
+            put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
     word = status == GLS_OK ? gls_section(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
         word[o] = (uint32_t)v;
-        for (uint32_t image = 1; image < 4; image++) word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
+        for (uint32_t image = 1; image < 4; image++)
+            word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
     }
     free(y);
     return status;
@@ -190,7 +195,14 @@ void gls_section_nearest(gls_sections *s, gls_define_list *defines, const gls_sp
 }
 
 /* The disc of curvatures: its centre, a ring of 8 and a ring of 15 on the rim, with the triangles between them. */
-enum { INNER = 8, OUTER = 15, DISC_VERTICES = 1 + INNER + OUTER, DISC_FACES = INNER + INNER + OUTER, DISC_FACES_POWER = 32, DISC_CHUNK = 9 };
+enum {
+    INNER = 8,
+    OUTER = 15,
+    DISC_VERTICES = 1 + INNER + OUTER,
+    DISC_FACES = INNER + INNER + OUTER,
+    DISC_FACES_POWER = 32,
+    DISC_CHUNK = 9
+};
 _Static_assert(DISC_FACES <= DISC_FACES_POWER, "the search among faces halves a power of two");
 #define INNER_RADIUS 0.543
 
@@ -208,8 +220,10 @@ static void disc_faces(uint32_t face[DISC_FACES][3])
         uint32_t third = advance_outer ? 1 + INNER + (o + 1) % OUTER : 1 + (i + 1) % INNER;
         uint32_t corner[3] = {inner, outer, third};
         memcpy(face[n++], corner, sizeof corner);
-        if (advance_outer) o++;
-        else i++;
+        if (advance_outer)
+            o++;
+        else
+            i++;
     }
 }
 
@@ -220,15 +234,25 @@ static void section_arcs(gls_sections *s, gls_define_list *defines, const double
     uint32_t *word = section_table(s, defines, "TABLE_ARCS", n_parts * n);
     for (size_t i = 0; word && i < n; i++) {
         const double *at = vertex[i % DISC_VERTICES];
-        double radius = hypot(at[0], at[1]), k = radius * probe->max_curvature, length = probe->step * ((double)(i / DISC_VERTICES) + probe->first_sample), half = sin(k * length / 2);
+        double radius = hypot(at[0], at[1]), k = radius * probe->max_curvature,
+               length = probe->step * ((double)(i / DISC_VERTICES) + probe->first_sample), half = sin(k * length / 2);
         bool straight = k < 1e-12;
-        double bend[2] = {straight ? 1 : at[0] / radius, straight ? 0 : at[1] / radius}, along = straight ? length : sin(k * length) / k, across = straight ? 0 : 2 * half * half / k;
-        double part[8] = {along, across * bend[0], across * bend[1], cos(k * length), sin(k * length) * bend[0], sin(k * length) * bend[1], bend[0], bend[1]};
+        double bend[2] = {straight ? 1 : at[0] / radius, straight ? 0 : at[1] / radius},
+               along = straight ? length : sin(k * length) / k, across = straight ? 0 : 2 * half * half / k;
+        double part[8] = {along,
+                          across * bend[0],
+                          across * bend[1],
+                          cos(k * length),
+                          sin(k * length) * bend[0],
+                          sin(k * length) * bend[1],
+                          bend[0],
+                          bend[1]};
         for (size_t j = 0; j < n_parts; j++) put_float(&word[j * n + i], part[j]);
     }
 }
 
-static void section_faces(gls_sections *s, gls_define_list *defines, const double (*vertex)[2], const uint32_t face[DISC_FACES][3], double area_sum)
+static void section_faces(gls_sections *s, gls_define_list *defines, const double (*vertex)[2],
+                          const uint32_t face[DISC_FACES][3], double area_sum)
 {
     double area[DISC_FACES], total = 0;
     uint32_t *word = section_table(s, defines, "TABLE_FACES", 8 * DISC_FACES);
@@ -239,7 +263,8 @@ static void section_faces(gls_sections *s, gls_define_list *defines, const doubl
     }
     for (size_t f = 0; word && f < DISC_FACES; f++) {
         const double *a = vertex[face[f][0]], *b = vertex[face[f][1]], *c = vertex[face[f][2]];
-        double part[8] = {0, area[f] / total * area_sum, a[0], a[1], b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]};
+        double part[8] = {0,          area[f] / total * area_sum, a[0], a[1], b[0] - a[0], b[1] - a[1], c[0] - a[0],
+                          c[1] - a[1]};
         word[f] = face[f][0] | face[f][1] << 8 | face[f][2] << 16;
         for (size_t j = 1; j < 8; j++) put_float(&word[j * DISC_FACES + f], part[j]);
     }
@@ -263,19 +288,21 @@ void gls_section_disc(gls_sections *s, gls_define_list *defines, double area_sum
     gls_define_int(defines, "N_DISC_FACES", DISC_FACES);
     gls_define_int(defines, "DISC_FACES_POWER", DISC_FACES_POWER);
     gls_define_int(defines, "DISC_CHUNK", DISC_CHUNK);
-    section_arcs(s, defines, (const double (*)[2])vertex, probe);
-    section_faces(s, defines, (const double (*)[2])vertex, (const uint32_t (*)[3])face, area_sum);
+    section_arcs(s, defines, (const double(*)[2])vertex, probe);
+    section_faces(s, defines, (const double(*)[2])vertex, (const uint32_t(*)[3])face, area_sum);
 }
 
 uint64_t gls_section_ptt_bytes(bool antipodal, int quality, bool several)
 {
-    uint64_t nearest = (antipodal ? 1 : 2) * (uint64_t)NEAREST_SIZE * NEAREST_SIZE / 2, samples = DISC_VERTICES * (uint64_t)(quality + several);
+    uint64_t nearest = (antipodal ? 1 : 2) * (uint64_t)NEAREST_SIZE * NEAREST_SIZE / 2,
+             samples = DISC_VERTICES * (uint64_t)(quality + several);
     return 4 * (nearest + (several ? 8 : 6) * samples + 8 * DISC_FACES);
 }
 
 uint64_t gls_section_ptt_slot_bytes(int quality)
 {
-    uint64_t places = (uint64_t)quality + 1, disc = DISC_VERTICES * (places < DISC_CHUNK ? places : DISC_CHUNK), candidate = places + DISC_FACES;
+    uint64_t places = (uint64_t)quality + 1, disc = DISC_VERTICES * (places < DISC_CHUNK ? places : DISC_CHUNK),
+             candidate = places + DISC_FACES;
     return 4 * ((disc > candidate ? disc : candidate) + DISC_VERTICES);
 }
 
@@ -288,7 +315,8 @@ gls_status gls_sections_upload(gls_sections *s, gls_device *device, gls_buffer *
 {
     if (s->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
     size_t bytes = s->n * sizeof *s->word;
-    gls_status status = gls_buffer_create(device, s->uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, bytes, "model", buffer);
+    gls_status status =
+        gls_buffer_create(device, s->uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, bytes, "model", buffer);
     if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, bytes, s->word);
     gls_sections_finish(s);
     return status;

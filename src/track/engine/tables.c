@@ -29,7 +29,8 @@ void gls_table_tile_loops(gls_text *out, const gls_volume_plan *plan)
 {
     for (uint32_t i = 0; i < plan->n_textures; i++) {
         uint32_t first = i * plan->tiles_per_texture, left = plan->n_tiles - first;
-        gls_text_printf(out, "TILES(%u, %u, %u)\n", i, left < plan->tiles_per_texture ? left : plan->tiles_per_texture, plan->tile_channels * first);
+        gls_text_printf(out, "TILES(%u, %u, %u)\n", i, left < plan->tiles_per_texture ? left : plan->tiles_per_texture,
+                        plan->tile_channels * first);
     }
 }
 
@@ -56,8 +57,10 @@ void gls_table_resample_rows(gls_text *out, const gls_qball *qball)
     static const char component[] = "xyzw";
     for (size_t i = 0; i < qball->n; i++) {
         if (i % 8 == 0) gls_text_printf(out, "DRAW(%zu)\n", i / 8);
-        if (i % 2 == 0) gls_text_printf(out, "FIRST(words.%c)\n", component[i % 8 / 2]);
-        else gls_text_puts(out, "SECOND\n");
+        if (i % 2 == 0)
+            gls_text_printf(out, "FIRST(words.%c)\n", component[i % 8 / 2]);
+        else
+            gls_text_puts(out, "SECOND\n");
         gls_text_printf(out, "BEGIN(%zu)\nRESAMPLED\n", i);
         put_hat(out, qball, i);
         put_fit(out, qball, i);
@@ -99,8 +102,10 @@ void gls_table_measured_rows(gls_text *out, const gls_qball *qball)
 void gls_table_scale_rows(gls_text *out, const gls_qball *qball)
 {
     for (size_t j = 0; j < qball->k; j++) {
-        if (j == 0 && qball->options.model == GLS_QBALL_CSA) gls_text_puts(out, "fitted[0] = 0.28209479177;\n");
-        else put(out, "SCALE", j, qball->fit_scale[j]);
+        if (j == 0 && qball->options.model == GLS_QBALL_CSA)
+            gls_text_puts(out, "fitted[0] = 0.28209479177;\n");
+        else
+            put(out, "SCALE", j, qball->fit_scale[j]);
     }
 }
 
@@ -117,7 +122,8 @@ static void put_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t
     for (size_t j = 0; j < k; j++) {
         double value = y[v * k + j];
         if (fabs(value) < 1e-12) continue;
-        bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value), minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
+        bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value),
+             minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
         bool minus = size == 2 && !same(y[(v + 1) * k + j], value);
         put(out, size == 2 ? (minus ? "MM" : "PP") : classes[minus_x][minus_y], j, value);
     }
@@ -129,7 +135,8 @@ gls_status gls_table_odf_rows(gls_text *out, const gls_sphere *sphere, int sh_or
     size_t k = gls_sh_count(sh_order);
     double *y = malloc(sphere->n * k * sizeof *y);
     if (!y) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
-    gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y);
+    gls_status status =
+        gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y);
     size_t v = 0;
     for (size_t o = 0; status == GLS_OK && o < sphere->n_orbits; o++) {
         put_orbit(out, y, k, v, sphere->orbit_size[o]);
@@ -149,7 +156,8 @@ gls_status gls_table_orbit_terms(gls_text *out, int sh_order)
     double *y = malloc(3 * k * sizeof *y);
     if (!y) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, directions, 3, y);
-    for (size_t j = 0; j < k && status == GLS_OK; j++) gls_text_printf(out, "TERM(%s, %zu)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j);
+    for (size_t j = 0; j < k && status == GLS_OK; j++)
+        gls_text_printf(out, "TERM(%s, %zu)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j);
     free(y);
     return status;
 }

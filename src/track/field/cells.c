@@ -13,26 +13,37 @@
 #define GROUP 256
 
 /* Octets take sixteen times what the half floats do, and are for devices with memory to spare. */
-static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced, gls_volume_plan *plan)
+static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
+                        gls_volume_plan *plan)
 {
     uint64_t nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / (4 * layer);
     if (per_buffer > nz) per_buffer = nz;
     if (per_buffer == 0 || (!forced && (limits->software || 4 * layer * nz > limits->memory_bytes / 3))) return false;
     uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
     if (n_buffers > GLS_CELL_BUFFERS || 4 + n_buffers > limits->max_storage_bindings) return false;
-    *plan = (gls_volume_plan){.n_cell_buffers = (uint32_t)n_buffers, .cell_layers = (uint32_t)per_buffer, .last_cell_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer), .cell_corners = 8, .bytes = 4 * layer * nz};
+    *plan = (gls_volume_plan){.n_cell_buffers = (uint32_t)n_buffers,
+                              .cell_layers = (uint32_t)per_buffer,
+                              .last_cell_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer),
+                              .cell_corners = 8,
+                              .bytes = 4 * layer * nz};
     return true;
 }
 
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_volume_plan *plan)
 {
-    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t), nz = (uint64_t)grid->dim[2], bytes = layer * nz;
+    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t),
+             nz = (uint64_t)grid->dim[2], bytes = layer * nz;
     /* for tests: 0 takes textures, 2 and 8 cells of that many corners */
     const char *text = getenv("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
     bool planned = !small && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
-    if (!planned && wanted != 0 && limits->max_storage_bindings >= 5 && bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
-        *plan = (gls_volume_plan){.n_cell_buffers = 1, .cell_layers = (uint32_t)nz, .last_cell_layers = (uint32_t)nz, .cell_corners = 2, .bytes = bytes};
+    if (!planned && wanted != 0 && limits->max_storage_bindings >= 5 && bytes <= limits->max_storage_bytes &&
+        (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
+        *plan = (gls_volume_plan){.n_cell_buffers = 1,
+                                  .cell_layers = (uint32_t)nz,
+                                  .last_cell_layers = (uint32_t)nz,
+                                  .cell_corners = 2,
+                                  .bytes = bytes};
         planned = true;
     }
     plan->n_tiles = (uint32_t)n;
@@ -42,7 +53,8 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
 
 gls_status gls_cells_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
 {
-    uint64_t n_layers = (uint64_t)(plan->n_cell_buffers - 1) * plan->cell_layers + plan->last_cell_layers, layer = plan->bytes / n_layers;
+    uint64_t n_layers = (uint64_t)(plan->n_cell_buffers - 1) * plan->cell_layers + plan->last_cell_layers,
+             layer = plan->bytes / n_layers;
     for (uint32_t i = 0; i < plan->n_cell_buffers; i++) {
         uint64_t here = i + 1 < plan->n_cell_buffers ? plan->cell_layers : plan->last_cell_layers;
         gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, layer * here, label, &volume->cells[i]);
@@ -101,7 +113,8 @@ typedef struct pair_work {
     size_t n_scratch;
 } pair_work;
 
-/* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their last. rows, half, scratch: work space. */
+/* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their
+ * last. rows, half, scratch: work space. */
 static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *half, float *scratch, uint32_t *out)
 {
     for (size_t x = 0; x < w->nx; x += GLS_VOLUME_BLOCK - 1) {
@@ -110,7 +123,8 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         w->block(w->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
             gls_half_convert(rows + c * GLS_VOLUME_BLOCK, count, half);
-            for (size_t v = 0; v < count - !last; v++) out[(x + v) * w->n + w->slot[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+            for (size_t v = 0; v < count - !last; v++)
+                out[(x + v) * w->n + w->slot[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
         }
         if (last) return;
     }
@@ -142,15 +156,20 @@ typedef struct target {
 
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
-    gls_define defines[] = {{"GRID_NX", NULL, false, NULL}, {"GRID_NY", NULL, false, NULL}, {"N_VERTICES", NULL, false, NULL}, {"GROUP_SIZE", "256", false, NULL}};
+    gls_define defines[] = {{"GRID_NX", NULL, false, NULL},
+                            {"GRID_NY", NULL, false, NULL},
+                            {"N_VERTICES", NULL, false, NULL},
+                            {"GROUP_SIZE", "256", false, NULL}};
     char text[3][24];
     if (t->volume->plan.cell_corners == 2) return GLS_OK;
     for (int i = 0; i < 3; i++) {
         snprintf(text[i], sizeof text[i], "%zu", i < 2 ? (size_t)grid->dim[i] : n);
         defines[i].value = text[i];
     }
-    gls_status status = gls_kernel_load(t->volume->device, "kernel/octets.comp", defines, sizeof defines / sizeof *defines, &t->octets);
-    return status == GLS_OK ? gls_buffer_create(t->volume->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs) : status;
+    gls_status status =
+        gls_kernel_load(t->volume->device, "kernel/octets.comp", defines, sizeof defines / sizeof *defines, &t->octets);
+    return status == GLS_OK ? gls_buffer_create(t->volume->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs)
+                            : status;
 }
 
 static void target_close(target *t)
@@ -160,16 +179,21 @@ static void target_close(target *t)
 }
 
 /* Layers of the grid, and of the pairs in slab one more where there is one. */
-static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes, const uint32_t *slab)
+static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
+                               const uint32_t *slab)
 {
     const gls_volume_plan *plan = &t->volume->plan;
     size_t part = first / plan->cell_layers, at = first % plan->cell_layers;
-    if (plan->cell_corners == 2) return gls_buffer_write(t->volume->cells[0], first * layer_bytes, n_layers * layer_bytes, slab);
+    if (plan->cell_corners == 2)
+        return gls_buffer_write(t->volume->cells[0], first * layer_bytes, n_layers * layer_bytes, slab);
     size_t octets = layer_bytes / sizeof *slab, groups = (n_layers * octets + GROUP - 1) / GROUP;
     gls_status status = gls_buffer_write(t->pairs, 0, n_pair_layers * layer_bytes, slab);
-    gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->volume->cells[part]), gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
+    gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->volume->cells[part]),
+                      gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
                       gls_arg_uint(2, (uint32_t)n_pair_layers)};
-    return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1}, args, sizeof args / sizeof args[0], NULL) : status;
+    return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1},
+                                             args, sizeof args / sizeof args[0], NULL)
+                            : status;
 }
 
 static size_t smallest(size_t a, size_t b)
@@ -178,15 +202,18 @@ static size_t smallest(size_t a, size_t b)
 }
 
 /* Slab after slab; the layer after each is the next one's first. */
-static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid, size_t per_slab, uint32_t *slab, size_t *failed)
+static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid,
+                               size_t per_slab, uint32_t *slab, size_t *failed)
 {
     size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->n, n_done = 0;
     for (size_t z = 0; z < nz;) {
         size_t here = smallest(per_slab, nz - z), wanted;
         /* no slab goes over the end of a buffer */
-        for (size_t i = 0; i < n_targets; i++) here = smallest(here, targets[i].volume->plan.cell_layers - z % targets[i].volume->plan.cell_layers);
+        for (size_t i = 0; i < n_targets; i++)
+            here = smallest(here, targets[i].volume->plan.cell_layers - z % targets[i].volume->plan.cell_layers);
         wanted = smallest(here + 1, nz - z);
-        if (!fill_rows(w, (z + n_done) * rows, (wanted - n_done) * rows, slab + n_done * layer)) return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
+        if (!fill_rows(w, (z + n_done) * rows, (wanted - n_done) * rows, slab + n_done * layer))
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
         for (size_t i = 0; i < n_targets; i++) {
             gls_status status = target_write(&targets[i], z, here, wanted, layer * sizeof *slab, slab);
             if (status == GLS_OK) continue;
@@ -200,11 +227,14 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
     return GLS_OK;
 }
 
-gls_status gls_cells_fill(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, size_t n, const uint32_t *slot, gls_volume_block block, const void *user,
-                          size_t n_scratch, size_t *failed)
+gls_status gls_cells_fill(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, size_t n,
+                          const uint32_t *slot, gls_volume_block block, const void *user, size_t n_scratch,
+                          size_t *failed)
 {
-    pair_work w = {.nx = (size_t)grid->dim[0], .n = n, .slot = slot, .block = block, .user = user, .n_scratch = n_scratch};
-    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t), per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
+    pair_work w = {
+        .nx = (size_t)grid->dim[0], .n = n, .slot = slot, .block = block, .user = user, .n_scratch = n_scratch};
+    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t),
+             per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
     target *targets = calloc(n_volumes, sizeof *targets);
     uint32_t *slab = malloc(slab_bytes);
     gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");

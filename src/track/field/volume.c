@@ -30,8 +30,10 @@ static uint64_t texel_bytes(gls_texture_format format)
     return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
 }
 
-/* The smallest texture of n tiles, then the narrowest strips; exact: with powers of two as sides along x and z. Bytes of it, 0 where none is within the limit. */
-static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact, gls_volume_plan *plan)
+/* The smallest texture of n tiles, then the narrowest strips; exact: with powers of two as sides along x and z. Bytes
+ * of it, 0 where none is within the limit. */
+static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact,
+                        gls_volume_plan *plan)
 {
     uint64_t x = (uint64_t)grid->dim[0], y = (uint64_t)grid->dim[1], z = (uint64_t)grid->dim[2], smallest = 0;
     for (uint64_t width = x < MIN_STRIP ? x : MIN_STRIP; width <= x && width * n <= limit; width++) {
@@ -55,7 +57,8 @@ static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64
 }
 
 /* The fewest textures that hold the volume. */
-static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact, gls_volume_plan *plan)
+static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact,
+                          gls_volume_plan *plan)
 {
     uint64_t n_tiles = plan->n_tiles;
     for (uint64_t n_textures = 1; n_textures <= units; n_textures++) {
@@ -71,25 +74,34 @@ static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, 
     return false;
 }
 
-gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_channels, gls_texture_format format, const gls_device_info *limits, gls_volume_plan *plan)
+gls_status gls_volume_plan_make(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
+                                const gls_device_info *limits, gls_volume_plan *plan)
 {
-    uint64_t limit = limits->max_texture_3d, units = limits->max_texture_units > 0 ? limits->max_texture_units - 1 : 0; /* one unit belongs to the stop map */
+    uint64_t limit = limits->max_texture_3d, units = limits->max_texture_units > 0
+                                                         ? limits->max_texture_units - 1
+                                                         : 0; /* one unit belongs to the stop map */
     for (int a = 0; a < 3; a++)
         if ((uint64_t)grid->dim[a] > limit)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0], grid->dim[1], grid->dim[2],
-                            limits->max_texture_3d);
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0],
+                            grid->dim[1], grid->dim[2], limits->max_texture_3d);
     if (units > GLS_VOLUME_MAX_TEXTURES) units = GLS_VOLUME_MAX_TEXTURES;
     bool single = format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_R32F;
     uint32_t tile_channels = single ? 1 : 4, n_tiles = (n_channels + tile_channels - 1) / tile_channels;
     uint64_t texel = texel_bytes(format);
     gls_volume_plan made = {.n_tiles = n_tiles, .tile_channels = tile_channels, .format = format};
-    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a volume that only fits without them is taken so */
-    if (plan_textures(grid, texel, limit, units, true, &made) || plan_textures(grid, texel, limit, units, false, &made)) {
+    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a volume that
+     * only fits without them is taken so */
+    if (plan_textures(grid, texel, limit, units, true, &made) ||
+        plan_textures(grid, texel, limit, units, false, &made)) {
         *plan = made;
         return GLS_OK;
     }
-    return gls_fail(GLS_ERR_UNSUPPORTED, "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side that the device offers", n_channels,
-                    grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units, limits->max_texture_3d);
+    return gls_fail(GLS_ERR_UNSUPPORTED,
+                    "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side "
+                    "that the device offers",
+                    n_channels, grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units,
+                    limits->max_texture_3d);
 }
 
 gls_status gls_volume_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
@@ -118,7 +130,7 @@ float gls_volume_scale(float largest, float maximum)
     return largest > 0 ? exp2f(floorf(log2f(maximum / largest))) : 1;
 }
 
-/* --- filling ------------------------------------------------------------------------------------------------------------------------ */
+/* --- filling -------------------------------------------------------------- */
 
 #define SLAB_VOXELS 65536u
 
@@ -126,7 +138,8 @@ typedef struct slab_work {
     const gls_volume_plan *plan;
     size_t nx, slice;  /* voxels of a row and of a slice */
     size_t texel_size; /* bytes */
-    char *texels;      /* texture by texture, strip by strip, as they are uploaded: rows of the slab's slices, in each all tiles side by side */
+    char *texels; /* texture by texture, strip by strip, as they are uploaded: rows of the slab's slices, in each all
+                     tiles side by side */
     gls_volume_block block;
     const void *user;
     size_t n_scratch;
@@ -172,14 +185,16 @@ static void find_places(const slab_work *w, size_t at, size_t count, block_place
 }
 
 /* Texels of a size that the compiler knows. */
-static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel, size_t size)
+static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel,
+                           size_t size)
 {
     const gls_volume_plan *p = w->plan;
     uint32_t texture = tile / p->tiles_per_texture, local = tile % p->tiles_per_texture, n_tiles = tiles_of(p, texture);
     char *strips = strip_texels(w, n_rows, texture, 0);
     for (size_t i = 0; i < b->n; i++) {
         size_t row = b->place[i].strip * n_rows + b->place[i].row;
-        memcpy(strips + ((row * n_tiles + local) * p->strip_width + b->place[i].x) * size, texel + b->place[i].voxel * size, size);
+        memcpy(strips + ((row * n_tiles + local) * p->strip_width + b->place[i].x) * size,
+               texel + b->place[i].voxel * size, size);
     }
 }
 
@@ -215,7 +230,8 @@ static void put_block(const slab_work *w, const float *rows, size_t at, size_t c
 
 static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
 {
-    size_t n_values = (size_t)w->plan->n_tiles * w->plan->tile_channels * GLS_VOLUME_BLOCK, n_scratch = (w->n_scratch + 15) / 16 * 16;
+    size_t n_values = (size_t)w->plan->n_tiles * w->plan->tile_channels * GLS_VOLUME_BLOCK,
+           n_scratch = (w->n_scratch + 15) / 16 * 16;
     long long n_blocks = (long long)((slab_voxels + GLS_VOLUME_BLOCK - 1) / GLS_VOLUME_BLOCK);
     bool ok = true;
 #pragma omp parallel reduction(&& : ok)
@@ -224,7 +240,8 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
         ok = rows != NULL;
 #pragma omp for schedule(dynamic, 8)
         for (long long b = 0; b < n_blocks; b++) {
-            size_t at = (size_t)b * GLS_VOLUME_BLOCK, count = slab_voxels - at < GLS_VOLUME_BLOCK ? slab_voxels - at : GLS_VOLUME_BLOCK;
+            size_t at = (size_t)b * GLS_VOLUME_BLOCK,
+                   count = slab_voxels - at < GLS_VOLUME_BLOCK ? slab_voxels - at : GLS_VOLUME_BLOCK;
             if (!rows) continue;
             w->block(w->user, first + at, count, rows, rows + n_values);
             put_block(w, rows, at, count, slab_voxels / w->nx);
@@ -234,7 +251,8 @@ static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
     return ok;
 }
 
-static gls_status upload_slab(gls_volume *volume, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
+static gls_status upload_slab(gls_volume *volume, const gls_grid *grid, uint32_t z, uint32_t n_slices,
+                              const slab_work *w)
 {
     const gls_volume_plan *plan = &volume->plan;
     size_t n_rows = (size_t)grid->dim[1] * n_slices;
@@ -244,18 +262,26 @@ static gls_status upload_slab(gls_volume *volume, const gls_grid *grid, uint32_t
         uint32_t size[3] = {tiles_of(plan, texture) * plan->strip_width, (uint32_t)grid->dim[1], n_slices};
         for (uint32_t strip = 0; strip < plan->n_strips && status == GLS_OK; strip++) {
             uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
-            status = gls_texture_write_texels(volume->texture[texture], origin, size, strip_texels(w, n_rows, texture, strip));
+            status = gls_texture_write_texels(volume->texture[texture], origin, size,
+                                              strip_texels(w, n_rows, texture, strip));
         }
     }
     gls_device_release(volume->device);
     return status;
 }
 
-gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid *grid, gls_volume_block block, const void *user, size_t n_scratch, size_t *failed)
+gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid *grid, gls_volume_block block,
+                           const void *user, size_t n_scratch, size_t *failed)
 {
     const gls_volume_plan *plan = &volumes[0]->plan;
     size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
-    slab_work w = {.plan = plan, .nx = nx, .slice = nx * ny, .texel_size = texel_bytes(plan->format), .block = block, .user = user, .n_scratch = n_scratch};
+    slab_work w = {.plan = plan,
+                   .nx = nx,
+                   .slice = nx * ny,
+                   .texel_size = texel_bytes(plan->format),
+                   .block = block,
+                   .user = user,
+                   .n_scratch = n_scratch};
     uint32_t depth = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
     if (slices < 1) slices = 1;
     if (slices > depth) slices = depth;
@@ -264,7 +290,8 @@ gls_status gls_volume_fill(gls_volume *const *volumes, size_t n, const gls_grid 
     gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
     for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
         uint32_t here = depth - z < slices ? depth - z : slices;
-        if (!fill_slab(&w, z * w.slice, here * w.slice)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
+        if (!fill_slab(&w, z * w.slice, here * w.slice))
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
         for (size_t i = 0; i < n && status == GLS_OK; i++) {
             status = upload_slab(volumes[i], grid, z, here, &w);
             if (status != GLS_OK) *failed = i;

@@ -59,7 +59,8 @@ static gls_status add_rows(gls_define_list *d, const gls_track_params *params, c
     return status;
 }
 
-static gls_status define_boot(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input)
+static gls_status define_boot(gls_define_list *d, gls_sections *sections, const gls_track_params *params,
+                              const gls_track_plan *plan, const gls_track_input *input)
 {
     const gls_qball *q = input->qball;
     bool lanes = plan->lanes > 1;
@@ -86,11 +87,13 @@ static gls_status define_boot(gls_define_list *d, gls_sections *sections, const 
     return lanes ? add_matrices(sections, d, q) : add_rows(d, params, input);
 }
 
-gls_status gls_boot_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
+gls_status gls_boot_model_plan(const gls_device_info *limits, const gls_track_params *params,
+                               const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
                                gls_volume_plan *volume, gls_sections *sections)
 {
     gls_texture_format format = params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
-    gls_status status = gls_volume_plan_make(&input->dwi->grid, gls_boot_channels(input->qball), format, limits, volume);
+    gls_status status =
+        gls_volume_plan_make(&input->dwi->grid, gls_boot_channels(input->qball), format, limits, volume);
     if (status != GLS_OK) return status;
     gls_section_sphere(sections, defines, input->sphere, plan->lanes > 1);
     return define_boot(defines, sections, params, plan, input);

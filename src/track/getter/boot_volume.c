@@ -1,4 +1,5 @@
-/* The volume of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals, all linear in the signal. */
+/* The volume of the bootstrap: per voxel the hat fit's coefficients, the mean b0 signal and the scaled residuals, all
+ * linear in the signal. */
 #include "track/internal.h"
 
 #include <math.h>
@@ -47,7 +48,10 @@ static gls_status fill_init(boot_fill *f, const gls_track_input *input, double s
 {
     const gls_qball *q = input->qball;
     size_t n_volumes = input->dwi->n_volumes;
-    *f = (boot_fill){.input = input, .multiply = gls_odf_kernel_best(), .voxels = gls_grid_voxels(&input->dwi->grid), .scale = (float)scale};
+    *f = (boot_fill){.input = input,
+                     .multiply = gls_odf_kernel_best(),
+                     .voxels = gls_grid_voxels(&input->dwi->grid),
+                     .scale = (float)scale};
     f->fit = matrix(q->k + 1, n_volumes);
     f->basis = matrix(q->n, q->k);
     if (!f->fit || !f->basis) return gls_fail(GLS_ERR_MEMORY, "out of memory for the bootstrap volume");
@@ -103,16 +107,21 @@ static void fill_block(const void *user, size_t first, size_t count, float *rows
     size_t residuals = gls_boot_coefficient_channels(q), channels = gls_boot_channels(q);
     memset(rows, 0, channels * GLS_VOLUME_BLOCK * sizeof *rows);
     if (!load_signal(f, first, count, signal)) return;
-    f->multiply(f->fit, padded(q->k + 1), q->k + 1, f->input->dwi->n_volumes, signal, GLS_VOLUME_BLOCK, rows, GLS_VOLUME_BLOCK);
-    f->multiply(f->basis, padded(q->n), q->n, q->k, rows, GLS_VOLUME_BLOCK, rows + residuals * GLS_VOLUME_BLOCK, GLS_VOLUME_BLOCK);
+    f->multiply(f->fit, padded(q->k + 1), q->k + 1, f->input->dwi->n_volumes, signal, GLS_VOLUME_BLOCK, rows,
+                GLS_VOLUME_BLOCK);
+    f->multiply(f->basis, padded(q->n), q->n, q->k, rows, GLS_VOLUME_BLOCK, rows + residuals * GLS_VOLUME_BLOCK,
+                GLS_VOLUME_BLOCK);
     finish_residuals(q, signal, rows + residuals * GLS_VOLUME_BLOCK);
 }
 
-gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input, double scale, size_t *failed)
+gls_status gls_boot_volume_fill(gls_volume *const *volumes, size_t n_volumes, const gls_track_input *input,
+                                double scale, size_t *failed)
 {
     boot_fill f;
     gls_status status = fill_init(&f, input, scale);
-    if (status == GLS_OK) status = gls_volume_fill(volumes, n_volumes, &input->dwi->grid, fill_block, &f, input->dwi->n_volumes * GLS_VOLUME_BLOCK, failed);
+    if (status == GLS_OK)
+        status = gls_volume_fill(volumes, n_volumes, &input->dwi->grid, fill_block, &f,
+                                 input->dwi->n_volumes * GLS_VOLUME_BLOCK, failed);
     free(f.fit);
     free(f.basis);
     return status;

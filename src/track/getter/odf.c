@@ -1,4 +1,5 @@
-/* The volume of ODF amplitudes, and the model buffer and definitions of the getters that use it: probabilistic, deterministic, PTT. */
+/* The volume of ODF amplitudes, and the model buffer and definitions of the getters that use it: probabilistic,
+ * deterministic, PTT. */
 #include "track/internal.h"
 
 #include <math.h>
@@ -31,7 +32,8 @@ static void amplitude_block(const void *user, size_t first, size_t count, float 
     size_t n = f->odf->sphere->n;
     float factor[GLS_VOLUME_BLOCK] = {0};
     gls_odf_block(f->odf, first, count, rows, GLS_VOLUME_BLOCK, scratch);
-    for (size_t c = n; c < f->n_channels; c++) memcpy(rows + c * GLS_VOLUME_BLOCK, rows + (n - 1) * GLS_VOLUME_BLOCK, count * sizeof *rows);
+    for (size_t c = n; c < f->n_channels; c++)
+        memcpy(rows + c * GLS_VOLUME_BLOCK, rows + (n - 1) * GLS_VOLUME_BLOCK, count * sizeof *rows);
     for (size_t c = 0; f->per_voxel && c < n; c++)
         for (size_t i = 0; i < count; i++) factor[i] = fmaxf(factor[i], rows[c * GLS_VOLUME_BLOCK + i]);
     for (size_t i = 0; i < count; i++) factor[i] = !f->per_voxel ? f->scale : factor[i] > 0 ? 1 / factor[i] : 0;
@@ -89,14 +91,17 @@ static gls_status fill_for_ptt(gls_model *const *models, size_t n, const gls_tra
     if (status != GLS_OK && bad != SIZE_MAX) *failed = index[0][bad];
     if (status != GLS_OK || n_kind[1] == 0) return status;
     uint32_t *slot = malloc(n_vertices * sizeof *slot);
-    status = slot && gls_cells_order(input->odf->sphere, slot) ? gls_cells_fill(volume[1], n_kind[1], grid, n_vertices, slot, amplitude_block, &f, GLS_ODF_SCRATCH, &bad)
-                                                               : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+    status =
+        slot && gls_cells_order(input->odf->sphere, slot)
+            ? gls_cells_fill(volume[1], n_kind[1], grid, n_vertices, slot, amplitude_block, &f, GLS_ODF_SCRATCH, &bad)
+            : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     if (status != GLS_OK && bad != SIZE_MAX) *failed = index[1][bad];
     free(slot);
     return status;
 }
 
-gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input, size_t *failed)
+gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_track_params *params,
+                              const gls_track_input *input, size_t *failed)
 {
     const gls_odf_source *odf = input->odf;
     const gls_volume_plan *plan = &models[0]->volume.plan;
@@ -107,13 +112,16 @@ gls_status gls_odf_model_fill(gls_model *const *models, size_t n, const gls_trac
     for (size_t i = 0; i < n; i++) volume[i] = &models[i]->volume;
     float largest = largest_value(odf);
     if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
-    /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 / sqrt(4 pi) */
+    /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 /
+     * sqrt(4 pi) */
     double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
     f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_volume_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
-    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f, GLS_ODF_SCRATCH, failed);
+    return gls_volume_fill(volume, n, &input->stop_map->grid, coefficients ? coefficient_block : amplitude_block, &f,
+                           GLS_ODF_SCRATCH, failed);
 }
 
-static void define_pick(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere)
+static void define_pick(gls_define_list *d, gls_sections *sections, const gls_track_params *params,
+                        const gls_track_plan *plan, const gls_sphere *sphere)
 {
     double bits = ceil(log2((double)sphere->n));
     gls_define_int(d, "DETERMINISTIC", params->dg == GLS_DG_DET);
@@ -123,7 +131,8 @@ static void define_pick(gls_define_list *d, gls_sections *sections, const gls_tr
     gls_section_cone(sections, d, sphere, params->max_angle);
 }
 
-static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params, const gls_track_plan *plan, const gls_sphere *sphere, const uint32_t *slot)
+static void define_ptt(gls_define_list *d, gls_sections *sections, const gls_track_params *params,
+                       const gls_track_plan *plan, const gls_sphere *sphere, const uint32_t *slot)
 {
     gls_define_int(d, "PROBE_STEPS", params->probe_quality);
     gls_define_int(d, "PROBE_COUNT", params->probe_count);
@@ -156,7 +165,8 @@ static gls_texture_format volume_format(const gls_track_params *params)
     return params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
 }
 
-static gls_status define_coefficients(gls_define_list *d, gls_sections *sections, const gls_track_plan *plan, const gls_odf_source *odf)
+static gls_status define_coefficients(gls_define_list *d, gls_sections *sections, const gls_track_plan *plan,
+                                      const gls_odf_source *odf)
 {
     bool lanes = plan->lanes > 1;
     size_t k = odf->parts->n_inputs;
@@ -171,29 +181,38 @@ static gls_status define_coefficients(gls_define_list *d, gls_sections *sections
     return status;
 }
 
-gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan, const gls_track_input *input, gls_define_list *defines,
-                              gls_volume_plan *volume, gls_sections *sections)
+gls_status gls_odf_model_plan(const gls_device_info *limits, const gls_track_params *params, const gls_track_plan *plan,
+                              const gls_track_input *input, gls_define_list *defines, gls_volume_plan *volume,
+                              gls_sections *sections)
 {
     const gls_odf_source *odf = input->odf;
     const gls_grid *grid = &input->stop_map->grid;
     size_t n = odf->sphere->n;
     bool coefficients = gls_track_interpolation(params, odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
-    bool cells = params->dg == GLS_DG_PTT && !params->float_textures && gls_cells_plan(grid, n, limits, plan->small_cells, volume);
+    bool cells = params->dg == GLS_DG_PTT && !params->float_textures &&
+                 gls_cells_plan(grid, n, limits, plan->small_cells, volume);
     uint32_t *slot = NULL;
     if (params->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS && !coefficients)
-        return gls_fail(GLS_ERR_ARGUMENT, "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
-    gls_status status = cells ? GLS_OK : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n), volume_format(params), limits, volume);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
+    gls_status status = cells ? GLS_OK
+                              : gls_volume_plan_make(grid, (uint32_t)(coefficients ? odf->parts->n_inputs : n),
+                                                     volume_format(params), limits, volume);
     if (status == GLS_OK && cells) {
         slot = malloc(n * sizeof *slot);
-        if (!slot || !gls_cells_order(odf->sphere, slot)) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+        if (!slot || !gls_cells_order(odf->sphere, slot))
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     }
     if (status == GLS_OK) {
         gls_section_sphere(sections, defines, odf->sphere, true);
         defines->odf = coefficients ? "odf/coefficients" : cells ? "odf/cells" : "odf/amplitudes";
         gls_define_slot(defines, "initial_directions", gls_text_copy("#include \"odf/initial.glsl\"\n"));
         if (coefficients) status = define_coefficients(defines, sections, plan, odf);
-        if (params->dg == GLS_DG_PTT) define_ptt(defines, sections, params, plan, odf->sphere, slot);
-        else define_pick(defines, sections, params, plan, odf->sphere);
+        if (params->dg == GLS_DG_PTT)
+            define_ptt(defines, sections, params, plan, odf->sphere, slot);
+        else
+            define_pick(defines, sections, params, plan, odf->sphere);
     }
     free(slot);
     return status;

@@ -8,7 +8,8 @@
 
 #include "util/status.h"
 
-/* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that they share, and one besides for what is due. */
+/* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that
+ * they share, and one besides for what is due. */
 #define FEW 2
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)
@@ -20,14 +21,15 @@ struct gls_courier {
     void *user;
     gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
     size_t n_workers, per_worker;
-    uint64_t due;       /* the seed that comes next */
-    uint64_t bytes;     /* of parcels that wait */
+    uint64_t due;   /* the seed that comes next */
+    uint64_t bytes; /* of parcels that wait */
     bool closing;
     gls_status status;
     char message[512];
 };
 
-/* Fresh memory costs more time than what is copied into it: in pages of 2 MiB, where the system has them, an eighth of that. */
+/* Fresh memory costs more time than what is copied into it: in pages of 2 MiB, where the system has them, an eighth of
+ * that. */
 static void *allocate_large(size_t bytes)
 {
     const size_t page = (size_t)2 << 20;
@@ -48,7 +50,8 @@ gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
         parcel->offset = malloc((n + 1) * sizeof *parcel->offset);
         parcel->seed_index = malloc(n * sizeof *parcel->seed_index);
         parcel->seed = malloc(n * sizeof *parcel->seed);
-        if (!parcel->offset || !parcel->seed_index || !parcel->seed) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
+        if (!parcel->offset || !parcel->seed_index || !parcel->seed)
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
         parcel->capacity = n;
     }
     if (n_points > parcel->point_capacity) {
@@ -72,7 +75,8 @@ void gls_parcel_finish(gls_parcel *parcel)
 
 static uint64_t parcel_bytes(const gls_parcel *parcel)
 {
-    return parcel->offset[parcel->n] * sizeof *parcel->point + parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
+    return parcel->offset[parcel->n] * sizeof *parcel->point +
+           parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
 }
 
 static gls_parcel *find_due(gls_courier *c)
@@ -87,7 +91,8 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
 {
     if (c->status == GLS_OK && parcel->n > 0) {
         pthread_mutex_unlock(&c->queue->lock);
-        gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index, (const float(*)[3])parcel->seed};
+        gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index,
+                                       (const float(*)[3])parcel->seed};
         gls_status status = c->sink(c->user, &streamlines);
         pthread_mutex_lock(&c->queue->lock);
         if (status != GLS_OK) {
@@ -108,9 +113,12 @@ static void *deliver(void *user)
     pthread_mutex_lock(&c->queue->lock);
     for (;;) {
         gls_parcel *parcel = find_due(c);
-        if (parcel) hand_over(c, parcel);
-        else if (c->closing) break;
-        else pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+        if (parcel)
+            hand_over(c, parcel);
+        else if (c->closing)
+            break;
+        else
+            pthread_cond_wait(&c->queue->changed, &c->queue->lock);
     }
     pthread_mutex_unlock(&c->queue->lock);
     return NULL;
@@ -142,11 +150,17 @@ size_t gls_courier_parcels(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user, gls_courier **out)
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user,
+                              gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
-    *c = (gls_courier){.queue = queue, .sink = sink, .user = user, .n_workers = queue->n_workers, .per_worker = gls_courier_parcels(queue->n_workers), .due = queue->next};
+    *c = (gls_courier){.queue = queue,
+                       .sink = sink,
+                       .user = user,
+                       .n_workers = queue->n_workers,
+                       .per_worker = gls_courier_parcels(queue->n_workers),
+                       .due = queue->next};
     c->parcel = lend_parcels(store, c->n_workers * c->per_worker);
     if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
         free(c);
@@ -162,8 +176,10 @@ static gls_parcel *find_free(gls_courier *c, size_t worker, uint64_t first)
     gls_parcel *parcel = &c->parcel[worker * c->per_worker], *best = NULL;
     size_t n_used = 0;
     for (size_t i = 0; i < c->per_worker; i++) {
-        if (parcel[i].state != GLS_PARCEL_FREE) n_used++;
-        else if (!best || parcel[i].point_capacity > best->point_capacity) best = &parcel[i];
+        if (parcel[i].state != GLS_PARCEL_FREE)
+            n_used++;
+        else if (!best || parcel[i].point_capacity > best->point_capacity)
+            best = &parcel[i];
     }
     bool allowed = n_used < FEW || first == c->due || (n_used < MANY && c->bytes < SHARED_BYTES);
     return allowed ? best : NULL;
@@ -174,7 +190,8 @@ gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_p
     gls_parcel *parcel = NULL;
     pthread_mutex_lock(&c->queue->lock);
     /* what is due comes first: with nobody on it, one that waits to deliver what comes later would wait for ever */
-    while (!c->queue->stopped && !(parcel = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due)) pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    while (!c->queue->stopped && !(parcel = find_free(c, worker, first)) && !gls_queue_is_waiting(c->queue, c->due))
+        pthread_cond_wait(&c->queue->changed, &c->queue->lock);
     bool stopped = c->queue->stopped;
     if (parcel && !stopped) {
         parcel->state = GLS_PARCEL_TAKEN;

@@ -9,8 +9,9 @@ typedef struct gls_order_entry {
     uint32_t key, line;
 } gls_order_entry;
 
-/* Orders n lines along a Morton curve through the voxels of their seeds (the first three words of each line, floats, in voxels), equal ones as they were: those that are tracked
- * together then mostly read the same part of a volume. entry: room for 2 n; the first n tell the lines in their new order. */
+/* Orders n lines along a Morton curve through the voxels of their seeds (the first three words of each line, floats, in
+ * voxels), equal ones as they were: those that are tracked together then mostly read the same part of a volume. entry:
+ * room for 2 n; the first n tell the lines in their new order. */
 void gls_order_lines(const uint32_t *line, size_t n, gls_order_entry *entry);
 
 #endif

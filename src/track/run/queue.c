@@ -4,7 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-/* With several at work ranges become smaller towards the end, so that all end at about the same time; not below this part of what they may be. */
+/* With several at work ranges become smaller towards the end, so that all end at about the same time; not below this
+ * part of what they may be. */
 #define SMALLEST_PART 2
 
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
@@ -46,11 +47,13 @@ static gls_range take_locked(gls_queue *q, uint64_t limit)
 {
     if (q->n_returned > 0) {
         gls_range range = cut(&q->returned[0].first, q->returned[0].end, limit);
-        if (q->returned[0].first == q->returned[0].end) memmove(q->returned, q->returned + 1, --q->n_returned * sizeof *q->returned);
+        if (q->returned[0].first == q->returned[0].end)
+            memmove(q->returned, q->returned + 1, --q->n_returned * sizeof *q->returned);
         return range;
     }
     if (q->n_workers > 1) {
-        uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1, least = min_u64(limit, q->total / q->n_workers) / SMALLEST_PART + 1;
+        uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1,
+                 least = min_u64(limit, q->total / q->n_workers) / SMALLEST_PART + 1;
         limit = min_u64(limit, fair > least ? fair : least);
     }
     return cut(&q->next, q->end, limit);
@@ -59,7 +62,8 @@ static gls_range take_locked(gls_queue *q, uint64_t limit)
 bool gls_queue_take(gls_queue *q, uint64_t limit, gls_range *range)
 {
     pthread_mutex_lock(&q->lock);
-    while (!q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0) pthread_cond_wait(&q->changed, &q->lock);
+    while (!q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
+        pthread_cond_wait(&q->changed, &q->lock);
     bool found = !q->stopped && (q->n_returned > 0 || q->next < q->end);
     if (found) {
         *range = take_locked(q, limit);

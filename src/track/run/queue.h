@@ -12,17 +12,18 @@ typedef struct gls_range {
     uint64_t first, end;
 } gls_range;
 
-/* A range that comes back is put between others; as many can lie apart as were out at a time, twice for those that were split. */
+/* A range that comes back is put between others; as many can lie apart as were out at a time, twice for those that were
+ * split. */
 #define GLS_QUEUE_RETURNED (4 * GLS_MAX_ENGINES)
 
 typedef struct gls_queue {
-    pthread_mutex_t lock;    /* also of what is delivered and counted meanwhile */
-    pthread_cond_t changed;  /* any of these, or of those; timed by the monotonic clock */
-    uint64_t next, end;      /* seeds that nobody has had */
+    pthread_mutex_t lock;   /* also of what is delivered and counted meanwhile */
+    pthread_cond_t changed; /* any of these, or of those; timed by the monotonic clock */
+    uint64_t next, end;     /* seeds that nobody has had */
     uint64_t total;
     gls_range returned[GLS_QUEUE_RETURNED];
-    size_t n_returned;       /* in the order of seeds */
-    size_t n_out;            /* ranges that are being tracked */
+    size_t n_returned; /* in the order of seeds */
+    size_t n_out;      /* ranges that are being tracked */
     size_t n_workers;
     bool stopped;
 } gls_queue;
@@ -30,7 +31,8 @@ typedef struct gls_queue {
 void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
 void gls_queue_finish(gls_queue *queue);
 
-/* The first range that nobody has, of at most limit seeds. Where there is none it waits for those that are out, which may come back. False once all is done or stopped. */
+/* The first range that nobody has, of at most limit seeds. Where there is none it waits for those that are out, which
+ * may come back. False once all is done or stopped. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, gls_range *range);
 /* Ends what take began: what is left of the range is for others; nothing is left if it is empty. */
 void gls_queue_put(gls_queue *queue, gls_range rest);

@@ -93,7 +93,8 @@ static void run_threads(gls_run *run, gls_worker *workers)
     size_t n = run->n_workers, n_started = 0;
     /* none of them may find itself alone before all are there */
     run->n_threads = n;
-    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0) n_started++;
+    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
+        n_started++;
     if (n_started < n) {
         gls_fail(GLS_ERR_MEMORY, "the thread of a device cannot be started");
         gls_run_fail(run, GLS_ERR_MEMORY);
@@ -108,10 +109,13 @@ static void run_threads(gls_run *run, gls_worker *workers)
 /* Everything between the first and the last seed. */
 static gls_status run_workers(gls_run *run, gls_worker *workers, gls_track_sink sink, void *sink_user)
 {
-    gls_status status = sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, sink_user, &run->courier) : GLS_OK;
+    gls_status status =
+        sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, sink_user, &run->courier) : GLS_OK;
     if (status != GLS_OK) return status;
-    if (run->n_workers == 1) gls_worker_work(&workers[0]);
-    else run_threads(run, workers);
+    if (run->n_workers == 1)
+        gls_worker_work(&workers[0]);
+    else
+        run_threads(run, workers);
     double start = gls_seconds();
     status = gls_courier_destroy(run->courier);
     run->stats.result.seconds_sink += gls_seconds() - start;
@@ -136,11 +140,16 @@ static void complete_result(gls_run *run)
     }
 }
 
-gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4], gls_track_sink sink, void *sink_user, gls_track_progress progress,
-                           void *progress_user, gls_track_result *result)
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                           gls_track_sink sink, void *sink_user, gls_track_progress progress, void *progress_user,
+                           gls_track_result *result)
 {
     GLS_REQUIRE(tracker && seeds && voxel_to_space && result);
-    gls_run run = {.tracker = tracker, .seeds = seeds, .space = voxel_to_space, .progress = progress, .progress_user = progress_user};
+    gls_run run = {.tracker = tracker,
+                   .seeds = seeds,
+                   .space = voxel_to_space,
+                   .progress = progress,
+                   .progress_user = progress_user};
     gls_worker *workers = calloc(tracker->n, sizeof *workers);
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);

@@ -1,4 +1,5 @@
-/* A run in progress: what its workers share. Each worker tracks with one engine, on a thread of its own if there are several. */
+/* A run in progress: what its workers share. Each worker tracks with one engine, on a thread of its own if there are
+ * several. */
 #ifndef GLS_TRACK_RUN_RUN_H
 #define GLS_TRACK_RUN_RUN_H
 
@@ -9,32 +10,33 @@ struct gls_run {
     const gls_seeds *seeds;
     const double (*space)[4];
     gls_queue queue;
-    gls_courier *courier;        /* NULL: nobody wants the streamlines */
-    gls_track_stats stats;       /* of all that is finished; under the queue's lock, as are the next four */
-    size_t n_workers, n_alive;   /* those that did not fail */
-    size_t n_threads;            /* that have not ended; 0: the one worker is on the thread of the run */
-    gls_status status;           /* why the run ends early */
+    gls_courier *courier;      /* NULL: nobody wants the streamlines */
+    gls_track_stats stats;     /* of all that is finished; under the queue's lock, as are the next four */
+    size_t n_workers, n_alive; /* those that did not fail */
+    size_t n_threads;          /* that have not ended; 0: the one worker is on the thread of the run */
+    gls_status status;         /* why the run ends early */
     char message[512];
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
-    double polled;               /* when progress was last called */
+    double polled; /* when progress was last called */
 };
 
 typedef struct gls_worker {
     gls_run *run;
-    size_t index;               /* of its engine */
-    size_t place;               /* among the workers */
+    size_t index; /* of its engine */
+    size_t place; /* among the workers */
     gls_batch_context context;
-    gls_track_stats round;      /* of what is not finished yet */
+    gls_track_stats round; /* of what is not finished yet */
     gls_track_share *share;
-    unsigned losses;            /* of the context, since a streamline was last finished */
+    unsigned losses; /* of the context, since a streamline was last finished */
     pthread_t thread;
 } gls_worker;
 
 /* The worker of the n-th place in the run, with engine index. */
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
 void gls_worker_finish(gls_worker *worker);
-/* Tracks ranges until there are none, or it cannot go on: then others take over what it leaves, and without others the run ends with its failure. */
+/* Tracks ranges until there are none, or it cannot go on: then others take over what it leaves, and without others the
+ * run ends with its failure. */
 void gls_worker_work(gls_worker *worker);
 
 /* Ends the run with the status and message of this thread's last failure, unless it ends already. */

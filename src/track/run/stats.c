@@ -1,4 +1,5 @@
-/* Counts and lengths of a run in constant memory: every step is as long as any other, so a histogram of step counts is exact. */
+/* Counts and lengths of a run in constant memory: every step is as long as any other, so a histogram of step counts is
+ * exact. */
 #include "track/internal.h"
 
 #include <stdlib.h>
@@ -74,7 +75,8 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
 static size_t ranked(const gls_track_stats *stats, uint64_t i)
 {
     size_t bin = 0;
-    for (uint64_t below = stats->histogram[0]; below <= i && bin + 1 < stats->n_bins; below += stats->histogram[bin]) bin++;
+    for (uint64_t below = stats->histogram[0]; below <= i && bin + 1 < stats->n_bins; below += stats->histogram[bin])
+        bin++;
     return bin;
 }
 
@@ -83,7 +85,8 @@ void gls_track_stats_complete(gls_track_stats *stats, double step_size)
     gls_track_result *r = &stats->result;
     uint64_t n = r->streamlines;
     if (n == 0) return;
-    double median = 0.5 * (double)(ranked(stats, (n - 1) / 2) + ranked(stats, n / 2)), mean = stats->sum_steps / (double)n;
+    double median = 0.5 * (double)(ranked(stats, (n - 1) / 2) + ranked(stats, n / 2)),
+           mean = stats->sum_steps / (double)n;
     size_t longest = ranked(stats, n - 1), shortest = ranked(stats, 0);
     r->mean_length = mean * step_size;
     r->median_length = median * step_size;

@@ -39,14 +39,16 @@ static gls_status make_arrays(gls_worker *w)
     c->seed = malloc(sizeof *c->seed * p->batch_seeds);
     c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
     c->order = p->ordered ? malloc(2 * sizeof *c->order * p->batch_lines) : NULL;
-    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work) && (!p->ordered || c->order)) return GLS_OK;
+    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work) && (!p->ordered || c->order))
+        return GLS_OK;
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
 {
     *w = (gls_worker){.run = run, .place = place, .index = index, .share = &run->tracker->share[index]};
-    w->context = (gls_batch_context){.seeds = run->seeds, .space = run->space, .run = run, .worker = w, .stats = &w->round, .points_per_line = 200};
+    w->context = (gls_batch_context){
+        .seeds = run->seeds, .space = run->space, .run = run, .worker = w, .stats = &w->round, .points_per_line = 200};
     gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps);
     return status == GLS_OK ? make_arrays(w) : status;
 }
@@ -74,8 +76,8 @@ static void release(gls_worker *w)
     if (engine) gls_device_release(engine->device);
 }
 
-/* After a failure that is no fault of the input: a new context in place of one that was lost, smaller batches where memory ran out. Without success the failure that cannot be
- * mended, and there may be no engine any more. */
+/* After a failure that is no fault of the input: a new context in place of one that was lost, smaller batches where
+ * memory ran out. Without success the failure that cannot be mended, and there may be no engine any more. */
 static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
 {
     gls_tracker *t = w->run->tracker;
@@ -85,7 +87,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         bool lost = status == GLS_ERR_LOST;
         if (!lost && (status != GLS_ERR_MEMORY || batch == 1 || !t->engine[w->index])) return status;
         snprintf(reason, sizeof reason, "%s", gls_last_error());
-        if (lost && w->losses == GLS_MAX_LOSSES) return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
+        if (lost && w->losses == GLS_MAX_LOSSES)
+            return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
         uint32_t before = batch;
         /* a device that was too slow for its driver's patience gets less to do at a time */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
@@ -94,8 +97,11 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         if (lost) gls_pace_slow(&w->context.track_pace);
         w->share->resumes += lost;
         w->share->halvings += !lost;
-        if (lost) gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason, seed);
-        else gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
+        if (lost)
+            gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason,
+                    seed);
+        else
+            gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);
@@ -110,7 +116,9 @@ static gls_status track_range(gls_worker *w, gls_range *range)
     while (range->first < range->end) {
         uint64_t done = 0, n = range->end - range->first, most = w->context.engine->plan.batch_seeds;
         if (n > most) n = most;
-        gls_status status = gls_queue_is_stopped(&run->queue) ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped") : gls_batch_run(&w->context, range->first, (uint32_t)n, &done);
+        gls_status status = gls_queue_is_stopped(&run->queue)
+                                ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped")
+                                : gls_batch_run(&w->context, range->first, (uint32_t)n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
         if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
@@ -130,17 +138,21 @@ static gls_status track_range(gls_worker *w, gls_range *range)
     return GLS_OK;
 }
 
-/* A device that cannot go on leaves the work to the others; other failures, and that of the last device, are the run's. */
+/* A device that cannot go on leaves the work to the others; other failures, and that of the last device, are the run's.
+ */
 static void leave(gls_worker *w, gls_status status)
 {
     gls_run *run = w->run;
-    bool device_failed = status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    bool device_failed =
+        status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
     pthread_mutex_lock(&run->queue.lock);
     bool others = --run->n_alive > 0;
     pthread_mutex_unlock(&run->queue.lock);
     w->share->failed = device_failed;
-    if (device_failed && others) gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", name_of(w), gls_last_error());
-    else gls_run_fail(run, status);
+    if (device_failed && others)
+        gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", name_of(w), gls_last_error());
+    else
+        gls_run_fail(run, status);
 }
 
 void gls_worker_work(gls_worker *w)
