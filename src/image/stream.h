@@ -3,6 +3,7 @@
 #define GLS_IMAGE_STREAM_H
 
 #include "util/file.h"
+#include "util/output.h"
 
 typedef struct gls_stream gls_stream;
 
