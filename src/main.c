@@ -1,7 +1,11 @@
 /* The glslines tool: finds the command, parses its options and runs it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glslines/common.h>
 
@@ -108,12 +112,25 @@ static int run(int argc, char **argv)
     return command ? run_command(command, argc, argv) : unknown_command(argv[1]);
 }
 
+/* A program may be started with standard descriptors closed. The next file would get their numbers, and messages would
+ * be written into it. */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        if (open("/dev/null", O_RDONLY) != fd) _exit(CMD_EXIT_INTERNAL); /* writing to it fails, as it should */
+    }
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_descriptors();
     cmd_interrupt_init();
     int code = run(argc, argv);
-    /* a result that did not reach its reader is not a success */
+    /* a result that did not reach its reader is not a success; a reader that left, as head does, wants no message */
+    errno = 0;
     if (code == CMD_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
-        code = cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
-    return code;
+        code = errno == EPIPE ? CMD_EXIT_SIGNAL + SIGPIPE
+                              : cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
+    return code == CMD_EXIT_INTERRUPTED ? cmd_interrupt_code() : code;
 }
