@@ -8,12 +8,21 @@
 extern "C" {
 #endif
 
+/* Where the affine of a grid comes from: the caller, or which fields of a NIfTI header. */
+typedef enum gls_affine_source {
+    GLS_AFFINE_GIVEN,
+    GLS_AFFINE_SFORM,
+    GLS_AFFINE_QFORM,
+    GLS_AFFINE_SIZES /* voxel sizes alone: no orientation */
+} gls_affine_source;
+
 /* A voxel grid in world space. Voxel coordinates have voxel CENTRES at integers; world space is RAS+ in mm:
  * world[r] = affine[r][0] x + affine[r][1] y + affine[r][2] z + affine[r][3]. */
 typedef struct gls_grid {
-    int32_t dim[3];       /* voxels along x, y, z; each >= 1 */
-    double affine[3][4];  /* voxel to world, mm */
-    double voxel_size[3]; /* norm of the columns of affine, mm; > 0 */
+    int32_t dim[3];                  /* voxels along x, y, z; each >= 1 */
+    double affine[3][4];             /* voxel to world, mm */
+    double voxel_size[3];            /* norm of the columns of affine, mm; > 0 */
+    gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; told in messages only */
 } gls_grid;
 
 /* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x], owned by the image. */
@@ -34,8 +43,9 @@ GLS_API double gls_grid_determinant(const gls_grid *grid);
 GLS_API void gls_grid_inverse(const gls_grid *grid, double inverse[3][4]);
 /* Axis codes of the voxel axes, e.g. "LAS", NUL-terminated: the direction towards which each voxel index grows. */
 GLS_API void gls_grid_axis_codes(const gls_grid *grid, char codes[4]);
-/* GLS_OK if both grids have the same dimensions and affines that agree to 1e-3 mm at all corners; else GLS_ERR_INPUT
- * with a message that names both images (name_a, name_b) and shows both grids. */
+/* GLS_OK if both grids have the same dimensions and no corner lies more than a tenth of a voxel apart; more than a
+ * hundredth gives a warning. Else GLS_ERR_INPUT with a message that names both images (name_a, name_b), shows both
+ * grids and says from which fields their affines come. */
 GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b);
 
 /* Allocates an image of zeros. */
