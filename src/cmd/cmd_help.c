@@ -24,15 +24,15 @@ static const cmd_option option_table[] = {
      .type = CMD_CHOICE,
      .choices = "text|markdown|man|bash|zsh|fish",
      .offset = offsetof(help_options, format),
-     .help = "text for the terminal; markdown: the table of options of a command, or a topic as it was written; man: a "
-             "manual page; bash, zsh, fish: the completion file of that shell."},
+     .help = "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a manual "
+             "page. bash, zsh, fish: the completion file of that shell."},
     {.group = "Output",
      .name = "directory",
      .type = CMD_STRING,
      .metavar = "DIR",
      .offset = offsetof(help_options, directory),
-     .help = "Print nothing; write all manual pages and completion files under DIR, in the folders in which /usr/share "
-             "has them."},
+     .help = "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, and "
+             "print nothing."},
     {.name = NULL},
 };
 

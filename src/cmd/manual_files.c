@@ -21,7 +21,7 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* Opens DIRECTORY/FOLDER/glslines-NAME.SUFFIX or the like for writing; path holds its name. */
+/* Opens a file under directory for writing and makes its folders; path holds its whole name. */
 static FILE *open_file(char path[PATH_MAX], const char *directory, const char *file)
 {
     int n = snprintf(path, PATH_MAX, "%s/%s", directory, file);

@@ -3,16 +3,20 @@
 #include "cmd/exit.h"
 #include "cmd/manual.h"
 #include "cmd/manual_markdown.h"
+#include "cmd/manual_table.h"
 
 #include <glslines/common.h>
 
 #include <ctype.h>
 #include <string.h>
 
+enum { PAGE_WIDTH = 70 };
+
 typedef struct page {
     FILE *out;
     bool fresh;   /* nothing stands under the heading yet, where a paragraph macro would be an error */
     bool in_code; /* between .nf and .fi */
+    bool failed;  /* memory ran out */
 } page;
 
 /* Text in which roff sees nothing but text. literal: minus signs and quotes are those of the keyboard. */
@@ -136,25 +140,36 @@ static void code(void *user, const char *line)
     fputc('\n', p->out);
 }
 
-static void table(void *user, char *const *cells, size_t rows, size_t columns)
+/* One below the other, for tables that are too wide. */
+static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
 {
-    page *p = user;
-    bool titled = false;
-    size_t widest = 0, most = 0;
-    for (size_t c = 0; c < columns; c++) {
-        titled = titled || *cells[c];
-        for (size_t r = 0; r < rows; r++) {
-            size_t n = strlen(cells[r * columns + c]);
-            if (n <= most) continue;
-            most = n;
-            widest = c;
+    p->fresh = false;
+    for (size_t r = 1; r < rows; r++) {
+        fputs(".TP\n", p->out);
+        write_spans(p->out, cells[r * columns]);
+        for (size_t c = 1, first = 1; c < columns; c++) {
+            if (!*cells[r * columns + c]) continue;
+            fputs(first ? "\n" : "\n.br\n", p->out);
+            if (columns > 2 && *cells[c]) {
+                write_spans(p->out, cells[c]);
+                fputs(": ", p->out);
+            }
+            write_spans(p->out, cells[r * columns + c]);
+            first = 0;
         }
+        fputc('\n', p->out);
     }
+}
+
+static void write_columns(page *p, char *const *cells, size_t rows, size_t columns, const size_t *column_width)
+{
+    bool titled = false;
+    for (size_t c = 0; c < columns; c++) titled = titled || *cells[c];
     new_paragraph(p);
-    fputs(".TS\n", p->out);
+    fputs(".na\n.nh\n.TS\n", p->out);
     for (size_t c = 0; c < columns && titled; c++) fprintf(p->out, "lb%s", c + 1 < columns ? " " : "\n");
     for (size_t c = 0; c < columns; c++)
-        fprintf(p->out, "l%s%s", c == widest ? "x" : "", c + 1 < columns ? " " : ".\n");
+        fprintf(p->out, "lw(%zun)%s", column_width[c] + 1, c + 1 < columns ? " " : ".\n");
     for (size_t r = titled ? 0 : 1; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
             fputs(c ? "\tT{\n" : "T{\n", p->out);
@@ -163,7 +178,22 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
         }
         fputc('\n', p->out);
     }
-    fputs(".TE\n", p->out);
+    fputs(".TE\n.hy\n.ad\n", p->out);
+}
+
+static void table(void *user, char *const *cells, size_t rows, size_t columns)
+{
+    page *p = user;
+    size_t column_width[MANUAL_MAX_COLUMNS];
+    char **plain = manual_plain_cells(cells, rows * columns);
+    p->failed = p->failed || !plain;
+    if (!plain) return;
+    /* of 80 characters some are margins, and tbl leaves three between columns */
+    if (columns * 2 < PAGE_WIDTH && manual_fit_columns(plain, rows, columns, PAGE_WIDTH - columns * 2, column_width))
+        write_columns(p, cells, rows, columns, column_width);
+    else
+        write_records(p, cells, rows, columns);
+    manual_free_cells(plain, rows * columns);
 }
 
 /* The date of the newest release in the change log, so that the same sources give the same pages. */
@@ -199,7 +229,7 @@ bool manual_write_topic_page(FILE *out, const manual_topic *topic)
     page p = {.out = out};
     write_title(out, topic->name, 7, manual_topic_title(topic, title, sizeof title));
     write_section(&p, "Description");
-    bool complete = md_walk(topic->text, &visitor, &p);
+    bool complete = md_walk(topic->text, &visitor, &p) && !p.failed;
     write_section(&p, "See also");
     fputs("\\fBglslines\\fR(1)\n", out);
     return complete;

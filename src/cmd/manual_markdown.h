@@ -13,7 +13,8 @@ typedef struct md_visitor {
     void (*paragraph)(void *user, const char *text);
     void (*item)(void *user, const char *label, const char *text); /* label: "-" or a number with a dot, "1." */
     void (*code)(void *user, const char *line);                    /* a line of a block; NULL ends the block */
-    void (*table)(void *user, char *const *cells, size_t rows, size_t columns); /* row by row; row 0 is the heading */
+    void (*table)(void *user, char *const *cells, size_t rows,
+                  size_t columns); /* row by row; row 0 is the heading; up to 24 columns */
 } md_visitor;
 
 /* Hands the blocks of text to visitor. Returns false where memory ran out. */

@@ -1,11 +1,10 @@
 /* Topics of the manual as text for a terminal. */
 #include "cmd/manual.h"
 #include "cmd/manual_markdown.h"
+#include "cmd/manual_table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_COLUMNS = 24, GAP = 2 };
 
 typedef struct page {
     FILE *out;
@@ -15,28 +14,6 @@ typedef struct page {
     bool started;
     bool failed; /* memory ran out */
 } page;
-
-/* Spans without their marks. Links to topics name the command that shows them. NULL where memory ran out. */
-static char *plain_text(const char *text)
-{
-    char *plain = NULL;
-    size_t size;
-    FILE *out = open_memstream(&plain, &size);
-    md_span span;
-    if (!out) return NULL;
-    while (md_next_span(&text, &span)) {
-        const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
-        if (topic)
-            fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
-        else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
-            fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
-        else
-            fprintf(out, "%.*s", (int)span.n, span.text);
-    }
-    if (fclose(out) == 0) return plain;
-    free(plain);
-    return NULL;
-}
 
 /* An empty line between blocks, none between the items of a list. */
 static void separate(page *p, bool list)
@@ -49,22 +26,23 @@ static void separate(page *p, bool list)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text);
+    char *plain = manual_plain_text(text);
     if (!plain) {
         p->failed = true;
         return;
     }
     separate(p, false);
     if (p->bold) fputs("\033[1m", p->out);
-    for (const char *c = plain; *c; c++) fputc(level == 1 && *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c, p->out);
-    fputs(p->bold ? "\033[0m\n" : "\n", p->out);
+    for (char *c = plain; level == 1 && *c; c++) *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    cmd_wrap(p->out, plain, 0, 0, p->width);
+    if (p->bold) fputs("\033[0m", p->out);
     free(plain);
 }
 
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text);
+    char *plain = manual_plain_text(text);
     if (!plain) {
         p->failed = true;
         return;
@@ -77,7 +55,7 @@ static void paragraph(void *user, const char *text)
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text);
+    char *plain = manual_plain_text(text);
     if (!plain) {
         p->failed = true;
         return;
@@ -109,43 +87,9 @@ static size_t line_length(const char *text, size_t width)
     return end;
 }
 
-static size_t longest_word(const char *text)
-{
-    size_t longest = 0;
-    for (size_t n; *text; text += n, text += strspn(text, " ")) {
-        n = strcspn(text, " ");
-        if (n > longest) longest = n;
-    }
-    return longest;
-}
-
-/* Widths of the columns: as the cells need, then the widest made smaller until a row fits. False where it cannot. */
-static bool fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
-{
-    size_t least[MAX_COLUMNS] = {0}, total = GAP * (columns - 1);
-    for (size_t c = 0; c < columns; c++) {
-        column_width[c] = 0;
-        for (size_t r = 0; r < rows; r++) {
-            const char *cell = cells[r * columns + c];
-            size_t word = longest_word(cell);
-            if (strlen(cell) > column_width[c]) column_width[c] = strlen(cell);
-            if (word > least[c]) least[c] = word;
-        }
-        total += column_width[c];
-    }
-    for (; total > width; total--) {
-        size_t widest = columns;
-        for (size_t c = 0; c < columns; c++)
-            if (column_width[c] > least[c] && (widest == columns || column_width[c] > column_width[widest])) widest = c;
-        if (widest == columns) return false;
-        column_width[widest]--;
-    }
-    return true;
-}
-
 static void write_row(FILE *out, char *const *cells, size_t columns, const size_t *column_width)
 {
-    const char *rest[MAX_COLUMNS];
+    const char *rest[MANUAL_MAX_COLUMNS];
     bool more = true;
     for (size_t c = 0; c < columns; c++) rest[c] = cells[c];
     while (more) {
@@ -154,7 +98,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
         for (size_t c = 0; c < columns; c++) {
             size_t n = line_length(rest[c], column_width[c]);
             if (n > 0) fprintf(out, "%*s%.*s", (int)pending, "", (int)n, rest[c]);
-            pending = (n > 0 ? 0 : pending) + column_width[c] - n + GAP;
+            pending = (n > 0 ? 0 : pending) + column_width[c] - n + MANUAL_GAP;
             rest[c] += n;
             rest[c] += strspn(rest[c], " ");
             more = more || *rest[c];
@@ -170,7 +114,8 @@ static void write_records(const page *p, char *const *cells, size_t rows, size_t
         cmd_wrap(p->out, cells[r * columns], 0, 2, p->width);
         for (size_t c = 1; c < columns; c++) {
             if (!*cells[r * columns + c]) continue;
-            int column = fprintf(p->out, "    %s%s", cells[c], *cells[c] ? ": " : "");
+            bool named = columns > 2 && *cells[c];
+            int column = fprintf(p->out, "    %s%s", named ? cells[c] : "", named ? ": " : "");
             cmd_wrap(p->out, cells[r * columns + c], column, 6, p->width);
         }
     }
@@ -179,28 +124,26 @@ static void write_records(const page *p, char *const *cells, size_t rows, size_t
 static void table(void *user, char *const *cells, size_t rows, size_t columns)
 {
     page *p = user;
-    size_t column_width[MAX_COLUMNS], n = rows * columns;
-    char **plain = calloc(n, sizeof *plain);
-    bool complete = plain != NULL, titled = false;
-    for (size_t i = 0; i < n && complete; i++) complete = (plain[i] = plain_text(cells[i])) != NULL;
-    if (complete) {
+    size_t column_width[MANUAL_MAX_COLUMNS];
+    char **plain = manual_plain_cells(cells, rows * columns);
+    bool titled = false;
+    if (plain) {
         separate(p, false);
         for (size_t c = 0; c < columns; c++) titled = titled || *plain[c];
-        if (!fit_columns(plain, rows, columns, (size_t)p->width, column_width)) {
+        if (!manual_fit_columns(plain, rows, columns, (size_t)p->width, column_width)) {
             write_records(p, plain, rows, columns);
         } else {
             if (titled) write_row(p->out, plain, columns, column_width);
             for (size_t c = 0; c < columns && titled; c++) {
                 for (size_t i = 0; i < column_width[c]; i++) fputc('-', p->out);
-                if (c + 1 < columns) fprintf(p->out, "%*s", GAP, "");
+                if (c + 1 < columns) fprintf(p->out, "%*s", MANUAL_GAP, "");
             }
             if (titled) fputc('\n', p->out);
             for (size_t r = 1; r < rows; r++) write_row(p->out, plain + r * columns, columns, column_width);
         }
     }
-    p->failed = p->failed || !complete;
-    for (size_t i = 0; plain && i < n; i++) free(plain[i]);
-    free(plain);
+    p->failed = p->failed || !plain;
+    manual_free_cells(plain, rows * columns);
 }
 
 bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold)
