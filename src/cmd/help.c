@@ -154,7 +154,8 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
         cmd_wrap(out, e[0], 2, 2, width);
         fprintf(out, "    %s\n", e[1]);
     }
-    fputs("\n'glslines help' lists commands, topics of the manual and exit codes.\n", out);
+    fputc('\n', out);
+    cmd_wrap(out, "'glslines help' lists commands, topics of the manual and exit codes.", 0, 0, width);
 }
 
 void cmd_help_exit_codes(FILE *out, int width)
