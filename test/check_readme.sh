@@ -69,7 +69,7 @@ for text in $texts; do
     { grep -oE '\b(src|test|glsl|include|third_party_notes)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$text" || true; } | sort -u > "$work/paths"
     while read -r path; do
         # shellcheck disable=SC2086
-        case $path in src/doc/*.md | *) ls -d $path "$folder/$path" 2> /dev/null | grep -q . || [ "$path" = test/bench_matmul ] || note "$text: there is no $path" ;; esac
+        [ "$path" = test/bench_matmul ] || ls -d $path > "$work/listing" 2>&1 || note "$text: there is no $path"
     done < "$work/paths"
 done
 for topic in src/doc/*.md; do
@@ -77,7 +77,9 @@ for topic in src/doc/*.md; do
     case $name in README) continue ;; esac
     grep -qF "]($name.md)" src/doc/README.md || note "src/doc/README.md: $name.md is not listed"
 done
-[ "$(sed -n 's/^version: //p' src/doc/CITATION.cff)" = "$("$program" --version | cut -d ' ' -f 2)" ] || note "src/doc/CITATION.cff: another version"
+version=$("$program" --version | cut -d ' ' -f 2)
+grep -qx "version: $version" src/doc/CITATION.cff || note "src/doc/CITATION.cff: another version than $version"
+grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
 
 # --- command lines: the command is one, and so is each of its options ---
 # shellcheck disable=SC2086
@@ -90,7 +92,7 @@ while read -r name command rest; do
 done < "$work/lines"
 # options that are named alone are options of some command, or of a program that is named beside them
 cat "$work/options: "* | grep -oE '^\| `[^`]*`' | grep -oE -e '--[a-z][a-z-]*' | sort -u > "$work/known"
-printf '%s\n' --version --quick --update --build --install --dpi --group-add --gpus --bind --nv --cores --array --cflags --libs --ntasks --job-name >> "$work/known"
+printf '%s\n' --version --quick --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --ntasks --job-name >> "$work/known"
 # shellcheck disable=SC2086
 cat $texts | grep -oE '(^|[ `(])--[a-z][a-z-]+' | sed 's/^[ `(]//' | sort -u | grep -vxF -f "$work/known" > "$work/unknown" || true
 [ ! -s "$work/unknown" ] || note "no command has the option $(tr '\n' ' ' < "$work/unknown")"

@@ -1,12 +1,19 @@
 #!/bin/sh
 # The manual in the program: topics as text at any width, manual pages that mandoc accepts, completions that their shells accept and that complete.
-# Usage: sh test/cli/manual.sh TOOL WORK_FOLDER. Needs mandoc; zsh and fish are tested where they are.
+# Usage: sh test/cli/manual.sh TOOL WORK_FOLDER. Uses mandoc, zsh and fish, which may be absent unless GLS_TEST_REQUIRE_GPU is set.
 set -u
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 source=$(cd "$(dirname "$0")/../.." && pwd)
 rm -rf "$2"
 mkdir -p "$2" && cd "$2" || exit 1
 failures=0
+
+# have PROGRAM: whether it is installed; where tests must not be left out its absence is a failure
+have() {
+    command -v "$1" > path && return 0
+    [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || note "$1 is not installed"
+    return 1
+}
 
 note() {
     failures=$((failures + 1))
@@ -45,13 +52,11 @@ for topic in $topics; do
     "$tool" help --format man "$topic" | cmp -s - "share/man/man7/glslines-$topic.7" || note "manual page of $topic"
 done
 "$tool" help --format man | cmp -s - share/man/man1/glslines.1 || note "glslines.1"
-if command -v mandoc > mandoc.path; then
+if have mandoc; then
     mandoc -T lint -W warning share/man/man*/* > lint || note "mandoc: $(head -n 5 lint)"
     mandoc -T ascii share/man/man1/glslines-track.1 | col -b > page
     grep -q -e '--max-angle A' page || note "no --max-angle in glslines-track.1"
     mandoc -T ascii share/man/man7/glslines-clusters.7 | col -b | grep -q '#SBATCH --ntasks=8' || note "no job script in glslines-clusters.7"
-elif [ -n "${GLS_TEST_REQUIRE_GPU:-}" ]; then
-    note "mandoc is not installed"
 fi
 
 # --- completions ---
@@ -83,8 +88,8 @@ completes "default " glslines track --sphere de
 completes "folder " glslines track --cache-dir fol
 completes "getters getting-started " glslines help get
 completes " " glslines track --max-angle ""
-if command -v zsh > zsh.path; then zsh -n share/zsh/site-functions/_glslines || note "zsh does not accept its completion file"; fi
-if command -v fish > fish.path; then
+if have zsh; then zsh -n share/zsh/site-functions/_glslines || note "zsh does not accept its completion file"; fi
+if have fish; then
     HOME=$PWD fish -c 'source share/fish/vendor_completions.d/glslines.fish; complete -C "glslines track --model c"' > fish.out 2> fish.err
     grep -q '^csd' fish.out && [ ! -s fish.err ] || note "fish does not complete --model: $(head -n 2 fish.err)"
 fi
