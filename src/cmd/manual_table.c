@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *manual_plain_text(const char *text)
+char *manual_plain_text(const char *text, bool quote)
 {
     char *plain = NULL;
     size_t size;
@@ -20,6 +20,8 @@ char *manual_plain_text(const char *text)
             fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
         else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
             fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
+        else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
+            fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
         else
             fprintf(out, "%.*s", (int)span.n, span.text);
     }
@@ -38,7 +40,7 @@ char **manual_plain_cells(char *const *cells, size_t n)
 {
     char **plain = calloc(n, sizeof *plain);
     bool complete = plain != NULL;
-    for (size_t i = 0; i < n && complete; i++) complete = (plain[i] = manual_plain_text(cells[i])) != NULL;
+    for (size_t i = 0; i < n && complete; i++) complete = (plain[i] = manual_plain_text(cells[i], false)) != NULL;
     if (complete) return plain;
     manual_free_cells(plain, n);
     return NULL;

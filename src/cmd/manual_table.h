@@ -10,9 +10,9 @@ enum {
     MANUAL_GAP = 2 /* blanks between columns */
 };
 
-/* Spans without their marks; links to topics name the command that shows them. From malloc; NULL where memory ran out.
- */
-char *manual_plain_text(const char *text);
+/* Spans without their marks; links to topics name the command that shows them. With quote, code of several words stands
+ * in quotes. From malloc; NULL where memory ran out. */
+char *manual_plain_text(const char *text, bool quote);
 /* The same for n cells, to be freed by manual_free_cells(), which accepts NULL. */
 char **manual_plain_cells(char *const *cells, size_t n);
 void manual_free_cells(char **cells, size_t n);

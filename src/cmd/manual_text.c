@@ -26,7 +26,7 @@ static void separate(page *p, bool list)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text);
+    char *plain = manual_plain_text(text, false);
     if (!plain) {
         p->failed = true;
         return;
@@ -42,7 +42,7 @@ static void heading(void *user, int level, const char *text)
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text);
+    char *plain = manual_plain_text(text, true);
     if (!plain) {
         p->failed = true;
         return;
@@ -55,7 +55,7 @@ static void paragraph(void *user, const char *text)
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text);
+    char *plain = manual_plain_text(text, true);
     if (!plain) {
         p->failed = true;
         return;
