@@ -53,7 +53,7 @@ GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_
 /* Accepts NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
 
-/* What an image is expected to be, checked by gls_image_read(). */
+/* What gls_image_read() requires an image to be. */
 typedef enum gls_image_kind {
     GLS_IMAGE_ANY,
     GLS_IMAGE_3D, /* one volume (a fourth dimension of size 1 is accepted) */
@@ -61,15 +61,16 @@ typedef enum gls_image_kind {
 } gls_image_kind;
 
 /* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), any real numeric type, scl_slope applied. The affine is the sform if
- * its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Not-a-number values are
- * kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+ * its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Values that are not a
+ * number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
 GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image);
 
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
 /* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
- * file appears under its name only when complete. Integer types round half to even and saturate. */
+ * file appears under its name only when complete. Integer values are rounded half to even and limited to the range of
+ * the type. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus
