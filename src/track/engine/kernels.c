@@ -6,8 +6,8 @@
 static void define_common(gls_define_list *d, const gls_track_params *params, const gls_track_plan *plan,
                           const gls_grid *grid, const gls_sphere *sphere)
 {
-    static const char *const axis[] = {"GRID_X", "GRID_Y", "GRID_Z"}, *const axis_n[] = {"GRID_NX", "GRID_NY",
-                                                                                         "GRID_NZ"};
+    static const char *const axis[] = {"GRID_X", "GRID_Y", "GRID_Z"};
+    static const char *const axis_n[] = {"GRID_NX", "GRID_NY", "GRID_NZ"};
     gls_define_int(d, "MAX_DIRECTIONS", params->max_directions_per_seed, "max_directions_per_seed");
     gls_define_int(d, "ANGULAR_WEIGHT", params->angular_weight > 0, "angular_weight is above 0");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
