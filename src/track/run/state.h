@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_RUN_STATE_H
 #define GLS_TRACK_RUN_STATE_H
 
-#include "track/engine/batch.h"
+#include "track/engine/batch_state.h"
 #include "track/run/courier.h"
 #include "track/tracker.h"
 
