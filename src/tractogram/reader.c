@@ -164,10 +164,13 @@ static gls_status prepare(gls_tractogram_reader *r)
 static gls_status recognise(gls_tractogram_reader *r)
 {
     char start[16] = "";
-    gls_status status = gls_reader_head(r, 0, start, r->info.bytes < sizeof start ? r->info.bytes : sizeof start);
+    if (r->info.bytes < sizeof start)
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes are no tractogram", r->path,
+                        (unsigned long long)r->info.bytes);
+    gls_status status = gls_reader_head(r, 0, start, sizeof start);
     for (size_t f = 0; f < N_FORMATS && status == GLS_OK; f++) {
         size_t n = strlen(formats[f].start);
-        if (r->info.bytes < n || memcmp(start, formats[f].start, n) != 0) continue;
+        if (memcmp(start, formats[f].start, n) != 0) continue;
         r->info.format = (gls_tractogram_format)f;
         r->driver = formats[f].driver;
         return GLS_OK;
