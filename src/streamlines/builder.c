@@ -14,7 +14,7 @@ void gls_builder_init(gls_builder *b, const gls_sink *next)
 
 void gls_builder_finish(gls_builder *b)
 {
-    for (size_t k = 0; k < b->n_columns; k++) free(b->memory[k]);
+    for (size_t k = 0; b->memory && k < b->n_columns; k++) free(b->memory[k]);
     free(b->memory);
     free(b->column);
     free(b->offset);
@@ -64,20 +64,13 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
 {
     const size_t n = in->n_dps + in->n_groups + in->n_dpv;
     b->in = in;
-    if (n != b->n_columns) {
-        if (b->column) return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
-        b->column = calloc(n, sizeof *b->column);
-        b->memory = calloc(n, sizeof *b->memory);
-        if (!b->column || !b->memory) {
-            free(b->column);
-            free(b->memory);
-            b->column = NULL;
-            b->memory = NULL;
-            return out_of_memory();
-        }
+    if (b->column && n != b->n_columns)
+        return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
+    if (!b->column) {
+        b->column = calloc(n + 1, sizeof *b->column);
+        b->memory = calloc(n + 1, sizeof *b->memory);
+        if (!b->column || !b->memory) return out_of_memory();
         b->n_columns = n;
-        b->line_capacity = 0;
-        b->point_capacity = 0;
     }
     for (size_t k = 0; k < n; k++) {
         const gls_column *c = k < in->n_dps                  ? &in->dps[k]

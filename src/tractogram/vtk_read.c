@@ -146,15 +146,14 @@ static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
 {
     vtk *t = r->state;
     char name[GLS_VTK_WORD];
-    uint64_t n, components, rows;
+    uint64_t n = 0, components, rows;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
     if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &n);
     for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
         status = gls_vtk_scan_name(&t->scan, name);
-        if (status == GLS_OK && !strcmp(name, "METADATA")) {
+        while (status == GLS_OK && !strcmp(name, "METADATA")) {
             gls_vtk_scan_paragraph(&t->scan);
-            i--;
-            continue;
+            status = gls_vtk_scan_name(&t->scan, name);
         }
         if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &components);
         if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &rows);
