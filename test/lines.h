@@ -6,8 +6,7 @@
 
 /* seed and seed_index may be NULL: no such column. column: room for both, as long as the streamlines are used. */
 static inline gls_streamlines make_streamlines(size_t n, const uint64_t *offset, const float (*point)[3],
-                                               const uint32_t *seed_index, const float (*seed)[3],
-                                               gls_column column[2])
+                                               const uint32_t *seed_index, const float (*seed)[3], gls_column column[2])
 {
     gls_streamlines s = {.n = n, .offset = offset, .point = point, .dps = column};
     if (seed) column[s.n_dps++] = (gls_column){GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, seed};

@@ -1,9 +1,9 @@
 /* Filters: sinks that change or select streamlines and hand them on to the next sink.
  *
- * Each function makes a sink that owns `next`: finishing or aborting it does so with all that follow. On failure (out of
- * range: GLS_ERR_ARGUMENT; GLS_ERR_MEMORY) `next` stays with the caller. Columns and groups go with their streamlines.
- * Where points are new, values per vertex are interpolated linearly (float16, float32, float64) or taken from the
- * nearer vertex (all other types). Memory does not grow with the number of streamlines. */
+ * Each function makes a sink that owns `next`: finishing or aborting it does so with all that follow. On failure (out
+ * of range: GLS_ERR_ARGUMENT; GLS_ERR_MEMORY) `next` stays with the caller. Columns and groups go with their
+ * streamlines. Where points are new, values per vertex are interpolated linearly (float16, float32, float64) or taken
+ * from the nearer vertex (all other types). Memory does not grow with the number of streamlines. */
 #ifndef GLSLINES_FILTERS_H
 #define GLSLINES_FILTERS_H
 

@@ -21,9 +21,9 @@ typedef struct gls_column {
 /* Some streamlines. Everything is borrowed: it is valid during the call that hands it over, or as long as the source
  * says. All parcels of one source have the same columns and groups, in the same order. */
 typedef struct gls_streamlines {
-    size_t n;               /* streamlines */
-    const uint64_t *offset; /* n + 1: first point of each; offset[0] = 0, offset[n] = number of points. A streamline
-                               may have no points; writers refuse those, see gls_filter_valid_create() */
+    size_t n;                /* streamlines */
+    const uint64_t *offset;  /* n + 1: first point of each; offset[0] = 0, offset[n] = number of points. A streamline
+                                may have no points; writers refuse those, see gls_filter_valid_create() */
     const float (*point)[3]; /* world mm (RAS+, origin at the centre of voxel 0) */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps;   /* data per streamline: n rows each */
@@ -48,8 +48,8 @@ GLS_API double gls_column_value(const gls_column *column, uint64_t i);
  * appends: finish and abort are for its caller. */
 typedef struct gls_sink {
     gls_status (*append)(void *user, const gls_streamlines *streamlines); /* a failure ends the stream */
-    gls_status (*finish)(void *user); /* NULL: nothing is to be done at the end */
-    void (*abort)(void *user);        /* NULL: nothing is to be freed */
+    gls_status (*finish)(void *user);                                     /* NULL: nothing is to be done at the end */
+    void (*abort)(void *user);                                            /* NULL: nothing is to be freed */
     void *user;
 } gls_sink;
 

@@ -185,13 +185,13 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
                                          const gls_track_params *params, const gls_track_input *input,
                                          gls_track_memory *memory);
 
-/* Tracks all seeds. The sink (may be NULL) gets streamlines in world mm, in the order of seeds, then of directions, with
- * the columns GLS_DPS_SEEDS and GLS_DPS_SEED_INDEX; it is called from another thread than the run's, one call at a time,
- * and neither finished nor aborted. A failure of it ends the run with that status. It must not use the run's devices,
- * which wait for it when a few batches are on their way. progress may be NULL. *result is complete on success. A device that is lost is replaced by a new context on the same
- * hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
- * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved.
- * Warnings tell of either. One run at a time. */
+/* Tracks all seeds. The sink (may be NULL) gets streamlines in world mm, in the order of seeds, then of directions,
+ * with the columns GLS_DPS_SEEDS and GLS_DPS_SEED_INDEX; it is called from another thread than the run's, one call at a
+ * time, and neither finished nor aborted. A failure of it ends the run with that status. It must not use the run's
+ * devices, which wait for it when a few batches are on their way. progress may be NULL. *result is complete on success.
+ * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last
+ * streamline that was finished: none is lost, none comes twice. Four losses without a seed finished between them are a
+ * failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 

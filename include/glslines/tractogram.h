@@ -34,8 +34,8 @@ typedef struct gls_tractogram_options {
     const char *const
         *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
                         * datatype, file, count, total_count; NULL: none. Borrowed during create */
-    const gls_shard *shard; /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the
-                               whole. Borrowed during create */
+    const gls_shard *shard;    /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the
+                                  whole. Borrowed during create */
     const gls_group_data *dpg; /* TRX: n_dpg of them, whose groups must come with the streamlines; borrowed until the
                                   writer is finished */
     size_t n_dpg;
@@ -93,14 +93,14 @@ typedef struct gls_header_field {
 /* What a file says before its streamlines are read. */
 typedef struct gls_tractogram_info {
     gls_tractogram_format format;
-    int version;   /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
+    int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
     uint64_t bytes; /* of the file; of a TRX folder: of its arrays */
-    bool has_grid; /* TRX and TRK */
+    bool has_grid;  /* TRX and TRK */
     gls_grid grid;
     bool counts_streamlines, counts_points; /* whether the header declares the next two */
-    uint64_t n_streamlines, n_points; /* TCK and TRK: may be wrong, which a warning tells at the end */
-    gls_type position_type;           /* of the coordinates in the file: float16, float32, float64 */
-    bool is_packed;                   /* TRX: deflated arrays */
+    uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong, which a warning tells at the end */
+    gls_type position_type;                 /* of the coordinates in the file: float16, float32, float64 */
+    bool is_packed;                         /* TRX: deflated arrays */
     /* names, types and components; their data is NULL */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps, *dpv, *group;

@@ -291,8 +291,8 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
     if (!status) {
         cmd_progress_init(&progress);
-        status =
-            gls_tracker_run(tracker, run->seeds, &(gls_sink){.append = gls_score_add, .user = score}, cmd_progress_step, &progress, &result);
+        status = gls_tracker_run(tracker, run->seeds, &(gls_sink){.append = gls_score_add, .user = score},
+                                 cmd_progress_step, &progress, &result);
         cmd_progress_finish(&progress);
     }
     if (!status) {

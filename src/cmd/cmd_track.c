@@ -159,8 +159,8 @@ static int track_into(track_run *run, gls_tracker *tracker, gls_tractogram_write
     double start = cmd_clock();
     struct stat info;
     cmd_progress_init(&progress);
-    gls_status status =
-        gls_tracker_run(tracker, run->input.seeds, &(gls_sink){.append = append, .user = &s}, cmd_progress_step, &progress, &run->result);
+    gls_status status = gls_tracker_run(tracker, run->input.seeds, &(gls_sink){.append = append, .user = &s},
+                                        cmd_progress_step, &progress, &run->result);
     run->seconds_track = cmd_clock() - start;
     for (size_t i = 0; i < run->devices.n; i++) run->share[i] = gls_tracker_get_share(tracker, i);
     cmd_progress_finish(&progress);

@@ -142,8 +142,8 @@ static void mix_values(const gls_column *c, void *memory, uint64_t to, uint64_t 
         return;
     }
     for (uint32_t j = 0; j < c->components; j++) {
-        double a = gls_column_value(c, from * c->components + j), e = gls_column_value(c, (from + 1) * c->components + j),
-               value = a + share * (e - a);
+        double a = gls_column_value(c, from * c->components + j),
+               e = gls_column_value(c, (from + 1) * c->components + j), value = a + share * (e - a);
         float single = (float)value;
         uint16_t half = gls_half(single);
         const void *source = c->type == GLS_TYPE_FLOAT64   ? (const void *)&value

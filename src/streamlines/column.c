@@ -17,11 +17,11 @@ size_t gls_column_row_bytes(const gls_column *column)
     return column->components * gls_type_size(column->type);
 }
 
-#define VALUE(c_type)                                           \
-    {                                                           \
-        c_type value;                                           \
+#define VALUE(c_type)                                             \
+    {                                                             \
+        c_type value;                                             \
         memcpy(&value, (const char *)c->data + at, sizeof value); \
-        return (double)value;                                   \
+        return (double)value;                                     \
     }
 
 double gls_column_value(const gls_column *c, uint64_t i)

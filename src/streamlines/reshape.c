@@ -75,7 +75,8 @@ static gls_status resample(reshaper *f, const gls_streamlines *s, size_t i)
     } else {
         /* a rest shorter than a rounding error makes no segment of its own */
         double steps = ceil(length / step - 1e-6);
-        if (!(steps < 1e9)) return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", length, step);
+        if (!(steps < 1e9))
+            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", length, step);
         n_new = n == 1 ? 1 : 1 + (uint64_t)fmax(steps, 1);
     }
     gls_status status = gls_builder_add(&f->builder, i, n_new, &to);

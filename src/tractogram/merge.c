@@ -21,8 +21,8 @@ typedef struct merge {
     const char *const *paths;
     size_t n;
     const char *output;
-    gls_shard_file *file;        /* of each path */
-    size_t *order;               /* paths by part of the run */
+    gls_shard_file *file;   /* of each path */
+    size_t *order;          /* paths by part of the run */
     gls_shard_reader first; /* the head of paths[0], which the others are compared with */
     bool half, half_known;
     lengths lengths;

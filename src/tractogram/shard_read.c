@@ -30,8 +30,7 @@ static gls_status check_head(gls_shard_reader *s, gls_tractogram_format format)
                         gls_tractogram_format_name(format), gls_tractogram_format_name(s->info->format));
     for (size_t i = 0; i < s->info->n_header; i++)
         if (strcmp(s->info->header[i].key, GLS_SHARD_KEY) == 0) note = s->info->header[i].value;
-    if (!note)
-        return gls_fail(GLS_ERR_INPUT, "%s: is no shard: it was not written by 'glslines track --shard'", path);
+    if (!note) return gls_fail(GLS_ERR_INPUT, "%s: is no shard: it was not written by 'glslines track --shard'", path);
     if (!gls_shard_parse(note, &s->file.shard, format == GLS_FORMAT_TRX ? NULL : &s->crc, s->file.version))
         return gls_reader_damaged(s->reader, "the note on its part of the run");
     if (format != GLS_FORMAT_TCK && !s->info->has_grid)
@@ -73,8 +72,7 @@ static gls_status check_seeds(gls_shard_reader *s, const gls_streamlines *lines)
     for (size_t i = 0; i < lines->n; i++) {
         double value = gls_column_value(index, i);
         uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;
-        if (seed < s->last_seed)
-            return gls_reader_damaged(s->reader, "its streamlines are not in the order of seeds");
+        if (seed < s->last_seed) return gls_reader_damaged(s->reader, "its streamlines are not in the order of seeds");
         if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
             return gls_reader_damaged(s->reader, "a seed of another shard");
         s->last_seed = seed;

@@ -30,12 +30,8 @@ static gls_status read_type(gls_tractogram_reader *r, const char *value)
     static const struct {
         const char *name;
         bool wide, big;
-    } types[] = {{"Float32LE", false, false},
-                 {"Float32BE", false, true},
-                 {"Float32", false, false},
-                 {"Float64LE", true, false},
-                 {"Float64BE", true, true},
-                 {"Float64", true, false}};
+    } types[] = {{"Float32LE", false, false}, {"Float32BE", false, true}, {"Float32", false, false},
+                 {"Float64LE", true, false},  {"Float64BE", true, true},  {"Float64", true, false}};
     tck *t = r->state;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, value) != 0) continue;
@@ -184,8 +180,8 @@ static gls_status open_tck(gls_tractogram_reader *r)
     return GLS_OK;
 }
 
-/* Takes points out of the buffer up to a triplet that ends something. *end gets 0, NAN or INFINITY: the buffer is empty,
- * the streamline is whole, the file is. */
+/* Takes points out of the buffer up to a triplet that ends something. *end gets 0, NAN or INFINITY: the buffer is
+ * empty, the streamline is whole, the file is. */
 static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float *end)
 {
     tck *t = r->state;

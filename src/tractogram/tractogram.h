@@ -30,14 +30,14 @@ struct gls_tractogram_writer {
     gls_output output;
     gls_grid grid;
     bool is_shard;
-    gls_shard shard;     /* if is_shard */
-    bool in_stored_space; /* TRK: points come as they are in the file; for merging */
+    gls_shard shard;                  /* if is_shard */
+    bool in_stored_space;             /* TRK: points come as they are in the file; for merging */
     uint64_t n_streamlines, n_points; /* before the present append */
     /* fixed by the first append that is not empty: dps, dpv, groups one behind the other, without data */
     bool defined;
     size_t n_dps, n_dpv, n_groups;
     gls_column *column;
-    gls_text lost; /* columns that the format does not hold */
+    gls_text lost;     /* columns that the format does not hold */
     gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };

@@ -180,8 +180,7 @@ static gls_status finish(gls_tractogram_writer *w)
     gls_status status = gls_packer_flush(&t->packer);
     if (status != GLS_OK) return status;
     if (t->rounded)
-        gls_log(GLS_LOG_WARNING,
-                "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
+        gls_log(GLS_LOG_WARNING, "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
                 w->output.path);
     for (int i = 0; i < 3; i++) {
         put16(header + TRK_DIM + 2 * i, t->grid.dim[i]);

@@ -53,8 +53,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
         status = gls_reader_add_column(r, columns, name, GLS_TYPE_FLOAT32, (uint32_t)components);
         used += (uint32_t)components;
     }
-    if (status == GLS_OK && used < n)
-        status = gls_reader_add_column(r, columns, rest, GLS_TYPE_FLOAT32, n - used);
+    if (status == GLS_OK && used < n) status = gls_reader_add_column(r, columns, rest, GLS_TYPE_FLOAT32, n - used);
     return status;
 }
 
@@ -185,7 +184,8 @@ static gls_status open_trk(gls_tractogram_reader *r)
     r->info.version = (int)get(t, header + TRK_VERSION, 4);
     if (r->info.version < 1 || r->info.version > 3)
         return gls_fail(GLS_ERR_INPUT, "%s: is a TRK file of version %d; 1 to 3 are known", r->path, r->info.version);
-    int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2), n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
+    int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2),
+        n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
     int32_t n_count = (int32_t)get(t, header + TRK_N_COUNT, 4);
     if (n_scalars < 0 || n_properties < 0 || n_count < 0) return gls_reader_damaged(r, "negative counts in its header");
     t->n_scalars = (uint32_t)n_scalars;

@@ -21,7 +21,7 @@
 
 typedef struct trx {
     bool half;
-    uint32_t crc; /* of the positions so far */
+    uint32_t crc;               /* of the positions so far */
     gls_spool lengths, *column; /* column: as many as the writer has */
     size_t n_columns;
     const gls_group_data *dpg;
@@ -85,8 +85,7 @@ static gls_status define(gls_tractogram_writer *w)
     if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     for (size_t k = 0; k < n; k++) {
         if (!is_valid_name(w->column[k].name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path,
-                            w->column[k].name);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
         gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
         if (status != GLS_OK) return status;
     }

@@ -66,8 +66,8 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
     double affine[4][4], size[3];
     int32_t dim[3];
     const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "VOXEL_TO_RASMM");
-    bool ok = cJSON_GetArraySize(rows) == 4 &&
-              read_numbers(cJSON_GetObjectItemCaseSensitive(json, "DIMENSIONS"), 3, size);
+    bool ok =
+        cJSON_GetArraySize(rows) == 4 && read_numbers(cJSON_GetObjectItemCaseSensitive(json, "DIMENSIONS"), 3, size);
     for (int i = 0; i < 4 && ok; i++) ok = read_numbers(cJSON_GetArrayItem(rows, i), 4, affine[i]);
     for (int i = 0; i < 3 && ok; i++) {
         ok = size[i] >= 1 && size[i] <= INT32_MAX;
@@ -125,8 +125,9 @@ static gls_status read_json(gls_tractogram_reader *r)
     void *text;
     for (size_t i = 0; i < t->n_parts; i++)
         if (strcmp(t->part[i].name, "header.json") == 0) part = &t->part[i];
-    if (!part) return gls_fail(GLS_ERR_INPUT, "%s: is no TRX %s: it has no header.json", r->path,
-                               r->fd >= 0 ? "archive" : "folder");
+    if (!part)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no TRX %s: it has no header.json", r->path,
+                        r->fd >= 0 ? "archive" : "folder");
     if (part->bytes > MAX_JSON) return gls_reader_damaged(r, "header.json is larger than 16 MiB");
     gls_status status = read_part(r, part, &text);
     if (status != GLS_OK) return status;
@@ -171,8 +172,7 @@ static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part
     trx *t = r->state;
     if (t->offsets.part) return gls_reader_damaged(r, "two arrays of offsets");
     t->wide = gls_type_size(field->type) == 8;
-    if (field->components != 1 || !is_index(field->type))
-        return bad(r, part->name, "is of an unknown type");
+    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
     t->offsets.part = part;
     bool without_last = part->bytes == t->n_lines * gls_type_size(field->type);
     return without_last ? GLS_OK : check_size(r, part, field, t->n_lines + 1);
@@ -200,8 +200,7 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
     unsigned char **bit = realloc(t->bit, (n + 1) * sizeof *bit);
     if (bit) t->bit = bit;
     if (!size || !bit) return gls_reader_no_memory(r);
-    if (field->components != 1 || !is_index(field->type))
-        return bad(r, part->name, "is of an unknown type");
+    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
     if (part->bytes % bytes != 0) return bad(r, part->name, "has not a whole number of values");
     gls_status status = gls_reader_add_column(r, &r->group, field->name, GLS_TYPE_BOOL, 1);
     if (status != GLS_OK) return status;

@@ -63,7 +63,8 @@ static gls_status find_directory(archive *a)
     if (!tail) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
     status = gls_regular_read(a->path, a->fd, a->bytes - have, tail, have);
     for (at = have; status == GLS_OK && !end && at-- > 0;)
-        if (at + END_BYTES <= have && get(tail + at, 4) == 0x06054b50 && get(tail + at + 20, 2) == have - at - END_BYTES)
+        if (at + END_BYTES <= have && get(tail + at, 4) == 0x06054b50 &&
+            get(tail + at + 20, 2) == have - at - END_BYTES)
             end = tail + at;
     if (status == GLS_OK && !end) status = damaged(a, "it has no directory of a ZIP archive at its end");
     if (status == GLS_OK) {

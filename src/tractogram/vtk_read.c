@@ -98,8 +98,7 @@ static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const 
         return GLS_OK;
     }
     gls_reader_columns *columns = per_point ? &r->dpv : &r->dps;
-    gls_vtk_array **arrays = per_point ? &t->dpv : &t->dps,
-                  *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
+    gls_vtk_array **arrays = per_point ? &t->dpv : &t->dps, *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
     if (!grown) return gls_reader_no_memory(r);
     *arrays = grown;
     grown[columns->n] = array;
@@ -112,7 +111,8 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     static const struct {
         const char *kind;
         uint64_t components;
-    } kinds[] = {{"VECTORS", 3}, {"NORMALS", 3}, {"TENSORS", 9}, {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
+    } kinds[] = {{"VECTORS", 3},  {"NORMALS", 3},    {"TENSORS", 9},
+                 {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
     vtk *t = r->state;
     char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD];
     uint64_t components = 0;
@@ -131,7 +131,8 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     } else if (!strcasecmp(kind, "COLOR_SCALARS") || !strcasecmp(kind, "LOOKUP_TABLE")) {
         status = gls_vtk_scan_count(&t->scan, &components);
         strcpy(type, t->scan.binary ? "unsigned_char" : "float");
-        if (!strcasecmp(kind, "LOOKUP_TABLE")) return status != GLS_OK ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
+        if (!strcasecmp(kind, "LOOKUP_TABLE"))
+            return status != GLS_OK ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
     } else if (!strcasecmp(kind, "TEXTURE_COORDINATES")) {
         status = gls_vtk_scan_count(&t->scan, &components);
     }

@@ -54,7 +54,8 @@ gls_status gls_vtk_scan_line(gls_vtk_scan *s, char line[GLS_VTK_LINE])
         s->cursor.next++;
     }
     line[n] = '\0';
-    if (byte < 0) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header ends too early", s->reader->path);
+    if (byte < 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header ends too early", s->reader->path);
     s->cursor.next++;
     return GLS_OK;
 }
@@ -70,7 +71,8 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
     char word[GLS_VTK_WORD];
     gls_status status = gls_vtk_scan_token(s, word);
     if (status == GLS_OK && strcasecmp(word, expected) != 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: damaged: there is no %s where there should be", s->reader->path, expected);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: damaged: there is no %s where there should be", s->reader->path, expected);
     return status;
 }
 
@@ -117,13 +119,20 @@ static gls_status parse_type(const gls_vtk_scan *s, const char *name, gls_type *
     static const struct {
         const char *name;
         gls_type type;
-    } types[] = {{"char", GLS_TYPE_INT8},           {"signed_char", GLS_TYPE_INT8},
-                 {"unsigned_char", GLS_TYPE_UINT8}, {"short", GLS_TYPE_INT16},
-                 {"unsigned_short", GLS_TYPE_UINT16}, {"int", GLS_TYPE_INT32},
-                 {"unsigned_int", GLS_TYPE_UINT32}, {"vtkIdType", GLS_TYPE_INT32},
-                 {"long", GLS_TYPE_INT64},          {"unsigned_long", GLS_TYPE_UINT64},
-                 {"vtktypeint64", GLS_TYPE_INT64},  {"vtktypeuint64", GLS_TYPE_UINT64},
-                 {"float", GLS_TYPE_FLOAT32},       {"double", GLS_TYPE_FLOAT64}};
+    } types[] = {{"char", GLS_TYPE_INT8},
+                 {"signed_char", GLS_TYPE_INT8},
+                 {"unsigned_char", GLS_TYPE_UINT8},
+                 {"short", GLS_TYPE_INT16},
+                 {"unsigned_short", GLS_TYPE_UINT16},
+                 {"int", GLS_TYPE_INT32},
+                 {"unsigned_int", GLS_TYPE_UINT32},
+                 {"vtkIdType", GLS_TYPE_INT32},
+                 {"long", GLS_TYPE_INT64},
+                 {"unsigned_long", GLS_TYPE_UINT64},
+                 {"vtktypeint64", GLS_TYPE_INT64},
+                 {"vtktypeuint64", GLS_TYPE_UINT64},
+                 {"float", GLS_TYPE_FLOAT32},
+                 {"double", GLS_TYPE_FLOAT64}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcasecmp(types[i].name, name) != 0) continue;
         *type = types[i].type;

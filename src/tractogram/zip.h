@@ -28,14 +28,15 @@ gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size
 /* An entry of an archive that is read. */
 typedef struct gls_zip_item {
     char *name;
-    uint64_t at; /* of its data in the file */
+    uint64_t at;            /* of its data in the file */
     uint64_t packed, bytes; /* in the file, and unpacked; equal unless deflated */
     bool deflated;
     uint32_t crc; /* of the unpacked data */
 } gls_zip_item;
 
 /* The entries of an archive of any program, in the order of its directory, to be freed by gls_zip_free(). Sizes are
- * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, packed by other methods than deflate. */
+ * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, packed by other methods than deflate.
+ */
 gls_status gls_zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n);
 /* Accepts NULL. */
 void gls_zip_free(gls_zip_item *items, size_t n);

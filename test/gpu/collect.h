@@ -37,8 +37,7 @@ static inline gls_status collect(void *user, const gls_streamlines *s)
     if (!c->sound) return GLS_OK;
     for (size_t i = 0; i < s->n; i++) {
         c->sound = c->sound && s->offset[i + 1] > s->offset[i];
-        if (c->n + i > 0)
-            c->sound = c->sound && seed_index[i] >= (i > 0 ? seed_index[i - 1] : c->seed_index[c->n - 1]);
+        if (c->n + i > 0) c->sound = c->sound && seed_index[i] >= (i > 0 ? seed_index[i - 1] : c->seed_index[c->n - 1]);
     }
     size_t points = (size_t)s->offset[s->n], n = c->n + s->n;
     c->offset = realloc(c->offset, (n + 1) * sizeof *c->offset);

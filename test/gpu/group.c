@@ -132,8 +132,7 @@ static void cancelled(void **state)
         collection_finish(&g.got);
         g.got = (collection){.sound = true, .fail_at = i == 0 ? 1 : i == 1 ? calls / 2 : 3, .fail_with = statuses[i]};
         size_t fail_at = g.got.fail_at;
-        assert_int_equal(run_in_voxels(g.tracker, seeds, &g.got, NULL, NULL, &result),
-                         statuses[i]);
+        assert_int_equal(run_in_voxels(g.tracker, seeds, &g.got, NULL, NULL, &result), statuses[i]);
         assert_message("/failing/sink");
         assert_int_equal(g.got.calls, fail_at);
         assert_beginning(&g);

@@ -98,8 +98,7 @@ int main(int argc, char **argv)
     int at = 3;
     const uint64_t zero = 0;
     gls_log_set(print_log, NULL, GLS_LOG_WARNING);
-    if (argc % 2 == 0)
-        options.vtk_space = strcmp(argv[at++], "lps") == 0 ? GLS_VTK_SPACE_LPS : GLS_VTK_SPACE_RAS;
+    if (argc % 2 == 0) options.vtk_space = strcmp(argv[at++], "lps") == 0 ? GLS_VTK_SPACE_LPS : GLS_VTK_SPACE_RAS;
     gls_status status = gls_tractogram_reader_open(argv[1], &options, &reader);
     for (; status == GLS_OK && at < argc; at += 2) status = add_filter(argv[at], atof(argv[at + 1]), &sink);
     if (status == GLS_OK) {

@@ -58,8 +58,7 @@ static gls_status append(gls_tractogram_writer *writer, const lines *l, size_t f
     }
     const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, seed},
                                  {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, seed_index}};
-    gls_streamlines s = {
-        .n = n, .offset = offset, .point = (const float(*)[3])point, .n_dps = 2, .dps = column};
+    gls_streamlines s = {.n = n, .offset = offset, .point = (const float(*)[3])point, .n_dps = 2, .dps = column};
     gls_status status = gls_tractogram_writer_append(writer, &s);
     free(offset);
     free(point);

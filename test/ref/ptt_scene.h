@@ -185,9 +185,9 @@ static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, uin
         float(*line)[3] = malloc(n_points[i] * sizeof *line);
         for (size_t j = 0; j < 3 * n_points[i]; j++) line[j / 3][j % 3] = (float)point[i][j / 3][j % 3];
         gls_column column[2];
-        gls_streamlines one = make_streamlines(1, (uint64_t[]){0, n_points[i]}, (const float(*)[3])line,
-                                               (uint32_t[]){(uint32_t)(i / MOST)},
-                                               (const float(*)[3])&seed[i / MOST], column);
+        gls_streamlines one =
+            make_streamlines(1, (uint64_t[]){0, n_points[i]}, (const float(*)[3])line,
+                             (uint32_t[]){(uint32_t)(i / MOST)}, (const float(*)[3]) & seed[i / MOST], column);
         gls_status status = collect(c, &one);
         assert_ok(status);
         free(line);

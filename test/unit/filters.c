@@ -267,9 +267,9 @@ static void test_other_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tee),      cmocka_unit_test(test_selection), cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_points),   cmocka_unit_test(test_step),      cmocka_unit_test(test_compress),
-        cmocka_unit_test(test_growth),   cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_tee),    cmocka_unit_test(test_selection),     cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_points), cmocka_unit_test(test_step),          cmocka_unit_test(test_compress),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_other_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

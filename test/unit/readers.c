@@ -124,8 +124,7 @@ static gls_status compare(void *user, const gls_streamlines *s)
     for (uint64_t p = 0; p < 3 * points; p++)
         assert_float_equal(s->point[p / 3][p % 3], all.point[first + p / 3][p % 3], e->tolerance);
     if (e->info->format != GLS_FORMAT_TCK) {
-        assert_column(s->dps, s->n_dps, "weight", e->n, s->n,
-                      &(gls_column){"", GLS_TYPE_FLOAT64, 1, all.weight});
+        assert_column(s->dps, s->n_dps, "weight", e->n, s->n, &(gls_column){"", GLS_TYPE_FLOAT64, 1, all.weight});
         assert_column(s->dps, s->n_dps, GLS_DPS_SEEDS, 3 * e->n, 3 * s->n,
                       &(gls_column){"", GLS_TYPE_FLOAT32, 3, all.seed});
         assert_column(s->dpv, s->n_dpv, "fa", first, points, &(gls_column){"", GLS_TYPE_FLOAT32, 1, all.fa});
@@ -204,8 +203,7 @@ static const char *put_tck(const char *text, const float *x, size_t n, size_t ex
     char data[2048] = "";
     size_t bytes = 256;
     memcpy(data, text, strlen(text));
-    for (size_t i = 0; i < n; i++, bytes += 12)
-        memcpy(data + bytes, (const float[3]){x[i], x[i], x[i]}, 12);
+    for (size_t i = 0; i < n; i++, bytes += 12) memcpy(data + bytes, (const float[3]){x[i], x[i], x[i]}, 12);
     put_file(scratch("odd.tck"), data, bytes + extra);
     return scratch("odd.tck");
 }
@@ -257,11 +255,10 @@ static void test_odd_trk(void **state)
     struct {
         int at, value, bytes;
         const char *reason;
-    } changes[] = {{996, 999, 4, "size of its header"}, {992, 4, 4, "of version 4"},
-                   {1000, 0, 4, "without points"},      {1000, -1, 4, "without points"},
-                   {1000, 1 << 30, 4, "end too early"}, {12, 0, 4, "voxel sizes"},
-                   {948, 'X', 1, "voxel order"},        {988, N + 1, 4, "end too early"},
-                   {500, 0, 4, "reference"}};
+    } changes[] = {
+        {996, 999, 4, "size of its header"}, {992, 4, 4, "of version 4"},         {1000, 0, 4, "without points"},
+        {1000, -1, 4, "without points"},     {1000, 1 << 30, 4, "end too early"}, {12, 0, 4, "voxel sizes"},
+        {948, 'X', 1, "voxel order"},        {988, N + 1, 4, "end too early"},    {500, 0, 4, "reference"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         unsigned char before[4];
         memcpy(before, file + changes[i].at, 4);
@@ -298,8 +295,9 @@ static void test_odd_trk(void **state)
 /* Arrays of a TRX folder, one of which is replaced. */
 static const char *put_trx(const char *name, const char *changed, const void *data, size_t bytes)
 {
-    static const char json[] = "{\"DIMENSIONS\": [9, 9, 9], \"VOXEL_TO_RASMM\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]], "
-                               "\"NB_STREAMLINES\": 2, \"NB_VERTICES\": 3, \"more\": {\"a\": [1, 2]}}";
+    static const char json[] =
+        "{\"DIMENSIONS\": [9, 9, 9], \"VOXEL_TO_RASMM\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]], "
+        "\"NB_STREAMLINES\": 2, \"NB_VERTICES\": 3, \"more\": {\"a\": [1, 2]}}";
     static const float points[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const uint32_t offsets[3] = {0, 2, 3}, group[2] = {1, 0};
     const struct {
@@ -341,7 +339,8 @@ static void test_odd_trx(void **state)
     assert_true(info->n_header == 1 && info->n_dps == 1 && info->n_dpv == 1 && info->dpv[0].components == 3);
     assert_string_equal(info->header[0].value, "{\"a\":[1,2]}");
     gls_tractogram_reader_close(reader);
-    assert_int_equal(read_file(put_trx("t", "offsets.uint32", falling, 8), NULL, &n), GLS_OK); /* 0, 3: without the last */
+    assert_int_equal(read_file(put_trx("t", "offsets.uint32", falling, 8), NULL, &n),
+                     GLS_OK); /* 0, 3: without the last */
     assert_int_equal(n, 2);
     refuses(put_trx("t", "offsets.uint32", falling, 12), NULL, "offsets that do not rise");
     refuses(put_trx("t", "offsets.uint32", far, 12), NULL, "offsets that do not rise");

@@ -56,7 +56,8 @@ static void free_many(gls_streamlines *s)
 static gls_streamlines part(const gls_streamlines *s, size_t first, size_t n, uint64_t *offset, gls_column column[2])
 {
     for (size_t i = 0; i <= n; i++) offset[i] = s->offset[first + i] - s->offset[first];
-    return make_streamlines(n, offset, s->point + s->offset[first], seed_index_of(s) + first, seed_of(s) + first, column);
+    return make_streamlines(n, offset, s->point + s->offset[first], seed_index_of(s) + first, seed_of(s) + first,
+                            column);
 }
 
 /* The same bytes however the streamlines are cut into appends; enough of them that scratch files are used. */

@@ -109,8 +109,7 @@ static void run_threads(gls_run *run, gls_worker *workers)
 /* Everything between the first and the last seed. */
 static gls_status run_workers(gls_run *run, gls_worker *workers, const gls_sink *sink)
 {
-    gls_status status =
-        sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, &run->courier) : GLS_OK;
+    gls_status status = sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, &run->courier) : GLS_OK;
     if (status != GLS_OK) return status;
     if (run->n_workers == 1)
         gls_worker_work(&workers[0]);
