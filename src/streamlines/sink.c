@@ -24,7 +24,8 @@ void gls_sink_abort(gls_sink *sink)
 {
     gls_sink s = *sink;
     *sink = (gls_sink){0};
-    if (s.abort) s.abort(s.user);
+    void (*give_up)(void *user) = s.abort;
+    if (give_up) give_up(s.user);
 }
 
 typedef struct tee {

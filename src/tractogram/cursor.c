@@ -20,10 +20,19 @@ typedef struct unpacker {
     unsigned char input[INPUT_BYTES];
 } unpacker;
 
+/* As large as what is left, where that is little: a file may have hundreds of small arrays. */
+static gls_status make_buffer(gls_cursor *c)
+{
+    free(c->buffer);
+    c->capacity = c->left < BUFFER_BYTES ? (size_t)c->left : BUFFER_BYTES;
+    c->buffer = malloc(c->capacity + 1);
+    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+}
+
 gls_status gls_cursor_init(gls_cursor *c, const char *path, int fd, uint64_t at, uint64_t end)
 {
-    *c = (gls_cursor){.path = path, .fd = fd, .at = at, .end = end, .left = end - at, .buffer = malloc(BUFFER_BYTES)};
-    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    *c = (gls_cursor){.path = path, .fd = fd, .at = at, .end = end, .left = end - at};
+    return make_buffer(c);
 }
 
 gls_status gls_cursor_unpack(gls_cursor *c, uint64_t bytes)
@@ -35,7 +44,7 @@ gls_status gls_cursor_unpack(gls_cursor *c, uint64_t bytes)
     }
     c->unpacker = u;
     c->left = bytes;
-    return GLS_OK;
+    return make_buffer(c);
 }
 
 void gls_cursor_finish(gls_cursor *c)
@@ -98,7 +107,7 @@ gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
     memmove(c->buffer, c->buffer + c->next, c->n - c->next);
     c->n -= c->next;
     c->next = 0;
-    size_t room = BUFFER_BYTES - c->n, n = c->left < room ? (size_t)c->left : room;
+    size_t room = c->capacity - c->n, n = c->left < room ? (size_t)c->left : room;
     gls_status status = c->unpacker ? unpack(c, c->buffer + c->n, n) : read_file(c, c->buffer + c->n, n);
     if (status != GLS_OK) return status;
     if (c->checked) c->crc = gls_crc32(c->crc, c->buffer + c->n, n);

@@ -14,6 +14,7 @@ typedef struct gls_cursor {
     bool checked;     /* crc is wanted: of what went through the buffer, so of the whole part once it is at its end */
     uint32_t crc;
     unsigned char *buffer;
+    size_t capacity;
     size_t next, n; /* unread part of the buffer: next .. n - 1 */
     void *unpacker; /* NULL: the bytes are plain */
 } gls_cursor;

@@ -2,8 +2,8 @@
  *
  *   peer_read_tractogram IN FOLDER [ras|lps] [FILTER VALUE]...
  *
- * FILTER: points N, step MM, compress MM, length MM, every N. Files in FOLDER: offset.uint64, point.float32, and
- * dps.NAME.COMPONENTS.TYPE, dpv..., group...; header.txt. */
+ * FILTER: points N, step MM, compress MM, length MM, every N, write FILE (written, too). Files in FOLDER:
+ * offset.uint64, point.float32, and dps.NAME.COMPONENTS.TYPE, dpv..., group...; header.txt. */
 #include <glslines/filters.h>
 #include <glslines/log.h>
 #include <glslines/tractogram.h>
@@ -65,6 +65,23 @@ static gls_status add_filter(const char *name, double value, gls_sink *sink)
     exit(2);
 }
 
+/* What reaches the sink is written to a file, too. */
+static gls_status add_writer(const char *path, const gls_tractogram_info *info, gls_sink *sink)
+{
+    gls_tractogram_format format;
+    gls_tractogram_writer *writer = NULL;
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.overwrite = true;
+    options.half_precision = info->position_type == GLS_TYPE_FLOAT16;
+    options.dpg = info->dpg;
+    options.n_dpg = info->n_dpg;
+    gls_status status = gls_tractogram_format_parse(path, &format);
+    if (status == GLS_OK) status = gls_tractogram_writer_create(path, format, &info->grid, &options, &writer);
+    if (status != GLS_OK) return status;
+    gls_sink both[2] = {*sink, gls_tractogram_writer_sink(writer)};
+    return gls_sink_tee(both, 2, sink);
+}
+
 static void print_log(void *user, gls_log_level level, const char *line)
 {
     (void)user;
@@ -100,7 +117,9 @@ int main(int argc, char **argv)
     gls_log_set(print_log, NULL, GLS_LOG_WARNING);
     if (argc % 2 == 0) options.vtk_space = strcmp(argv[at++], "lps") == 0 ? GLS_VTK_SPACE_LPS : GLS_VTK_SPACE_RAS;
     gls_status status = gls_tractogram_reader_open(argv[1], &options, &reader);
-    for (; status == GLS_OK && at < argc; at += 2) status = add_filter(argv[at], atof(argv[at + 1]), &sink);
+    for (; status == GLS_OK && at < argc; at += 2)
+        status = strcmp(argv[at], "write") == 0 ? add_writer(argv[at + 1], gls_tractogram_reader_info(reader), &sink)
+                                                : add_filter(argv[at], atof(argv[at + 1]), &sink);
     if (status == GLS_OK) {
         append_file(&d, "offset.uint64", &zero, sizeof zero);
         append_file(&d, "point.float32", &zero, 0);

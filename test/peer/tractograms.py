@@ -117,6 +117,34 @@ def check_trx(lines):
                 flags[ids] = True
                 same(f"{name} group {group}", got.group, group, flags)
             same(f"{name} dpg", got.dpg, "AF_L/mean", [1.5, 2.5])
+        check_written(positions, path, t, dps, dpv, members, truth)
+
+
+def check_written(positions, path, t, dps, dpv, members, truth):
+    """All columns and groups through our writers, as trx-python and nibabel find them."""
+    name, out = f"{positions} written", os.path.join(work, "written")
+    report(f"trx {name}", Read(path, "write", out + ".trx").ok)
+    w = trxmap.load(out + ".trx")
+    worst = max(np.abs(np.asarray(a, float) - b).max() for a, b in zip(w.streamlines, truth))
+    report(f"trx {name} points", len(w.streamlines) == len(truth) and worst <= 1e-5, f"largest difference {worst:.2g} mm")
+    for d, v in dps.items():
+        same(f"trx {name} dps {d}", w.data_per_streamline, "s_" + d, v, np.dtype(d))
+    for d, v in dpv.items():
+        same(f"trx {name} dpv {d}", {k: a._data for k, a in w.data_per_vertex.items()}, "v_" + d, v, np.dtype(d))
+    for group, ids in members.items():
+        same(f"trx {name} group {group}", w.groups, group, np.sort(ids))
+    same(f"trx {name} dpg", w.data_per_group["AF_L"], "mean", [1.5, 2.5])
+    w.close()
+    report(f"trk {name}", Read(path, "write", out + ".trk").ok)
+    k = nib.streamlines.load(out + ".trk")
+    worst = max(np.abs(np.asarray(a, float) - b).max() for a, b in zip(k.streamlines, truth))
+    report(f"trk {name} points", len(k.streamlines) == len(truth) and worst <= TOLERANCE, f"largest difference {worst:.2g} mm")
+    kept = sorted(k.tractogram.data_per_streamline.keys())
+    report(f"trk {name} has ten names of each", len(kept) == 10 and len(k.tractogram.data_per_point) == 10)
+    for key in kept:
+        same(f"trk {name} property {key}", dict(k.tractogram.data_per_streamline), key, dps[key[2:]].astype(np.float32))
+    for key, value in k.tractogram.data_per_point.items():
+        same(f"trk {name} scalar {key}", {key: value.get_data()}, key, dpv[key[2:]].astype(np.float32))
 
 
 def check_trk(lines):
