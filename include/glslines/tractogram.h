@@ -121,7 +121,9 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
  *     contradicts the affine, axes are permuted and flipped as nibabel does it, and a warning says so.
  * TCK: Float32 and Float64 of both byte orders, data in the same file or in another one.
  * VTK: legacy POLYDATA of lines, ASCII or BINARY; POINT_DATA and CELL_DATA of scalars and fields become dpv and dps.
- * GLS_ERR_INPUT names the file and what is wrong with it. options may be NULL. */
+ *     The points of its lines have to follow each other, as all known programs write them.
+ * Memory is that of one call of gls_tractogram_reader_next(), and one bit a streamline for each group. A reader is used
+ * by one thread at a time. GLS_ERR_INPUT names the file and what is wrong with it. options may be NULL. */
 GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
                                               gls_tractogram_reader **reader);
 /* Valid until the reader is closed. */

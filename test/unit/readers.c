@@ -364,6 +364,37 @@ static void test_odd_trx(void **state)
     refuses(scratch("none.trx"), NULL, "cannot open");
 }
 
+static void test_archive(void **state)
+{
+    (void)state;
+    size_t bytes;
+    write_all(scratch("z.trx"), GLS_FORMAT_TRX, false);
+    unsigned char *file = get_file(scratch("z.trx"), &bytes), *end = file + bytes - 22;
+    size_t directory = end[16] | (size_t)end[17] << 8 | (size_t)end[18] << 16 | (size_t)end[19] << 24;
+    const struct {
+        size_t at;
+        unsigned char flipped;
+        const char *reason;
+    } changes[] = {{2000, 1, "positions.3.float32 does not have the checksum"},
+                   {directory - 1, 1, "checksum"},
+                   {60, 1, "header.json does not have the checksum"},
+                   {directory + 8, 1, "header.json is encrypted"},
+                   {directory + 10, 9, "packed by a method other than deflate"},
+                   {bytes - 18, 1, "a part of a split archive"},
+                   {directory, 1, "the directory of the archive"},
+                   {0, 1, "is no tractogram"},
+                   {bytes - 4, 1, "directory of the archive lies outside"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        file[changes[i].at] ^= changes[i].flipped;
+        put_file(scratch("y.trx"), file, bytes);
+        refuses(scratch("y.trx"), NULL, changes[i].reason);
+        file[changes[i].at] ^= changes[i].flipped;
+    }
+    put_file(scratch("y.trx"), file, bytes - 1);
+    refuses(scratch("y.trx"), NULL, "truncated or damaged");
+    free(file);
+}
+
 static void test_vtk(void **state)
 {
     (void)state;
@@ -396,7 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_odd_tck), cmocka_unit_test(test_odd_trk),
-        cmocka_unit_test(test_odd_trx),    cmocka_unit_test(test_vtk),
+        cmocka_unit_test(test_odd_trx),    cmocka_unit_test(test_archive), cmocka_unit_test(test_vtk),
     };
     return cmocka_run_group_tests(tests, make_all, scratch_remove);
 }
