@@ -32,11 +32,12 @@ upward() {
     upward image util
     upward dwi util gpu image
     upward phantom util image dwi
-    upward tractogram util image
-    upward track util gpu image dwi tractogram
-    upward tracts util gpu image dwi phantom tractogram track
+    upward streamlines util
+    upward tractogram util image streamlines
+    upward track util gpu image dwi streamlines
+    upward tracts util gpu image dwi phantom streamlines tractogram track
     upward cmd
-} | expect_none "tiers: util <- gpu, image <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

@@ -4,7 +4,6 @@
  *
  *     gls_image *dwi, *roi, *fa;  gls_gradients *gradients;  gls_qball *model;  gls_sphere *sphere;  gls_seeds *seeds;
  *     gls_device *device;  gls_tracker *tracker;  gls_track_result result;  gls_tractogram_writer *writer;
- *     double space[3][4];
  *     gls_image_read("dwi.nii.gz", GLS_IMAGE_4D, &dwi);
  *     gls_image_read("roi.nii.gz", GLS_IMAGE_3D, &roi);
  *     gls_gradients_read("dwi.bval", "dwi.bvec", NULL, &dwi->grid, dwi->n_volumes, &gradients);
@@ -17,11 +16,10 @@
  *     params.step_size = 0.5 * dwi->grid.voxel_size[0];
  *     gls_track_input input = {.dwi = dwi, .gradients = gradients, .qball = model, .stop_map = fa, .sphere = sphere};
  *     gls_tracker_create(device, &params, &input, &tracker);
- *     gls_tractogram_space(GLS_FORMAT_TRX, &dwi->grid, space);
  *     gls_tractogram_writer_create("out.trx", GLS_FORMAT_TRX, &dwi->grid, NULL, &writer);
- *     gls_tracker_run(tracker, seeds, space, append, writer, NULL, NULL, &result);
- *     // append() calls gls_tractogram_writer_append()
- *     gls_tractogram_writer_finish(writer);
+ *     gls_sink sink = gls_tractogram_writer_sink(writer);
+ *     gls_tracker_run(tracker, seeds, &sink, NULL, NULL, &result);
+ *     gls_sink_finish(&sink);
  */
 #ifndef GLSLINES_H
 #define GLSLINES_H
@@ -30,6 +28,7 @@
 #include <glslines/compute.h>
 #include <glslines/csd.h>
 #include <glslines/device.h>
+#include <glslines/filters.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
@@ -43,8 +42,10 @@
 #include <glslines/sh.h>
 #include <glslines/shard.h>
 #include <glslines/sphere.h>
+#include <glslines/streamlines.h>
 #include <glslines/tensor.h>
 #include <glslines/track.h>
 #include <glslines/tractogram.h>
+#include <glslines/type.h>
 
 #endif

@@ -42,12 +42,10 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
 {
     sink s = {.writer = NULL};
     char path[4096] = "";
-    double space[3][4];
     cmd_progress progress;
     struct stat info;
     gls_track_result *r = &c->result;
     gls_status status = GLS_OK;
-    gls_tractogram_space(GLS_FORMAT_TRX, run->data.grid, space);
     if (run->directory) {
         snprintf(path, sizeof path, "%s/bench.trx", run->directory);
         status = gls_tractogram_writer_create(path, GLS_FORMAT_TRX, run->data.grid, NULL, &s.writer);
@@ -56,7 +54,7 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     cmd_progress_init(&progress);
     progress.shown = progress.shown && progress.terminal;
     double start = cmd_clock();
-    status = gls_tracker_run(tracker, seeds, space, take, &s, cmd_progress_step, &progress, r);
+    status = gls_tracker_run(tracker, seeds, &(gls_sink){.append = take, .user = &s}, cmd_progress_step, &progress, r);
     double tracked = cmd_clock();
     if (status || !s.writer) {
         gls_tractogram_writer_abort(s.writer);

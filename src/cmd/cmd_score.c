@@ -271,7 +271,7 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     gls_track_params params = make_params(o, dg, fmin(side[0], fmin(side[1], side[2])));
     gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
     score_row *row = &run->row[run->n_rows];
-    double start = cmd_clock(), space[3][4];
+    double start = cmd_clock();
     gls_odf_source *source = NULL;
     gls_tracker *tracker = NULL;
     gls_score *score = NULL;
@@ -290,10 +290,9 @@ static int score_method(score_run *run, const cmd_model *model, int model_index,
     if (!status) status = gls_score_create(run->phantom, NULL, &score);
     if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
     if (!status) {
-        gls_tractogram_space(GLS_FORMAT_TRX, &run->fa->grid, space);
         cmd_progress_init(&progress);
-        status =
-            gls_tracker_run(tracker, run->seeds, space, gls_score_add, score, cmd_progress_step, &progress, &result);
+        status = gls_tracker_run(tracker, run->seeds, &(gls_sink){.append = gls_score_add, .user = score},
+                                 cmd_progress_step, &progress, &result);
         cmd_progress_finish(&progress);
     }
     if (!status) {

@@ -156,12 +156,11 @@ static int track_into(track_run *run, gls_tracker *tracker, gls_tractogram_write
 {
     sink s = {.writer = writer};
     cmd_progress progress;
-    double space[3][4], start = cmd_clock();
+    double start = cmd_clock();
     struct stat info;
-    gls_tractogram_space(run->format, run->input.grid, space);
     cmd_progress_init(&progress);
-    gls_status status =
-        gls_tracker_run(tracker, run->input.seeds, space, append, &s, cmd_progress_step, &progress, &run->result);
+    gls_status status = gls_tracker_run(tracker, run->input.seeds, &(gls_sink){.append = append, .user = &s},
+                                        cmd_progress_step, &progress, &run->result);
     run->seconds_track = cmd_clock() - start;
     for (size_t i = 0; i < run->devices.n; i++) run->share[i] = gls_tracker_get_share(tracker, i);
     cmd_progress_finish(&progress);
