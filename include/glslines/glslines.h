@@ -46,5 +46,6 @@
 #include <glslines/tensor.h>
 #include <glslines/track.h>
 #include <glslines/tractogram.h>
+#include <glslines/workflow.h>
 
 #endif
