@@ -316,6 +316,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
     if (!code) print_rows(run);
     if (!code && o->json) code = write_json(run);
+    gls_method_scores_finish(&run->scores);
     free(run);
     return code;
 }

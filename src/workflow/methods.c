@@ -142,6 +142,7 @@ gls_status gls_methods_score(const gls_job_options *options, double snr, const b
 {
     methods_run run = {.options = options, .monitor = monitor, .scores = scores};
     scores->n = 0;
+    scores->phantom = NULL;
     gls_status status = prepare(&run, snr);
     for (int kind = 0; kind < GLS_N_MODELS && !status; kind++)
         status = score_model(&run, (gls_model_kind)kind, wanted[kind]);
@@ -150,6 +151,12 @@ gls_status gls_methods_score(const gls_job_options *options, double snr, const b
     gls_image_destroy(run.mask);
     gls_seeds_destroy(run.seeds);
     gls_sphere_destroy(run.sphere);
-    gls_phantom_destroy(run.phantom);
+    scores->phantom = run.phantom;
     return status;
+}
+
+void gls_method_scores_finish(gls_method_scores *scores)
+{
+    gls_phantom_destroy(scores->phantom);
+    scores->phantom = NULL;
 }

@@ -19,11 +19,13 @@ typedef struct gls_method_scores {
     int n;
     gls_grid grid;
     char renderer[256];
+    gls_phantom *phantom; /* owns the names of bundles */
 } gls_method_scores;
 
-/* Scores each model with each getter that is wanted. options: sh_order, nseeds, seed_seed (of noise and seeds), device,
- * api and the parameters of the tracker; snr: of the phantom. */
+/* Scores each model with each getter that is wanted; scores are to be finished, whatever comes. options: sh_order,
+ * nseeds, seed_seed (of noise and seeds), device, api and the parameters of the tracker; snr: of the phantom. */
 gls_status gls_methods_score(const gls_job_options *options, double snr, const bool wanted[GLS_N_MODELS][GLS_N_GETTERS],
                              const gls_monitor *monitor, gls_method_scores *scores);
+void gls_method_scores_finish(gls_method_scores *scores);
 
 #endif
