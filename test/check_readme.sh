@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks that README.md is what the program says: option tables and exit codes between their markers, the C example compiles, linked files exist.
+# Checks that README.md and the manual in src/doc say what the program does: length of the README, generated tables (options, exit codes, speed) between
+# their markers, C examples, links, and every command line of glslines in them.
 # Usage: sh test/check_readme.sh GLSLINES [--update]      --update: writes the tables anew instead of comparing them
 set -eu
 [ $# -ge 1 ] || { echo "usage: sh test/check_readme.sh GLSLINES [--update]" >&2 && exit 2; }
@@ -9,50 +10,92 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 code=0
+texts="README.md $(echo src/doc/*.md)"
+commands="track merge fit score phantom devices bench help"
 
 note() {
-    echo "FAIL README.md: $*"
+    echo "FAIL $*"
     code=1
 }
 
-for command in track merge fit score phantom bench devices; do "$program" help --markdown "$command" > "$work/options: $command"; done
+[ "$(wc -l < README.md)" -le 170 ] || note "README.md: more than 170 lines; it says what a new user needs, the rest belongs to src/doc"
+# shellcheck disable=SC2086
+if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: the manual is shown in any terminal"; fi
+
+# --- generated tables ---
+for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # the lines "  2    usage: ..." under "Exit codes:"
-"$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
+COLUMNS=120 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
     /^Exit codes:/ { inside = 1; next }
     /^$/ { inside = 0 }
     inside { code = $1; sub(/^ *[0-9]+ +/, ""); print "| " code " | " $0 " |" }' > "$work/exit codes"
 
 # Each "<!-- NAME -->" whose table was made is followed by it up to "<!-- end of NAME -->".
-awk -v work="$work" '
-    !name && /^<!-- .* -->$/ {
-        name = substr($0, 6, length($0) - 9)
-        print
-        if ((getline line < (work "/" name)) <= 0) { name = ""; next }
-        do print line; while ((getline line < (work "/" name)) > 0)
-        print name > (work "/found")
-        next
-    }
-    name && $0 == "<!-- end of " name " -->" { name = "" }
-    !name { print }
-    END { if (name) { print "no end of " name > "/dev/stderr"; exit 1 } }' README.md > "$work/README.md"
-for table in "options: track" "options: merge" "options: fit" "options: score" "options: phantom" "options: bench" speed "options: devices" "exit codes"; do
+for text in $texts; do
+    awk -v work="$work" '
+        !name && /^<!-- .* -->$/ {
+            name = substr($0, 6, length($0) - 9)
+            print
+            if ((getline line < (work "/" name)) <= 0) { name = ""; next }
+            do print line; while ((getline line < (work "/" name)) > 0)
+            print name >> (work "/found")
+            next
+        }
+        name && $0 == "<!-- end of " name " -->" { name = "" }
+        !name { print }
+        END { if (name) { print "no end of " name > "/dev/stderr"; exit 1 } }' "$text" > "$work/text"
+    if [ "$mode" = --update ]; then
+        cmp -s "$work/text" "$text" || cp "$work/text" "$text"
+    elif ! diff -u "$text" "$work/text"; then
+        note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
+    fi
+done
+for table in "$work/options: "* "$work/speed" "$work/exit codes"; do
+    table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
-if [ "$mode" = --update ]; then
-    cmp -s "$work/README.md" README.md || cp "$work/README.md" README.md
-elif ! diff -u README.md "$work/README.md"; then
-    note "tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
-fi
 
-awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' README.md > "$work/example.c"
-[ -s "$work/example.c" ] || note "no C example"
-${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/example.c" || note "the C example does not compile"
+# --- examples in C, links, topics ---
+for text in $texts; do
+    folder=$(dirname "$text")
+    awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$text" > "$work/example.c"
+    [ ! -s "$work/example.c" ] || ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/example.c" || note "$text: the C example does not compile"
+    { grep -oE '\]\([^)# ]+' "$text" || true; } | sed 's/^](//' | { grep -v '://' || true; } > "$work/links"
+    while read -r link; do
+        [ -e "$folder/$link" ] || note "$text: there is no $link"
+    done < "$work/links"
+    # paths of the repository that stand in the text
+    { grep -oE '\b(src|test|glsl|include|third_party_notes)/[A-Za-z0-9_./*-]*[A-Za-z0-9_*]' "$text" || true; } | sort -u > "$work/paths"
+    while read -r path; do
+        # shellcheck disable=SC2086
+        [ "$path" = test/bench_matmul ] || ls -d $path > "$work/listing" 2>&1 || note "$text: there is no $path"
+    done < "$work/paths"
+done
+for topic in src/doc/*.md; do
+    name=$(basename "$topic" .md)
+    case $name in README) continue ;; esac
+    grep -qF "]($name.md)" src/doc/README.md || note "src/doc/README.md: $name.md is not listed"
+done
+version=$("$program" --version | cut -d ' ' -f 2)
+grep -qx "version: $version" src/doc/CITATION.cff || note "src/doc/CITATION.cff: another version than $version"
+grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
 
-grep -oE '\]\([^)# ]+|src="[^"]+' README.md | sed -e 's/^](//' -e 's/^src="//' | grep -v '://' > "$work/links"
-while read -r link; do
-    [ -e "$link" ] || note "there is no $link"
-done < "$work/links"
+# --- command lines: the command is one, and so is each of its options ---
+# shellcheck disable=SC2086
+sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines (track|merge|fit|score|phantom|devices|bench|help)( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
+while read -r name command rest; do
+    for word in $rest; do
+        option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z-]*\).*/\1/p')
+        [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?$option[ \`]" "$work/options: $command" || note "$name $command has no option $option"
+    done
+done < "$work/lines"
+# options that are named alone are options of some command, or of a program that is named beside them
+cat "$work/options: "* | grep -oE '^\| `[^`]*`' | grep -oE -e '--[a-z][a-z-]*' | sort -u > "$work/known"
+printf '%s\n' --version --quick --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --ntasks --job-name >> "$work/known"
+# shellcheck disable=SC2086
+cat $texts | grep -oE '(^|[ `(])--[a-z][a-z-]+' | sed 's/^[ `(]//' | sort -u | grep -vxF -f "$work/known" > "$work/unknown" || true
+[ ! -s "$work/unknown" ] || note "no command has the option $(tr '\n' ' ' < "$work/unknown")"
 
-[ $code -ne 0 ] || echo "ok   README.md"
+[ $code -ne 0 ] || echo "ok   README.md and src/doc"
 exit $code

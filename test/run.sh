@@ -138,7 +138,7 @@ dump_shaders() {
 stage_source() {
     header "source: tiers, symbols, headers, shaders"
     check "source rules" sh test/check_source.sh build
-    check "tables of the README" sh test/check_readme.sh build/glslines
+    check "README and manual" sh test/check_readme.sh build/glslines
     check "shaders for validation" dump_shaders && check "shaders are valid GLSL" sh test/check_shaders.sh build/shaders/*/
 }
 

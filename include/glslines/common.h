@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* Every function that can fail returns one of these; the layer that detects a failure also stores one line of text, see
- * gls_last_error(). On failure output arguments are left untouched unless a function says otherwise. */
+/* Every function that can fail returns one of these; gls_last_error() then has one line of text on the reason. A
+ * function that fails leaves its output arguments untouched unless its comment says otherwise. */
 typedef enum gls_status {
     GLS_OK = 0,
     GLS_ERR_ARGUMENT,    /* an argument or option is out of range or contradicts another */
@@ -26,10 +26,10 @@ typedef enum gls_status {
     GLS_ERR_MEMORY,      /* memory ran out: the host's, or the device's */
     GLS_ERR_DEVICE,      /* no device, or the device or its driver failed */
     GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
-    GLS_ERR_EMPTY,       /* a valid run without a result where one was demanded */
+    GLS_ERR_EMPTY,       /* a valid run had no result, but one was required */
     GLS_ERR_CANCELLED,   /* the caller's progress callback asked to stop */
-    GLS_ERR_LOST /* the device was lost: its driver was reset or it was unplugged; only closing it is left to do,
-                    another one may be opened */
+    GLS_ERR_LOST /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one may
+                    be opened */
 } gls_status;
 
 /* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the

@@ -21,7 +21,7 @@ extern "C" {
 
 /* --- devices -------------------------------------------------------------- */
 
-/* Whether there is any device, a software renderer included. Opens and closes each, so it takes a while (some 0.1 s).
+/* Whether there is any device, software renderers included. Takes about 0.1 s, because it opens and closes each.
  */
 GLS_API bool gls_device_available(void);
 /* How many gls_device_list() finds; api as there. */
@@ -29,8 +29,7 @@ GLS_API gls_status gls_device_count(const char *api, size_t *n);
 
 /* --- types ---------------------------------------------------------------- */
 
-/* Types of values on the host. GLSL is sure to have 32-bit types only (OpenGL ES 3.1 has no other), so on the device
- * every element takes 4 bytes:
+/* Types of values on the host. OpenGL ES 3.1 has only 32-bit types, so on the device every element takes 4 bytes:
  *
  *     host                                  device
  *     float16, float32, float64             float32
@@ -38,14 +37,15 @@ GLS_API gls_status gls_device_count(const char *api, size_t *n);
  *     uint8, uint16, uint32, uint64         uint32
  *     bool (C's, 1 byte)                    uint32, 0 or 1
  *
- * Conversions, on the way to the device, from it, or by gls_convert(), go between any two types and either keep the
- * value or are refused:
+ * Conversions to the device, from it and by gls_convert() go between any two types. They keep the value or refuse it:
+ *
  * - to a floating-point type: rounded to the nearest, ties to even. Infinities and NaN stay what they are. Refused: a
  * finite value that would become infinite.
  * - to an integer type: refused unless the value is a whole number within the range of the type.
- * - to bool: 0 becomes false, all else (NaN too) true. From bool: 0 or 1; bytes other than these in the input count
- * as 1. A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing has
- * been written then. */
+ * - to bool: 0 becomes false, all else (NaN too) true. From bool: 0 or 1; other bytes in the input count as 1.
+ *
+ * A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing is written
+ * then. */
 typedef enum gls_type {
     GLS_TYPE_FLOAT16, /* uint16_t with the bits of IEEE 754's binary16 */
     GLS_TYPE_FLOAT32,
@@ -61,9 +61,9 @@ typedef enum gls_type {
     GLS_TYPE_BOOL
 } gls_type;
 
-/* Bytes of an element on the host, 0 for what is no type. */
+/* Bytes of an element on the host; 0 for an invalid type. */
 GLS_API size_t gls_type_size(gls_type type);
-/* E.g. "float32"; "unknown type" for what is none. */
+/* E.g. "float32"; "unknown type" for an invalid type. */
 GLS_API const char *gls_type_name(gls_type type);
 /* GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
 GLS_API gls_type gls_type_stored(gls_type type);
@@ -80,10 +80,11 @@ GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n,
 GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label,
                                            gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
-/* 0, and no type that there is, for a handle that is not alive. */
+/* 0 and an invalid type for an array that does not exist any more. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
-/* The storage, for kernels, whole vectors of 16 bytes; belongs to the array. NULL for a handle that is not alive. */
+/* The storage, for use in kernels; its size is a multiple of 16 bytes. It belongs to the array. NULL for an array that
+ * does not exist any more. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 GLS_API gls_status gls_array_clear(gls_array *array);
 /* Elements first to first + n - 1, from and to host data of any type. A value also has to fit the array's own type: 300
@@ -98,11 +99,11 @@ static inline gls_arg gls_arg_array(uint32_t slot, gls_array *array)
 
 /* --- programs: grid and block --------------------------------------------- */
 
-/* What became of a run. Functions that take one accept NULL; then they do not wait for the device. */
+/* Result of a run. Functions that fill one in wait for the device; with NULL they do not wait. */
 typedef struct gls_run_result {
     gls_status status;   /* what the function returned */
-    double gpu_seconds;  /* of the kernels alone: on the device's clock, or on the host's where it has none */
-    double wall_seconds; /* on the host's, from the call to the end of the work */
+    double gpu_seconds;  /* of the kernels alone, by the device's clock, or by the host's where the device has none */
+    double wall_seconds; /* by the host's clock, from the call to the end of the work */
     char message[256];   /* gls_last_error() of a failure, else "" */
 } gls_run_result;
 
@@ -110,8 +111,8 @@ typedef struct gls_run_result {
  * BLOCK_X, BLOCK_Y and BLOCK_Z are defined. Each block size is compiled once. */
 typedef struct gls_program gls_program;
 
-/* source and defines as for gls_kernel_create(); copies are kept. Faulty sources fail here: those that compile for none
- * of the blocks 64, 8 x 8, 4 x 4 x 4 and 1. */
+/* source and defines as for gls_kernel_create(); copies are kept. A source that compiles with none of the block sizes
+ * 64, 8 x 8, 4 x 4 x 4 and 1 fails here. */
 GLS_API gls_status gls_program_create(gls_device *device, const char *label, const char *source,
                                       const gls_define *defines, size_t n_defines, gls_program **program);
 GLS_API void gls_program_destroy(gls_program *program);
@@ -202,9 +203,9 @@ typedef enum gls_unary_op {
 
 /* y = a op b and y = op(x) for all elements. The arrays have the same length and are stored as the same type; y may be
  * one of the others. All of them work on float32; on int32 all but GLS_DIV, GLS_SQRT, GLS_EXP, GLS_LOG, GLS_SIN and
- * GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers wrap around. Functions are as exact
- * as the driver's; what OpenGL promises of them is little, so measure where it matters (test/gpu/compute_kernels.c has
- * figures). Outside of a function's domain the result is undefined. */
+ * GLS_COS, on uint32 neither GLS_ABS nor GLS_NEGATIVE (GLS_ERR_ARGUMENT). Integers wrap around. Functions are as
+ * accurate as the driver's, of which OpenGL guarantees little: measure where it matters (test/gpu/compute_kernels.c has
+ * figures). Outside the domain of a function the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);
 static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y, gls_run_result *result)
@@ -231,7 +232,7 @@ GLS_API gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uin
 
 /* --- unified buffers ------------------------------------------------------ */
 
-/* An array with a copy on the host, in the host's type. Either side is asked for before it is used, which copies only
+/* An array with a copy on the host, in the host's type. Ask for a side before you use it; its contents are copied only
  * if the other side has changed since. */
 typedef struct gls_unified gls_unified;
 
@@ -246,8 +247,8 @@ GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t 
                                       gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);
 /* The host's copy: n elements of the type, valid until the object is destroyed and to be used until
- * gls_unified_device() is called. A copy that the conversion refuses (see gls_type) leaves both sides and their flags
- * as they were. */
+ * gls_unified_device() is called. If the conversion refuses a value (see gls_type), both sides and their flags stay as
+ * they were. */
 GLS_API gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data);
 /* The device's copy, to be used until gls_unified_host() is called; belongs to the object. */
 GLS_API gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array);

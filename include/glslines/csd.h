@@ -12,33 +12,35 @@ extern "C" {
 
 #define GLS_CSD_MAX_ORDER 12
 
-/* Signal of a single fibre bundle along z, in one of two forms. */
+/* Response function: the signal of a single fibre bundle along z, in one of two forms. */
 typedef struct gls_response {
-    bool is_zonal;   /* the second form: zonal[]; else evals and s0 */
+    bool is_zonal;   /* true: zonal[] holds it; false: evals and s0 */
     double evals[2]; /* mm2/s: diffusivity along the bundle and across it, evals[0] > evals[1] > 0 */
     double s0;       /* signal without diffusion weighting, raw signal units, > 0 */
     double zonal[GLS_CSD_MAX_ORDER / 2 +
                  1]; /* SH coefficients (l, m = 0) of the signal of a shell, l = 0, 2, ..., raw signal units */
     int order;       /* highest even degree in zonal */
-    size_t n_voxels; /* that it was estimated from; 0 if it was given */
+    size_t n_voxels; /* from which it was estimated; 0 if it was given */
 } gls_response;
 
 typedef struct gls_response_options {
     int roi_radius; /* voxels, >= 1: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not
                        fit is made smaller; default 10 */
     double fa_threshold;   /* 0 <= t < 1, voxels with FA above it count; default 0.7 */
-    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 count; NULL (default): all, noise
-                              outside the head too */
+    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 are used; NULL (default): all
+                              voxels, noise outside the head included */
 } gls_response_options;
 GLS_API gls_response_options gls_response_options_default(void);
 
-/* The b-value (rounded, s/mm2) of the shell to deconvolve: the one that requested names, which must exist, or for 0 the
- * lowest of at least 500 s/mm2. GLS_ERR_INPUT lists the shells there are. The choice among several shells is logged. */
+/* The b-value (rounded, s/mm2) of the shell to deconvolve: the shell of b-value requested, which must exist, or if
+ * requested is 0 the lowest shell of at least 500 s/mm2. The message of GLS_ERR_INPUT lists the shells of the table.
+ * The choice among several shells is logged. */
 GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, double *bval);
 
 /* Mean of the tensors' first two eigenvalues and of the raw b0 signal over the voxels of the central cube that exceed
  * the FA threshold. gradients describes the volumes volume[0 .. gradients->n - 1] of the series (NULL: all, in order),
- * as from gls_gradients_select_shell(). GLS_ERR_INPUT with the largest FA there is where no voxel exceeds it. */
+ * as from gls_gradients_select_shell(). If no voxel exceeds the threshold, the message of GLS_ERR_INPUT gives the
+ * largest FA found. */
 GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                          const gls_response_options *options, gls_response *response);
 
@@ -47,17 +49,18 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * functions return them);
  * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is taken as it is; of several,
  * b0 included, there must be one for every shell of the table, and the row of bval is taken. Such a row has a negative
- * coefficient for l = 2, because the signal is lowest along the fibres, which tells the forms apart. Coefficients above
- * sh_order are left out. GLS_ERR_INPUT names the file and the numbers for a length that is neither form's or too short
- * for sh_order, or values that make no response. gradients is the table with all shells; it may be NULL, then only
+ * coefficient for l = 2, because the signal is lowest along the fibres, which distinguishes the forms. Coefficients
+ * above sh_order are ignored. GLS_ERR_INPUT, with file and numbers, if the length is that of neither form or too short
+ * for sh_order, or if the values are no response function. gradients is the table with all shells; with NULL only
  * single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
-/* Writes the form that the response has, replacing a file; dwi2fod csd reads the second. */
+/* Writes the response in the form that it has, replacing an existing file. MRtrix3's dwi2fod csd reads the second form.
+ */
 GLS_API gls_status gls_response_write(const char *path, const gls_response *response);
-/* The second form of a response: the least-squares SH fit, of order sh_order, of its signal at the weighted vectors of
- * a single-shell table. Of a response that has this form already the coefficients up to sh_order; GLS_ERR_INPUT if it
- * has fewer. */
+/* Converts a response to the second form: a least-squares SH fit of order sh_order to its signal at the weighted
+ * vectors of a single-shell table. If the response has the second form already, copies its coefficients up to sh_order;
+ * GLS_ERR_INPUT if it has fewer. */
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
 

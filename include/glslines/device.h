@@ -2,21 +2,20 @@
  * display.
  *
  * Threads: every function may be called from any thread; calls on one device are serialised. gls_device_hold() keeps a
- * device on the calling thread for a run of calls, which saves the switching. Objects belong to their device and must
+ * device current on the calling thread, which makes a sequence of calls faster. Objects belong to their device and must
  * be destroyed before it; destructors accept NULL.
  *
- * Handles: every object is entered in a register when it is made and taken out when it is destroyed. A handle that was
- * destroyed, or is of another kind, is refused with GLS_ERR_ARGUMENT; destructors then log the error (level
- * GLS_LOG_ERROR) and do nothing. What is left when a device is closed is freed with it and reported, object by object:
- * as warnings in debug builds, else at debug level. Not noticed: an address that a newer object of the same kind has
- * got, and an object that one thread destroys while another one uses it. gls_device_hold() and gls_device_release()
- * trust their argument.
+ * Handles: the library keeps a list of all objects that exist. A function that gets a destroyed object, or one of
+ * another kind, returns GLS_ERR_ARGUMENT; a destructor logs an error instead and does nothing. Objects that still exist
+ * when their device is closed are freed with it and reported one by one: as warnings in debug builds, else at debug
+ * level. Two errors are not detected: use of a destroyed object whose address a newer object of the same kind has
+ * taken, and destruction of an object while another thread uses it. gls_device_hold() and gls_device_release() do not
+ * check their argument.
  *
  * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE
  * for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it was unplugged):
- * nothing on it can be used any more, its objects can only be destroyed and the device closed. Another one, on the same
- * hardware too, may be opened. Kernels run behind the host's back: what they ran into may be reported by a later call,
- * at the latest by one that waits for them. */
+ * its objects can then only be destroyed, and the device closed; a new one may be opened, on the same hardware too.
+ * Kernels run asynchronously, so a later call may report their failure, at the latest one that waits for them. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -63,8 +62,8 @@ typedef struct gls_device_info {
     uint64_t memory_bytes;         /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
-/* What is found while looking for devices, for diagnosis: one line per finding, e.g. "/dev/dri/renderD128: permission
- * denied". */
+/* Receives one line for each thing that was found in the search for devices, for diagnosis, e.g. "/dev/dri/renderD128:
+ * permission denied". */
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
 /* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
@@ -78,36 +77,36 @@ GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size
  * "llvmpipe", or a part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(),
  * whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
-/* The same n times: the device of that name and others with it, more contexts where it is a software renderer, else the
- * next in gls_device_list() that are hardware, with the same renderer unless name is "auto". All or none:
- * GLS_ERR_DEVICE says how many there are. */
+/* Opens n devices: the one of that name, and further ones. For a software renderer these are more contexts of it; for
+ * hardware they are the next devices in gls_device_list() with the same renderer, or with any renderer if name is
+ * "auto". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
 GLS_API gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices);
-/* Another context on the hardware where device is (lost or not), by the same interface and with the same limits; device
- * may be closed before or after it. */
+/* Opens another context on the hardware of device, which may be lost, with the same interface and the same limits. The
+ * two may be closed in any order. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
 GLS_API void gls_device_close(gls_device *device);
 /* Valid until close. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
-/* Makes the device current on this thread until the matching release; nests, also with other devices (16 deep). What
- * was current before, an application's own EGL context too, is current again afterwards. */
+/* Makes the device current on this thread until the matching release. Calls nest up to 16 deep, also those of different
+ * devices. Afterwards the previous context is current again, the application's own EGL context included. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 
-/* Waits for all work, and reports what went wrong with it. */
+/* Waits for all work and returns its failures. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);
 
 typedef struct gls_device_memory {
     uint64_t allocated_bytes; /* buffers and textures now */
     uint64_t peak_bytes;
     size_t n_buffers, n_textures, n_kernels;
-    uint64_t cached_bytes; /* storage of destroyed buffers, kept for new ones; no part of allocated_bytes */
+    uint64_t cached_bytes; /* storage of destroyed buffers that is kept for new ones; not included in allocated_bytes */
     size_t n_cached_buffers;
     size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels of the same source */
 } gls_device_memory;
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
-/* Frees what is cached: at most 64 MiB in 64 buffers, and 64 programs. Happens by itself when the device's memory runs
- * out. */
+/* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does so itself when
+ * the device's memory runs out. */
 GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
 /* --- buffers -------------------------------------------------------------- */
@@ -139,7 +138,7 @@ typedef enum gls_texture_format {
 
 /* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single
  * precision is kept in half precision, and values beyond 65504 become that; a warning says so once. What is never
- * written must be finite: a texel of weight 0 that is not a number spoils a sample. */
+ * written must be finite: a texel that is not a number makes a sample not a number, even with weight 0. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);

@@ -36,11 +36,11 @@ typedef struct gls_gradients_options {
 GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
- * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT names the file,
- * and the volume counted from 0, for: a different count; a b-value that is negative or not finite; a table without a
- * b0; a weighted vector that is not finite, zero or off norm 1 by more than 1 %. Vectors within 1 % are normalised; a
- * b0's vector that is beyond becomes zero. grid may be NULL for GLS_BVEC_IMAGE. The rule and the number of b0s are
- * logged. */
+ * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file
+ * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table
+ * without a b0; a vector of a weighted volume that is not finite, or whose norm differs from 1 by more than 1 %.
+ * Vectors within 1 % are normalised; other vectors of b0 volumes are set to zero. grid may be NULL for GLS_BVEC_IMAGE.
+ * The rule and the number of b0s are logged. */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
@@ -50,15 +50,15 @@ GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)
                                         gls_gradients **gradients);
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
-/* A set of volumes of the same b-value after rounding: m = trunc(log10(max b)) - 1, b to the nearest 10^m, half to
- * even; a weighted volume that would become 0 keeps one digit. */
+/* A shell: volumes with the same b-value after rounding to a multiple of 10^m, half to even, where m = trunc(log10(max
+ * b)) - 1. A weighted volume that would be rounded to 0 keeps one digit. */
 typedef struct gls_shell {
     double bval;               /* rounded, s/mm2; 0 for the b0 volumes */
     double min_bval, max_bval; /* raw */
     size_t n;                  /* volumes */
 } gls_shell;
 
-/* Shells in ascending order, b0 first. At most capacity are stored; *n_shells is the number there are. */
+/* Shells in ascending order, b0 first. At most capacity shells are stored; *n_shells is how many there are. */
 GLS_API void gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells);
 
 /* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, owned by the caller,

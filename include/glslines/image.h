@@ -8,12 +8,21 @@
 extern "C" {
 #endif
 
+/* Where the affine of a grid comes from: the caller, or which fields of a NIfTI header. */
+typedef enum gls_affine_source {
+    GLS_AFFINE_GIVEN,
+    GLS_AFFINE_SFORM,
+    GLS_AFFINE_QFORM,
+    GLS_AFFINE_SIZES /* voxel sizes alone: no orientation */
+} gls_affine_source;
+
 /* A voxel grid in world space. Voxel coordinates have voxel CENTRES at integers; world space is RAS+ in mm:
  * world[r] = affine[r][0] x + affine[r][1] y + affine[r][2] z + affine[r][3]. */
 typedef struct gls_grid {
-    int32_t dim[3];       /* voxels along x, y, z; each >= 1 */
-    double affine[3][4];  /* voxel to world, mm */
-    double voxel_size[3]; /* norm of the columns of affine, mm; > 0 */
+    int32_t dim[3];                  /* voxels along x, y, z; each >= 1 */
+    double affine[3][4];             /* voxel to world, mm */
+    double voxel_size[3];            /* norm of the columns of affine, mm; > 0 */
+    gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; told in messages only */
 } gls_grid;
 
 /* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x], owned by the image. */
@@ -34,8 +43,9 @@ GLS_API double gls_grid_determinant(const gls_grid *grid);
 GLS_API void gls_grid_inverse(const gls_grid *grid, double inverse[3][4]);
 /* Axis codes of the voxel axes, e.g. "LAS", NUL-terminated: the direction towards which each voxel index grows. */
 GLS_API void gls_grid_axis_codes(const gls_grid *grid, char codes[4]);
-/* GLS_OK if both grids have the same dimensions and affines that agree to 1e-3 mm at all corners; else GLS_ERR_INPUT
- * with a message that names both images (name_a, name_b) and shows both grids. */
+/* GLS_OK if both grids have the same dimensions and no corner lies more than a tenth of a voxel apart; more than a
+ * hundredth gives a warning. Else GLS_ERR_INPUT with a message that names both images (name_a, name_b), shows both
+ * grids and says from which fields their affines come. */
 GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b);
 
 /* Allocates an image of zeros. */
@@ -43,7 +53,7 @@ GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_
 /* Accepts NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
 
-/* What an image is expected to be, checked by gls_image_read(). */
+/* What gls_image_read() requires an image to be. */
 typedef enum gls_image_kind {
     GLS_IMAGE_ANY,
     GLS_IMAGE_3D, /* one volume (a fourth dimension of size 1 is accepted) */
@@ -51,15 +61,16 @@ typedef enum gls_image_kind {
 } gls_image_kind;
 
 /* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), any real numeric type, scl_slope applied. The affine is the sform if
- * its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Not-a-number values are
- * kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+ * its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Values that are not a
+ * number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
 GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image);
 
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
 /* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
- * file appears under its name only when complete. Integer types round half to even and saturate. */
+ * file appears under its name only when complete. Integer values are rounded half to even and limited to the range of
+ * the type. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

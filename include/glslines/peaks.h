@@ -14,12 +14,12 @@ typedef struct gls_peak_options {
 } gls_peak_options;
 GLS_API gls_peak_options gls_peak_options_default(void);
 
-/* The rule of ODF peaks in the field (DIPY's peak_directions): a vertex is a local maximum if no neighbour is larger
- * and at least one is smaller; strongest first, ties by index; none if the largest is negative. Of several, those stay
- * that reach min' + relative_threshold (max - min'), min' = max(0, minimum over all vertices), and are at least the
- * separation angle away from all stronger ones that stayed (by |cos| on antipodal spheres). A single local maximum
- * always stays. Stores at most capacity vertex indices, returns how many there are. Values must be finite. Uses 32 KiB
- * of stack, no heap of its own. */
+/* Finds the peaks of an ODF by the rule of DIPY's peak_directions. A vertex is a local maximum if no neighbour is
+ * larger and at least one is smaller. A single local maximum is a peak. Of several, those are peaks that reach min' +
+ * relative_threshold (max - min'), where min' = max(0, minimum over all vertices), and that are at least the separation
+ * angle away from all stronger peaks (by |cos| on antipodal spheres). There is no peak if the largest value is
+ * negative. Stores at most capacity vertex indices, strongest first, ties by index; returns how many peaks there are.
+ * Values must be finite. Uses 32 KiB of stack and no heap. */
 GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options,
                               uint32_t *peak, size_t capacity);
 

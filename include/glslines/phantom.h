@@ -21,19 +21,20 @@ typedef struct gls_phantom_params {
     int n_shells;   /* 1 .. GLS_PHANTOM_MAX_SHELLS; default 1 */
     double bval[GLS_PHANTOM_MAX_SHELLS]; /* s/mm2, each 100 .. 20000; default one shell of 2000 */
     int n_directions;                    /* per shell, 6 .. 1024; default 64 */
-    int n_b0;                            /* 1 .. 64; default 4; they come first, then shell after shell */
+    int n_b0;                            /* 1 .. 64; default 4; volumes with b = 0 come first, then shell after shell */
     double snr;                          /* of the b0 signal of white matter, 1 .. 1e6, or 0: no noise; default 30 */
     uint64_t seed;                       /* of the noise; default 0 */
-    bool ground_truth; /* make the bundles and the peaks; default true. Without them the signal is the same */
+    bool ground_truth; /* make the bundles and the peaks, too; default true. The signal does not depend on it */
 } gls_phantom_params;
 GLS_API gls_phantom_params gls_phantom_params_default(void);
 
 /* A ground-truth bundle. */
 typedef struct gls_phantom_bundle {
-    char name[32];            /* e.g. "corpus_callosum_body" */
-    gls_image *mask;          /* 1 where the bundle's white matter fills an eighth of the voxel or more */
-    gls_image *ends[2];       /* 1 where the grey matter in which it ends does; they touch the mask */
-    size_t n_points;          /* about one per 1.5 mm of a brain 170 mm long */
+    char name[32];      /* e.g. "corpus_callosum_body" */
+    gls_image *mask;    /* 1 where the bundle's white matter fills at least 1/8 of the voxel */
+    gls_image *ends[2]; /* 1 where the grey matter in which the bundle ends fills at least 1/8 of the voxel; they touch
+                           the mask */
+    size_t n_points;    /* about one every 1.5 mm in a brain of 170 mm */
     double (*centre_line)[3]; /* world mm, n_points of them, from grey matter to grey matter */
 } gls_phantom_bundle;
 
@@ -43,27 +44,26 @@ typedef struct gls_phantom_bundle {
 typedef struct gls_phantom {
     gls_phantom_params params;
     gls_image *dwi;           /* Rician magnitude signal; b0 of white matter about 1000; noise alone outside the head */
-    gls_gradients *gradients; /* voxel-frame vectors; evenly spread, and so is every prefix of a shell */
-    gls_image *mask;          /* 1 in the brain: white and grey matter and CSF fill half of the voxel or more */
-    gls_image *roi; /* 1 in white matter that holds fibres: half of the voxel or more is white, three tenths or more are
-                       fibres */
-    gls_image *tissue; /* 3 volumes: volume fractions of white matter, grey matter, CSF */
-    gls_image *peaks;  /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the
-                          volume fraction; NULL without ground truth */
-    size_t n_bundles;  /* at least 8, in an order that does not change; 0 without ground truth */
+    gls_gradients *gradients; /* vectors along the voxel axes; evenly spread, and the first n of a shell are, too */
+    gls_image *mask;          /* 1 where white matter, grey matter and CSF fill at least half of the voxel */
+    gls_image *roi;           /* 1 where white matter fills at least half of the voxel and fibres at least 3/10 */
+    gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */
+    gls_image *peaks; /* 12 volumes: of the three largest fibre populations the unit direction (world x, y, z) and the
+                         volume fraction; NULL without ground truth */
+    size_t n_bundles; /* at least 8, in an order that does not change; 0 without ground truth */
     gls_phantom_bundle *bundle;
 } gls_phantom;
 
-/* GLS_ERR_ARGUMENT for a parameter out of range, GLS_ERR_MEMORY. The values depend on neither the number of threads nor
- * their timing; the same parameters give the same values on every machine up to rounding. */
+/* GLS_ERR_ARGUMENT for a parameter out of range, GLS_ERR_MEMORY. The values do not depend on threads; the same
+ * parameters give the same values on every machine up to rounding. */
 GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom);
 /* Accepts NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
 /* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, peaks.nii.gz
  * and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line)
- * into an existing directory or a new one in an existing one. A file that exists is GLS_ERR_OUTPUT unless overwrite.
- * Nothing appears under its name before everything is written. */
+ * into an existing directory or a new one in an existing one. GLS_ERR_OUTPUT if a file exists, unless overwrite is
+ * true. Files appear under their names when all are complete. */
 GLS_API gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite);
 
 #ifdef __cplusplus

@@ -17,15 +17,20 @@ typedef struct gls_qball_options {
     gls_qball_model model; /* default GLS_QBALL_OPDT */
     int sh_order;          /* even, 2 .. 8; default 4 */
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
-    double min_signal;     /* raw signal units, > 0; smaller values are raised to it; default 1 */
+    double min_signal;     /* raw signal units, > 0; smaller values are set to it; default 1 */
 } gls_qball_options;
 GLS_API gls_qball_options gls_qball_options_default(void); /* also what NULL options mean */
 
-/* All matrices in double, row-major. With d the n diffusion-weighted values of a voxel and S0 the mean of its b0 values
- * (each value >= min_signal): hat     H d = basis (basis_inverse d),         residual  q_i = leverage_scale_i (d_i - (H
- * d)_i),  R d = q - mean(q) E_i     = d_i / S0 OPDT    c_j = fit_scale_j sum_i fit[j][i] (4 f(E_i) - laplacian_j E_i),
- * f(E) = -E ln E (3/2 + ln E) CSA     E clamped to [0.001, 0.999]; c_j = fit_scale_j sum_i fit[j][i] ln(-ln E_i) for j
- * > 0; c_0 = 1 / (2 sqrt(pi)) Coefficients are of GLS_SH_DESCOTEAUX07_LEGACY. */
+/* A q-ball model: all matrices in double precision, row-major. With d the n diffusion-weighted values of a voxel, S0
+ * the mean of its b0 values (each value at least min_signal) and E_i = d_i / S0:
+ *
+ *     hat       H d = basis (basis_inverse d)
+ *     residual  q_i = leverage_scale_i (d_i - (H d)_i),  R d = q - mean(q)
+ *     OPDT      c_j = fit_scale_j sum_i fit[j][i] (4 f(E_i) - laplacian_j E_i),  f(E) = -E ln E (3/2 + ln E)
+ *     CSA       c_j = fit_scale_j sum_i fit[j][i] ln(-ln E_i) for j > 0, E limited to [0.001, 0.999];
+ *               c_0 = 1 / (2 sqrt(pi))
+ *
+ * Coefficients are those of GLS_SH_DESCOTEAUX07_LEGACY. */
 typedef struct gls_qball {
     gls_qball_options options;
     size_t n;               /* diffusion-weighted volumes */
@@ -39,9 +44,9 @@ typedef struct gls_qball {
     double *fit_scale;      /* k: P_l(0) for OPDT; P_l(0) laplacian_j / (8 pi) for CSA */
 } gls_qball;
 
-/* GLS_ERR_INPUT with the numbers where n <= k, a leverage reaches 1, the table has no b0 or (require_single_shell) the
- * weighted b-values spread by more than 20 s/mm2 and 1 % (mixed shells are otherwise used together with a warning, as
- * the ancestor does). */
+/* GLS_ERR_INPUT, with the numbers, if n <= k, if a leverage reaches 1, or if the table has no b0. Several shells are
+ * used together with a warning, as in GPUStreamlines; with require_single_shell they are GLS_ERR_INPUT if the weighted
+ * b-values spread by more than 20 s/mm2 and 1 %. */
 GLS_API gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options,
                                     bool require_single_shell, gls_qball **qball);
 GLS_API void gls_qball_destroy(gls_qball *qball);
@@ -49,12 +54,12 @@ GLS_API void gls_qball_destroy(gls_qball *qball);
 /* Coefficients of one voxel: signal (n values, raw) and s0 (mean of the clipped b0 values); coefficients gets k values.
  * No bootstrap. */
 GLS_API void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients);
-/* The same for every voxel where mask (NULL: all) is > 0, on all cores: *sh gets k volumes of coefficients along the
- * voxel axes, 0 elsewhere and where they are not finite. dwi is the series that gradients describes, from which the
- * model was made. The same data give the same bytes for any number of threads. */
+/* The same for every voxel where mask (NULL: all) is > 0, on all cores. *sh gets k volumes of coefficients along the
+ * voxel axes; they are 0 outside the mask and where the result is not finite. gradients is the table from which the
+ * model was made, and describes dwi. The same data give the same bytes for any number of threads. */
 GLS_API gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, const gls_gradients *gradients,
                                        const gls_image *mask, gls_image **sh);
-/* H d and R d of n values. */
+/* H d (hat) and R d (residual) of the n values d (signal). */
 GLS_API void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Scores of a tractogram against the bundles of the phantom, in the manner of the Tractometer (Cote et al. 2013,
+/* Scores of a tractogram against the bundles of the phantom, with the definitions of the Tractometer (Cote et al. 2013,
  * Renauld et al. 2023). */
 #ifndef GLSLINES_SCORE_H
 #define GLSLINES_SCORE_H
@@ -14,10 +14,10 @@ extern "C" {
 #define GLS_SCORE_MAX_BUNDLES 64
 
 typedef struct gls_score_options {
-    int end_distance;   /* 0 .. 16 voxels along each axis: an end point this near to an end region of a bundle is in it;
-                           default 1 */
-    int route_distance; /* 0 .. 16 voxels likewise: a valid streamline keeps this near to the bundle and its end
-                           regions; default 2 */
+    int end_distance;   /* voxels along each axis, 0 .. 16: an end point within this distance of an end region counts as
+                           inside;   default 1 */
+    int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle
+                           and its end regions; default 2 */
 } gls_score_options;
 GLS_API gls_score_options gls_score_options_default(void); /* also what NULL options mean */
 
@@ -25,25 +25,25 @@ typedef struct gls_score_bundle {
     const char *name;    /* the phantom's */
     uint64_t valid;      /* streamlines */
     uint64_t truth;      /* voxels of the bundle */
-    uint64_t found;      /* of those, visited by a valid streamline */
+    uint64_t found;      /* voxels of the bundle that a valid streamline visits */
     uint64_t beyond;     /* voxels that its valid streamlines visit outside the bundle and its end regions */
     double overlap;      /* found / truth */
     double overreach;    /* beyond / (found + beyond); 0 for a bundle without valid streamlines */
     double overreach_gt; /* beyond / truth; may exceed 1 */
-    double f1;           /* 2 P R / (P + R), P = 1 - overreach, R = overlap; 0 where overlap is */
+    double f1;           /* 2 P R / (P + R), P = 1 - overreach, R = overlap; 0 where overlap is 0 */
 } gls_score_bundle;
 
 /* Every streamline belongs to one of four classes: valid + wrong_path + invalid + no_connection = streamlines. */
 typedef struct gls_score_result {
     uint64_t streamlines;
-    uint64_t valid;           /* VS: joins both end regions of a bundle and keeps to its route */
-    uint64_t wrong_path;      /* WPC: joins them, but leaves the route */
+    uint64_t valid;           /* VS: joins both end regions of a bundle and stays near the bundle */
+    uint64_t wrong_path;      /* WPC: joins both end regions of a bundle, but leaves it on the way */
     uint64_t invalid;         /* IC: joins two end regions that are not those of one bundle */
     uint64_t no_connection;   /* NC: the rest */
     uint64_t valid_bundles;   /* VB: bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,
-        mean_f1; /* over all bundles; those that are missing count as 0, in overreach too */
+        mean_f1; /* over all bundles; those without a valid streamline count as 0, in overreach too */
     size_t n_bundles;
     const gls_score_bundle *bundle; /* in the phantom's order; belongs to the score */
 } gls_score_result;
@@ -54,8 +54,8 @@ typedef struct gls_score gls_score;
  * without bundles; GLS_ERR_UNSUPPORTED for more than GLS_SCORE_MAX_BUNDLES. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
 /* A gls_track_sink: user is the gls_score. Points are in world mm, as with gls_tractogram_space() of GLS_FORMAT_TRX. A
- * streamline that meets several bundles' conditions counts for the one in which most of its points lie. A voxel is
- * visited where a segment passes through it. */
+ * streamline that is valid for several bundles counts for the one in which most of its points lie. A voxel is visited
+ * if a segment passes through it. */
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);
 /* Of the streamlines so far; result->bundle is valid until the next call for this score. */
 GLS_API void gls_score_get(gls_score *score, gls_score_result *result);

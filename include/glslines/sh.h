@@ -24,12 +24,12 @@ GLS_API size_t gls_sh_count(int order);
 GLS_API int gls_sh_order(size_t n);
 /* Degree l of coefficient j. */
 GLS_API int gls_sh_degree(size_t j);
-/* Basis functions at n directions (any norm > 0; zero counts as +z): matrix[i * count + j], row-major n x
+/* Basis functions at n directions (any norm above 0; a zero vector counts as +z): matrix[i * count + j], row-major n x
  * gls_sh_count(order). */
 GLS_API gls_status gls_sh_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n, double *matrix);
 /* Full bases, for functions without antipodal symmetry, have the odd degrees too: coefficient (l, m) has index l (l +
- * 1) + m for l = 0 .. order, by the same formulas. Their counts (order + 1)^2 of orders 1 .. GLS_SH_MAX_ORDER are none
- * of the counts above. 0 and -1 as above. */
+ * 1) + m for l = 0 .. order, by the same formulas. They have (order + 1)^2 coefficients, which for orders 1 ..
+ * GLS_SH_MAX_ORDER is never the count of an even basis. 0 and -1 as above. */
 GLS_API size_t gls_sh_full_count(int order);
 GLS_API int gls_sh_full_order(size_t n);
 GLS_API gls_status gls_sh_full_matrix(gls_sh_basis basis, int order, const double (*direction)[3], size_t n,

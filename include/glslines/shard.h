@@ -16,14 +16,12 @@ typedef struct gls_shard {
     uint64_t first_seed;   /* its seeds are first_seed .. first_seed + n_seeds - 1 of the run */
     uint64_t n_seeds;      /* may be 0: more shards than seeds */
     uint64_t total_seeds;  /* of the run */
-    uint64_t
-        parameters; /* two hashes that the caller makes, equal in all shards of a run: of everything that was chosen, */
-    uint64_t inputs; /* and of the data; files in which one differs are not joined. 0: not used */
+    uint64_t parameters; /* a hash by the caller of all that was chosen, equal in all shards of a run; 0: not checked */
+    uint64_t inputs;     /* the same of the data. Shards in which one of the two differs are not joined */
 } gls_shard;
 
-/* The part index of count of total_seeds seeds, hashes 0. Parts lie one behind the other in the order of seeds, and the
- * first total_seeds % count of them have one seed more than the others. GLS_ERR_ARGUMENT if index or count are out of
- * range. */
+/* The part index of count of total_seeds seeds, hashes 0. Parts follow one another in the order of seeds; the first
+ * total_seeds % count parts have one seed more than the others. GLS_ERR_ARGUMENT if index or count are out of range. */
 GLS_API gls_status gls_shard_init(uint32_t index, uint32_t count, uint64_t total_seeds, gls_shard *shard);
 
 #ifdef __cplusplus

@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/* Largest number of directions of gls_sphere_create_from(), hence of vertices of any sphere. */
+/* Largest number of directions of gls_sphere_create_from(), and so of vertices of any sphere. */
 #define GLS_SPHERE_MAX_DIRECTIONS 8192
 
-/* Directions with the neighbourhood that the search for local maxima needs. Immutable; any number of threads may read
- * one.
+/* Directions, and for each its neighbours, in which the search for local maxima looks. It never changes; any number of
+ * threads may read one.
  *
  * An antipodal sphere keeps one vertex of each pair (v, -v): value[v] stands for both, and an edge to -u counts as an
  * edge to u. Where a sphere is known to be symmetric under the reflections x -> -x, y -> -y and z -> -z (the built-in
@@ -22,12 +22,11 @@ extern "C" {
  * - 2: (0,y,z), (0,-y,z) or (x,0,z), (-x,0,z) or (x,y,0), (-x,y,0)
  * - 1: (1,0,0) or (0,1,0) or (0,0,1)
  *
- * The reflections map neighbours to neighbours. So kernels can evaluate even functions for a whole orbit with little
- * more work than for one vertex. */
+ * The reflections map neighbours to neighbours. So a kernel evaluates even functions for a whole orbit with little more
+ * work than for one vertex. */
 typedef struct gls_sphere {
     size_t n;            /* vertices stored */
-    double (*vertex)[3]; /* unit vectors; no rule for the sign of a pair but that of the orbits: a caller's set keeps
-                            the caller's */
+    double (*vertex)[3]; /* unit vectors; of a pair in a caller's set, the one with the sign that the caller gave */
     bool antipodal;      /* one vertex per pair */
     uint32_t *first;     /* n + 1 offsets into neighbour */
     uint32_t *neighbour; /* vertex indices, ascending for each vertex */
@@ -39,22 +38,22 @@ typedef struct gls_sphere {
  * for another name. */
 GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
 
-/* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). Two that are closer than
- * 0.06 degrees count as the same, which is GLS_ERR_INPUT; two that are as close to opposite count as antipodal. If
- * every direction has its antipode in the set, the result is antipodal and keeps the first of each pair; if none has
- * and fold is true, it is antipodal and keeps all; otherwise it is a full, asymmetric set. Edges are those of the
- * convex hull of the (completed) point set, facets with more than three corners split into triangles; GLS_ERR_INPUT if
- * all points lie in a plane. The result's order[v] (may be NULL, else room for n) is the index in the given list of
- * vertex v. */
+/* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are
+ * closer than 0.06 degrees. Two that are opposite within 0.06 degrees are an antipodal pair. If all come in pairs, the
+ * result is antipodal and keeps the first of each pair. If none do and fold is true, the result is antipodal and keeps
+ * all. Otherwise it is a full, asymmetric set. Edges are those of the convex hull of the (completed) point set, facets
+ * with more than three corners are split into triangles; GLS_ERR_INPUT if all points lie in a plane. order (NULL, or
+ * room for n) receives for each vertex of the result its index in the given list. */
 GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere,
                                           uint32_t *order);
 
-/* gls_sphere_create_from() with fold where no pair is antipodal and all lie in one closed hemisphere. */
+/* gls_sphere_create_from() with fold true if there is no antipodal pair and all directions lie in one closed
+ * hemisphere. */
 GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere,
                                            uint32_t *order);
 
-/* The directions of an antipodal sphere with both ends of each pair as vertices, for functions without antipodal
- * symmetry: vertex v of the n, then at n + v its antipode. No orbits. Of a sphere that is not antipodal it is a copy.
+/* Makes a sphere with both ends of each antipodal pair as vertices, for functions without antipodal symmetry: first the
+ * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is copied.
  */
 GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
 

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef struct gls_tensor_options {
-    double min_signal; /* > 0; smaller values and those that are not a number are raised to it before the logarithm;
+    double min_signal; /* > 0; smaller values, and values that are not a number, are set to it before the logarithm;
                           default 1e-4 */
 } gls_tensor_options;
 GLS_API gls_tensor_options gls_tensor_options_default(void); /* also what NULL options mean */

@@ -1,5 +1,6 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
 #include "cmd/commands.h"
+#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/model_options.h"
 #include "cmd/progress.h"
@@ -83,7 +84,9 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     options.argc = arguments->argc;
     options.argv = arguments->argv;
     gls_status status = gls_fit_files(&options, &monitor);
-    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+    if (status) return cmd_error_status(status);
+    cmd_interrupt_done();
+    return CMD_EXIT_OK;
 }
 
 static const char *const positionals[] = {

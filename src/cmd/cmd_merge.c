@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "cmd/commands.h"
+#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "util/clock.h"
@@ -81,6 +82,7 @@ static int run_merge(const cmd_command *command, void *values, const cmd_argumen
     options.argv = arguments->argv;
     gls_status status = gls_merge_files(&options, &monitor, &result, sidecar, sizeof sidecar);
     if (status) return cmd_error_status(status);
+    cmd_interrupt_done();
     print_summary(&options, &result, sidecar, gls_clock_seconds() - start);
     if (result.streamlines == 0 && o->fail_if_empty)
         return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", o->output);

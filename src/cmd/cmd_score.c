@@ -305,7 +305,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
     if (o->model - FIRST_MODEL == GLS_MODEL_CSD && o->dg - 1 == GLS_DG_BOOT)
         return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
-    gls_status status = o->json ? gls_output_check(o->json, o->force) : GLS_OK;
+    gls_status status = o->json ? gls_place_check(o->json, o->force) : GLS_OK;
     if (status) return cmd_error_status(status);
     score_run *run = calloc(1, sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");

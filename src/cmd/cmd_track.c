@@ -1,5 +1,6 @@
 /* glslines track: diffusion data in, tractogram out. */
 #include "cmd/commands.h"
+#include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
@@ -19,6 +20,7 @@ static int track(gls_job *job, const track_options *options)
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return cmd_error_status(status);
+    cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
     track_print_summary(job);
     if (result->track.streamlines == 0 && options->fail_if_empty)

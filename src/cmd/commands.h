@@ -1,4 +1,4 @@
-/* The commands of the tool; src/main.c lists them. */
+/* The commands of the tool. */
 #ifndef GLS_CMD_COMMANDS_H
 #define GLS_CMD_COMMANDS_H
 
@@ -11,5 +11,11 @@ extern const cmd_command cmd_phantom;
 extern const cmd_command cmd_score;
 extern const cmd_command cmd_devices;
 extern const cmd_command cmd_bench;
+extern const cmd_command cmd_help_command;
+
+/* All of them, in the order of the help; NULL ends the list. */
+extern const cmd_command *const cmd_commands[];
+/* What 'glslines help' prints without arguments. */
+void cmd_print_overview(FILE *out);
 
 #endif

@@ -29,7 +29,7 @@ static const struct {
     {CMD_EXIT_DEVICE, "no usable device, or the device failed"},
     {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
     {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or this device"},
-    {CMD_EXIT_INTERRUPTED, "interrupted (Ctrl-C, SIGTERM)"},
+    {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},
 };
 
 const char *cmd_exit_text(size_t i)

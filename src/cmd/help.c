@@ -1,6 +1,6 @@
 /* Help texts made from the tables of options. */
 #include "cmd/exit.h"
-#include "cmd/options.h"
+#include "cmd/manual.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -86,8 +86,7 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
     }
 }
 
-/* "[range; default: x]", or "" where there is neither. */
-static void bracket_text(const cmd_option *option, const void *values, char *buffer, size_t size)
+void manual_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size)
 {
     char range[128], fallback[128];
     cmd_range_text(option, range, sizeof range);
@@ -118,7 +117,7 @@ static void help_option(FILE *out, const cmd_option *option, const void *values,
     char head[256], bracket[300], text[1600];
     const int indent = 30;
     option_head(option, head, sizeof head);
-    bracket_text(option, values, bracket, sizeof bracket);
+    manual_option_brackets(option, values, bracket, sizeof bracket);
     snprintf(text, sizeof text, "%s%s", option->help, bracket);
     int column = fprintf(out, "  %s", head);
     if (column > indent - 2)
@@ -140,10 +139,7 @@ static void help_options(FILE *out, const cmd_option *options, const void *value
 
 void cmd_help(FILE *out, const cmd_command *command, int width)
 {
-    union {
-        char bytes[CMD_MAX_VALUES];
-        max_align_t align;
-    } values = {{0}};
+    manual_values values = {{0}};
     command->set_defaults(values.bytes);
     fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
     cmd_wrap(out, command->description, 0, 0, width);
@@ -154,14 +150,14 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
     }
     help_options(out, command->options, values.bytes, width);
     help_options(out, cmd_common_options, values.bytes, width);
-    fputs("\nExit codes:\n", out);
-    cmd_help_exit_codes(out, width);
-    fputs("\nExamples:\n", out);
+    if (command->examples) fputs("\nExamples:\n", out);
     for (const char *const *e = command->examples; e && *e; e += 2) {
         fputs("  ", out);
         cmd_wrap(out, e[0], 2, 2, width);
         fprintf(out, "    %s\n", e[1]);
     }
+    fputc('\n', out);
+    cmd_wrap(out, "'glslines help' lists commands, topics of the manual and exit codes.", 0, 0, width);
 }
 
 void cmd_help_exit_codes(FILE *out, int width)
@@ -200,10 +196,7 @@ static void markdown_option(FILE *out, const cmd_option *option, const void *val
 
 void cmd_help_markdown(FILE *out, const cmd_command *command)
 {
-    union {
-        char bytes[CMD_MAX_VALUES];
-        max_align_t align;
-    } values = {{0}};
+    manual_values values = {{0}};
     command->set_defaults(values.bytes);
     fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; command->options[i].name; i++) markdown_option(out, &command->options[i], values.bytes);

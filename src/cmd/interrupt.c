@@ -6,25 +6,31 @@
 
 #include "cmd/exit.h"
 
-static volatile sig_atomic_t catching, signalled;
+static volatile sig_atomic_t catching, done, signalled;
 
 static void on_signal(int number)
 {
-    (void)number;
-    if (!catching || signalled) _exit(CMD_EXIT_INTERRUPTED);
-    signalled = 1;
+    if (done && !signalled) {
+        signalled = number; /* all outputs are complete: the little that is left goes on, a second signal ends it */
+        return;
+    }
+    if (!catching || signalled) _exit(CMD_EXIT_SIGNAL + number);
+    signalled = number;
 }
 
 void cmd_interrupt_init(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-    static const int numbers[] = {SIGINT, SIGTERM};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* a shell starts background jobs with SIGINT ignored, which has to stay so */
+        /* a shell starts background jobs with SIGINT ignored, and nohup SIGHUP, which has to stay so */
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
+    /* a write that cannot be done fails instead, with a message */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 void cmd_interrupt_catch(void)
@@ -38,7 +44,17 @@ void cmd_interrupt_release(void)
     catching = 0;
 }
 
+void cmd_interrupt_done(void)
+{
+    done = 1;
+}
+
 bool cmd_interrupted(void)
 {
-    return signalled != 0;
+    return signalled != 0 && !done;
+}
+
+int cmd_interrupt_code(void)
+{
+    return signalled ? CMD_EXIT_SIGNAL + (int)signalled : CMD_EXIT_INTERRUPTED;
 }

@@ -1,6 +1,7 @@
-/* SIGINT and SIGTERM. Outside catch .. release the program ends at once with exit code 130: there is nothing to clean
- * up. Inside, where temporary files exist, they are a request to stop; a second one of the same kind ends the program
- * at once. */
+/* SIGINT, SIGTERM, SIGHUP and SIGXCPU. Outside catch .. release the program ends at once with exit code 128 and the
+ * signal's number: there is nothing to clean up. Inside, where unfinished files exist, they are a request to stop; a
+ * second one ends the program at once. After done, when all outputs are complete, the first one changes nothing.
+ * SIGPIPE and SIGXFSZ are ignored, so that a write fails with a message instead. */
 #ifndef GLS_CMD_INTERRUPT_H
 #define GLS_CMD_INTERRUPT_H
 
@@ -10,7 +11,10 @@
 void cmd_interrupt_init(void);
 void cmd_interrupt_catch(void);
 void cmd_interrupt_release(void);
-/* Whether one came since catch. */
+void cmd_interrupt_done(void);
+/* Whether one came since catch, and asks for an end. */
 bool cmd_interrupted(void);
+/* The exit code of a program that such a signal ended. */
+int cmd_interrupt_code(void);
 
 #endif

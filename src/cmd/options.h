@@ -1,6 +1,6 @@
 /* Table-driven options. One table per command gives the name, type, unit, range and text of every option; from it come
- * parsing, range checks, --help and the Markdown table of the README. Values go into a struct of the command, whose
- * initial contents are the defaults that the help shows. */
+ * parsing, range checks, --help, manual pages, completions and the Markdown tables of src/doc/options.md. Values go
+ * into a struct of the command, whose initial contents are the defaults that the help shows. */
 #ifndef GLS_CMD_OPTIONS_H
 #define GLS_CMD_OPTIONS_H
 

@@ -10,6 +10,7 @@
 #include "gpu/host.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
+#include "util/blas.h"
 
 /* Multiplications of a dispatch: far below a second on any GPU, so that no watchdog takes it for hung. */
 #define MAX_WORK (UINT64_C(1) << 36)
@@ -141,7 +142,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
 {
     if (!p->device->info.software)
         return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
-    gls_status status = gls_device_enter(p->device, "matrix product");
+    gls_status status = gls_blas_check("matrix product");
+    if (status == GLS_OK) status = gls_device_enter(p->device, "matrix product");
     if (status != GLS_OK) return status;
     bool one = p->a == p->b;
     uint64_t a_bytes = 4 * (uint64_t)p->m * p->k, b_bytes = 4 * (uint64_t)p->k * p->n;

@@ -5,6 +5,7 @@
 #include "dwi/csd_plan.h"
 #include "dwi/csd_shell.h"
 #include "util/log.h"
+#include "util/blas.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -200,6 +201,8 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
                        gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
     GLS_REQUIRE(dwi && gradients && response && options && sh);
+    gls_status ready = gls_blas_check("CSD fit");
+    if (ready != GLS_OK) return ready;
     gls_status status = check_options(options);
     if (status == GLS_OK) status = check_images(dwi, gradients, volume, mask);
     if (status != GLS_OK) return status;

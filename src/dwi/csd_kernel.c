@@ -1,5 +1,6 @@
 /* Deconvolution kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/csd_plan.h"
+#include "util/cpu.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,12 +13,12 @@
 /* Smallest pivot relative to its diagonal entry that counts as positive. */
 #define MIN_PIVOT 1e-15
 
-#if defined(__x86_64__)
+#if GLS_CPU_HAS_LEVELS
 #define LANES 8
 #define ROWS 8
 #define TILES 3
 #define COLUMNS 4
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")))
+#define TARGET GLS_TARGET_AVX512
 #define NAME(x) x##_avx512
 #include "dwi/csd_lanes.h"
 
@@ -25,7 +26,7 @@
 #define ROWS 4
 #define TILES 1
 #define COLUMNS 2
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET GLS_TARGET_AVX2
 #define NAME(x) x##_avx2
 #include "dwi/csd_lanes.h"
 #endif
@@ -48,12 +49,9 @@ size_t gls_csd_scratch_bytes(const gls_csd_plan *plan)
 size_t gls_csd_kernel_list(gls_csd_kernel kernels[3])
 {
     size_t n = 0;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
-        kernels[n++] = fit_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = fit_avx2;
+#if GLS_CPU_HAS_LEVELS
+    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
+    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
 #endif
     kernels[n++] = fit_plain;
     return n;

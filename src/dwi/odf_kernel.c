@@ -1,5 +1,6 @@
 /* ODF kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/odf_parts.h"
+#include "util/cpu.h"
 
 #include <string.h>
 
@@ -8,16 +9,16 @@
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
-#if defined(__x86_64__)
+#if GLS_CPU_HAS_LEVELS
 #define LANES 16
 #define WIDE 4
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define TARGET GLS_TARGET_AVX512
 #define NAME(x) x##_avx512
 #include "dwi/odf_lanes.h"
 
 #define LANES 8
 #define WIDE 2
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET GLS_TARGET_AVX2
 #define NAME(x) x##_avx2
 #include "dwi/odf_lanes.h"
 #endif
@@ -31,11 +32,9 @@
 size_t gls_odf_kernel_list(gls_odf_kernel kernels[3])
 {
     size_t n = 0;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        kernels[n++] = multiply_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = multiply_avx2;
+#if GLS_CPU_HAS_LEVELS
+    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = multiply_avx512;
+    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = multiply_avx2;
 #endif
     kernels[n++] = multiply_plain;
     return n;

@@ -4,6 +4,7 @@
 
 #include "dwi/qball_algebra.h"
 #include "util/log.h"
+#include "util/blas.h"
 #include "util/status.h"
 
 #include <assert.h>
@@ -166,6 +167,8 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
     GLS_REQUIRE(options->sh_order >= 2 && options->sh_order <= MAX_ORDER && options->sh_order % 2 == 0);
     GLS_REQUIRE(isfinite(options->smooth) && options->smooth >= 0);
     GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
+    gls_status ready = gls_blas_check("q-ball model");
+    if (ready != GLS_OK) return ready;
     size_t n = 0;
     gls_status status = check_table(gradients, options, require_single_shell, &n);
     if (status != GLS_OK) return status;

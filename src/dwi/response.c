@@ -7,6 +7,7 @@
 #include "dwi/csd_shell.h"
 #include "image/image.h"
 #include "util/log.h"
+#include "util/blas.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -157,6 +158,8 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
 {
     size_t k = gls_sh_count(sh_order);
     GLS_REQUIRE(response && gradients && zonal && k > 0 && sh_order <= GLS_CSD_MAX_ORDER);
+    gls_status ready = gls_blas_check("SH fit of the response");
+    if (ready != GLS_OK) return ready;
     gls_response made = {.is_zonal = true, .order = sh_order, .n_voxels = response->n_voxels};
     if (response->is_zonal) {
         gls_status status = cut_zonal(response, sh_order, &made);

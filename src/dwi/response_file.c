@@ -3,6 +3,7 @@
 
 #include "util/table.h"
 #include "util/file.h"
+#include "util/output.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -2,6 +2,7 @@
 
 #include "dwi/tensor_plan.h"
 #include "util/log.h"
+#include "util/blas.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -170,6 +171,8 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     const gls_tensor_options defaults = gls_tensor_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(isfinite(options->min_signal) && options->min_signal > 0);
+    gls_status ready = gls_blas_check("tensor fit");
+    if (ready != GLS_OK) return ready;
     gls_status status = check_input(dwi, gradients, mask);
     if (status != GLS_OK) return status;
     job job = {.kernel = gls_tensor_kernel_best(), .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};

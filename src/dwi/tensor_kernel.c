@@ -1,5 +1,6 @@
 /* Tensor kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
 #include "dwi/tensor_plan.h"
+#include "util/cpu.h"
 
 #include <math.h>
 
@@ -11,14 +12,14 @@
 /* Smallest pivot relative to its diagonal entry: what is left of 16 digits still gives FA to 1e-6. */
 #define MIN_PIVOT 1e-9
 
-#if defined(__x86_64__)
+#if GLS_CPU_HAS_LEVELS
 #define LANES 8
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma")))
+#define TARGET GLS_TARGET_AVX512
 #define NAME(x) x##_avx512
 #include "dwi/tensor_lanes.h"
 
 #define LANES 4
-#define TARGET __attribute__((target("avx2,fma")))
+#define TARGET GLS_TARGET_AVX2
 #define NAME(x) x##_avx2
 #include "dwi/tensor_lanes.h"
 #endif
@@ -31,11 +32,9 @@
 size_t gls_tensor_kernel_list(gls_tensor_kernel kernels[3])
 {
     size_t n = 0;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        kernels[n++] = fit_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernels[n++] = fit_avx2;
+#if GLS_CPU_HAS_LEVELS
+    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
+    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
 #endif
     kernels[n++] = fit_plain;
     return n;

@@ -34,38 +34,6 @@ void gls_inflater_reset(gls_inflater *i)
     i->state.crc_flag = ISAL_GZIP;
 }
 
-bool gls_inflater_can_start(void)
-{
-    return true;
-}
-
-void gls_inflater_start(gls_inflater *i, const gls_inflate_place *place, gls_inflate_buffers *b)
-{
-    struct inflate_state *s = &i->state;
-    isal_inflate_init(s);
-    if (place->n_window > 0)
-        isal_inflate_set_dict(s, (uint8_t *)(uintptr_t)place->window, (uint32_t)place->n_window); /* only read */
-    if (place->to_end) {
-        s->crc_flag = ISAL_GZIP_NO_HDR_VER;
-        s->crc = place->crc;
-        s->total_out = (uint32_t)place->n_out;
-    }
-    if (place->bit > 0 && b->n_in > 0) {
-        s->read_in = (uint64_t)(*b->in >> place->bit);
-        s->read_in_length = (int32_t)(8 - place->bit);
-        b->in++;
-        b->n_in--;
-    }
-}
-
-bool gls_inflater_between_blocks(const gls_inflater *i, unsigned n_bits)
-{
-    const struct inflate_state *s = &i->state;
-    bool header = s->block_state == ISAL_BLOCK_NEW_HDR || s->block_state == ISAL_BLOCK_HDR;
-    return header && s->tmp_in_size == 0 && s->read_in_length == (int32_t)n_bits &&
-           s->tmp_out_valid == s->tmp_out_processed;
-}
-
 static const char *reason_of(int result)
 {
     switch (result) {
@@ -126,23 +94,6 @@ void gls_inflater_destroy(gls_inflater *i)
 void gls_inflater_reset(gls_inflater *i)
 {
     inflateReset(&i->z);
-}
-
-bool gls_inflater_can_start(void)
-{
-    return false;
-}
-
-void gls_inflater_start(gls_inflater *i, const gls_inflate_place *place, gls_inflate_buffers *b)
-{
-    (void)place, (void)b;
-    gls_inflater_reset(i);
-}
-
-bool gls_inflater_between_blocks(const gls_inflater *i, unsigned n_bits)
-{
-    (void)i, (void)n_bits;
-    return false;
 }
 
 gls_inflate_result gls_inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GLS_INFLATE_WINDOW 32768 /* bytes that deflate can refer back to */
-
 typedef struct gls_inflater gls_inflater;
 
 /* NULL if memory ran out. */
@@ -30,25 +28,6 @@ typedef enum gls_inflate_result {
     GLS_INFLATE_DAMAGED,
     GLS_INFLATE_MEMORY,
 } gls_inflate_result;
-
-/* A place within a member where a deflate block starts. */
-typedef struct gls_inflate_place {
-    unsigned bit;                /* of the first byte of input, 0 to 7: what lies before belongs to another block */
-    const unsigned char *window; /* the output before */
-    size_t n_window;             /* GLS_INFLATE_WINDOW at most, 0 at the start of the member */
-    bool to_end; /* up to the end of the member, whose checksum is verified: it is crc up to here, of n_out bytes; else
-                    plain deflate data */
-    uint32_t crc;
-    uint64_t n_out;
-} gls_inflate_place;
-
-/* Whether gls_inflater_start() is there: with ISA-L alone. */
-bool gls_inflater_can_start(void);
-/* Gets ready to unpack from a place on; takes its first byte from the input if the block starts within it. */
-void gls_inflater_start(gls_inflater *inflater, const gls_inflate_place *place, gls_inflate_buffers *buffers);
-/* Whether all that was taken ends with a block, but for the last n_bits (0 to 7) bits, and all of it has been put out.
- */
-bool gls_inflater_between_blocks(const gls_inflater *inflater, unsigned n_bits);
 
 /* Unpacks as far as the buffers go. Output may be pending when the input is used up. *reason tells what is damaged: a
  * constant. */

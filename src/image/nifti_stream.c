@@ -16,7 +16,7 @@ typedef struct reader {
     gls_stream *stream;
     const char *path;
     const gls_values *values;
-    uint64_t bytes, done; /* of all values */
+    uint64_t bytes; /* of all values */
     float *out;
 } reader;
 
@@ -26,8 +26,7 @@ static gls_status truncated(const reader *r, uint64_t found)
                     (unsigned long long)found, (unsigned long long)r->bytes);
 }
 
-/* --- one thread unpacks blocks into a ring while the caller's converts them --- */
-
+/* One thread unpacks blocks into a ring while the caller's converts them. */
 typedef struct pipeline {
     const reader *r;
     unsigned char *ring; /* RING blocks */
@@ -41,7 +40,7 @@ typedef struct pipeline {
 
 static size_t block_bytes(const reader *r, uint64_t block)
 {
-    uint64_t left = r->bytes - r->done - block * BLOCK_BYTES;
+    uint64_t left = r->bytes - block * BLOCK_BYTES;
     return left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
 }
 
@@ -49,7 +48,7 @@ static gls_status fill_block(const reader *r, uint64_t block, void *to)
 {
     size_t got, bytes = block_bytes(r, block);
     gls_status status = gls_stream_read(r->stream, to, bytes, &got);
-    if (status == GLS_OK && got < bytes) status = truncated(r, r->done + block * BLOCK_BYTES + got);
+    if (status == GLS_OK && got < bytes) status = truncated(r, block * BLOCK_BYTES + got);
     return status;
 }
 
@@ -78,7 +77,6 @@ static void *unpack(void *argument)
 static void convert(pipeline *p)
 {
     const reader *r = p->r;
-    float *out = r->out + r->done / r->values->bytes;
     for (uint64_t b = 0; b < p->n_blocks; b++) {
         pthread_mutex_lock(&p->lock);
         while (p->filled <= b && p->status == GLS_OK) pthread_cond_wait(&p->changed, &p->lock);
@@ -86,7 +84,7 @@ static void convert(pipeline *p)
         pthread_mutex_unlock(&p->lock);
         if (!there) return;
         gls_values_read(r->values, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / r->values->bytes,
-                        out + b * (BLOCK_BYTES / r->values->bytes));
+                        r->out + b * (BLOCK_BYTES / r->values->bytes));
         pthread_mutex_lock(&p->lock);
         p->emptied++;
         pthread_cond_signal(&p->changed);
@@ -97,8 +95,7 @@ static void convert(pipeline *p)
 static gls_status read_pipeline(const reader *r)
 {
     pthread_t thread;
-    pipeline p = {
-        .r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes - r->done + BLOCK_BYTES - 1) / BLOCK_BYTES};
+    pipeline p = {.r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES};
     if (!p.ring) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.changed, NULL);
@@ -115,83 +112,15 @@ static gls_status read_pipeline(const reader *r)
     return p.status;
 }
 
-/* --- several threads unpack, then convert what is there --- */
-
-/* The first value of a span is the one that starts in it, the last the one that ends in it. */
-typedef struct value_range {
-    uint64_t first, end;
-} value_range;
-
-static value_range values_in(const reader *r, uint64_t at, size_t n)
-{
-    const size_t size = r->values->bytes;
-    value_range v = {(at + size - 1) / size, (at + n) / size};
-    if (v.end < v.first) v.end = v.first;
-    return v;
-}
-
-static void convert_span(const reader *r, uint64_t at, const gls_stream_span *span)
-{
-    const size_t size = r->values->bytes;
-    _Alignas(8) unsigned char block[16384];
-    value_range v = values_in(r, at, span->n);
-    for (uint64_t i = v.first; i < v.end;) {
-        size_t n = v.end - i < sizeof block / size ? (size_t)(v.end - i) : sizeof block / size;
-        memcpy(block, span->data + (i * size - at), n * size);
-        gls_values_read(r->values, block, n, r->out + i);
-        i += n;
-    }
-}
-
-/* Values that spans cut: their bytes one by one. */
-static void convert_edges(const reader *r, uint64_t at, const gls_stream_span *span, unsigned char cut[8])
-{
-    const size_t size = r->values->bytes;
-    const value_range v = values_in(r, at, span->n);
-    for (size_t i = 0; i < span->n; i++) {
-        uint64_t value = (at + i) / size;
-        if (value >= v.first && value < v.end) {
-            i = (size_t)(v.end * size - at) - 1;
-            continue;
-        }
-        size_t byte = (size_t)((at + i) % size);
-        cut[byte] = span->data[i];
-        if (byte + 1 == size) gls_values_read(r->values, cut, 1, r->out + value);
-    }
-}
-
-/* As far as several threads go; at the end done lies between two values. */
-static gls_status read_spans(reader *r)
-{
-    gls_stream_span spans[GLS_STREAM_SPANS];
-    uint64_t at[GLS_STREAM_SPANS];
-    _Alignas(8) unsigned char cut[8];
-    size_t n, got, missing;
-    while ((n = gls_stream_spans(r->stream, r->bytes - r->done, spans)) > 0) {
-        for (size_t i = 0; i < n; r->done += spans[i++].n) at[i] = r->done;
-#pragma omp parallel for schedule(dynamic, 1)
-        for (size_t i = 0; i < n; i++) convert_span(r, at[i], &spans[i]);
-        for (size_t i = 0; i < n; i++) convert_edges(r, at[i], &spans[i], cut);
-    }
-    missing = (size_t)(-r->done % r->values->bytes);
-    if (missing == 0) return GLS_OK;
-    gls_stream_span rest = {cut + r->values->bytes - missing, missing};
-    gls_status status = gls_stream_read(r->stream, cut + r->values->bytes - missing, missing, &got);
-    if (status == GLS_OK && got < missing) return truncated(r, r->done + got);
-    if (status == GLS_OK) convert_edges(r, r->done, &rest, cut);
-    r->done += missing;
-    return status;
-}
-
 gls_status gls_nifti_read_stream(gls_stream *stream, const char *path, const gls_nifti_header *header, float *out)
 {
     reader r = {.stream = stream, .path = path, .values = &header->values, .bytes = header->bytes, .out = out};
-    gls_status status = read_spans(&r);
-    if (status == GLS_OK && gls_values_plain(r.values)) {
+    gls_status status;
+    if (gls_values_plain(r.values)) {
         size_t got;
-        status = gls_stream_read(stream, (unsigned char *)out + r.done, (size_t)(r.bytes - r.done), &got);
-        if (status == GLS_OK && r.done + got < r.bytes) status = truncated(&r, r.done + got);
-    } else if (status == GLS_OK && r.done < r.bytes) {
+        status = gls_stream_read(stream, out, (size_t)r.bytes, &got);
+        if (status == GLS_OK && got < r.bytes) status = truncated(&r, got);
+    } else {
         status = read_pipeline(&r);
     }
     return status == GLS_OK ? gls_stream_verify(stream, VERIFIED) : status;

@@ -1,11 +1,9 @@
 #include "image/inflate.h"
 #include "image/stream.h"
-#include "image/unpack.h"
 #include "util/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +11,6 @@
 #include <zlib.h>
 
 #define IN_BYTES ((size_t)256 << 10)
-#define STRETCH ((size_t)1 << 20) /* of a thread, when several unpack */
 
 struct gls_stream {
     char *path;
@@ -22,11 +19,8 @@ struct gls_stream {
     bool at_end;     /* of the gzip data */
     bool file_ended; /* nothing is left to be read */
     uint64_t size;
-    gls_inflater *inflater;    /* NULL: the data are not packed */
-    gls_unpacker *unpacker;    /* by several threads, as far as that goes, or NULL */
-    const unsigned char *span; /* of its output, not yet taken */
-    size_t span_n;
-    size_t in_pos, in_n; /* unread part of in */
+    gls_inflater *inflater; /* NULL: the data are not packed */
+    size_t in_pos, in_n;    /* unread part of in */
     unsigned char in[IN_BYTES];
 };
 
@@ -69,7 +63,6 @@ gls_status gls_stream_open(const char *path, gls_stream **stream)
             status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
             goto fail;
         }
-        if (s->regular) s->unpacker = gls_unpacker_create(s->fd, s->size, STRETCH, omp_get_max_threads());
     }
     *stream = s;
     return GLS_OK;
@@ -81,7 +74,6 @@ fail:
 void gls_stream_close(gls_stream *s)
 {
     if (!s) return;
-    gls_unpacker_destroy(s->unpacker);
     gls_inflater_destroy(s->inflater);
     if (s->fd >= 0) close(s->fd);
     free(s->path);
@@ -127,54 +119,10 @@ static gls_status next_member(gls_stream *s)
     return GLS_OK;
 }
 
-size_t gls_stream_spans(gls_stream *s, uint64_t limit, gls_stream_span spans[GLS_STREAM_SPANS])
-{
-    size_t n = 0;
-    while (s->unpacker && n < GLS_STREAM_SPANS && limit > 0) {
-        bool another = n == 0 || gls_unpacker_ready(s->unpacker) > 0;
-        if (s->span_n == 0 && !(another && gls_unpacker_next(s->unpacker, &s->span, &s->span_n))) break;
-        size_t taken = s->span_n < limit ? s->span_n : (size_t)limit;
-        if (taken > 0) spans[n++] = (gls_stream_span){s->span, taken};
-        s->span += taken;
-        s->span_n -= taken;
-        limit -= taken;
-    }
-    return n;
-}
-
-/* What several threads have unpacked; when there is no more of that, the rest is one thread's. */
-static gls_status read_spans(gls_stream *s, void *data, size_t bytes, size_t *got)
-{
-    while (*got < bytes && (s->span_n > 0 || gls_unpacker_next(s->unpacker, &s->span, &s->span_n))) {
-        size_t n = s->span_n < bytes - *got ? s->span_n : bytes - *got;
-        memcpy((char *)data + *got, s->span, n);
-        *got += n;
-        s->span += n;
-        s->span_n -= n;
-    }
-    if (*got == bytes) return GLS_OK;
-    gls_inflate_place place;
-    gls_status status = GLS_OK;
-    if (lseek(s->fd, (off_t)gls_unpacker_rest(s->unpacker, &place), SEEK_SET) < 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", s->path, strerror(errno));
-    if (status == GLS_OK) status = refill(s);
-    if (status != GLS_OK) return status;
-    gls_inflate_buffers b = {.in = s->in, .n_in = s->in_n};
-    gls_inflater_start(s->inflater, &place, &b);
-    s->in_pos = s->in_n - b.n_in;
-    gls_unpacker_destroy(s->unpacker);
-    s->unpacker = NULL;
-    return GLS_OK;
-}
-
 gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     *got = 0;
     if (!s->inflater) return read_plain(s, data, bytes, got);
-    if (s->unpacker) {
-        gls_status status = read_spans(s, data, bytes, got);
-        if (status != GLS_OK) return status;
-    }
     while (*got < bytes && !s->at_end) {
         gls_status status = s->in_pos == s->in_n && !s->file_ended ? refill(s) : GLS_OK;
         if (status != GLS_OK) return status;

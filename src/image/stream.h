@@ -3,6 +3,7 @@
 #define GLS_IMAGE_STREAM_H
 
 #include "util/file.h"
+#include "util/output.h"
 
 typedef struct gls_stream gls_stream;
 
@@ -11,14 +12,6 @@ gls_status gls_stream_open(const char *path, gls_stream **stream);
 void gls_stream_close(gls_stream *stream);
 /* Reads the next bytes; *got is smaller only at the end of the data. Damaged or cut gzip data are GLS_ERR_INPUT. */
 gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);
-/* The next bytes in up to GLS_STREAM_SPANS stretches, limit in all at most, where several threads unpack: valid until
- * the next call. 0 if they do not, or not any more: gls_stream_read() goes on. */
-#define GLS_STREAM_SPANS 16
-typedef struct gls_stream_span {
-    const unsigned char *data;
-    size_t n;
-} gls_stream_span;
-size_t gls_stream_spans(gls_stream *stream, uint64_t limit, gls_stream_span spans[GLS_STREAM_SPANS]);
 /* Reads on to the end of gzip data, at most limit bytes, so that their checksum is verified. */
 gls_status gls_stream_verify(gls_stream *stream, uint64_t limit);
 /* No more bytes than this can come from the start of the file to its end: a bound against headers that promise too

@@ -1,6 +1,7 @@
 /* Writes a phantom: everything into a hidden folder first, so that a full disk leaves nothing behind. */
 #include <glslines/phantom.h>
 #include "util/file.h"
+#include "util/output.h"
 #include "util/status.h"
 #include <errno.h>
 #include <stdio.h>

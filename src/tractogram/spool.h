@@ -3,6 +3,7 @@
 #define GLS_TRACTOGRAM_SPOOL_H
 
 #include "util/file.h"
+#include "util/output.h"
 
 typedef struct gls_spool {
     const gls_output *output;

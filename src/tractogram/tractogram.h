@@ -4,6 +4,7 @@
 
 #include "tractogram/shard.h"
 #include "util/file.h"
+#include "util/output.h"
 #include <glslines/tractogram.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,

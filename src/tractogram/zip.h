@@ -3,6 +3,7 @@
 #define GLS_TRACTOGRAM_ZIP_H
 
 #include "util/file.h"
+#include "util/output.h"
 
 /* One entry: a local header at offset, its data right behind. */
 typedef struct gls_zip_entry {

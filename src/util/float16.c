@@ -1,4 +1,5 @@
 #include "util/float16.h"
+#include "util/cpu.h"
 
 #include <string.h>
 
@@ -34,26 +35,13 @@ float gls_half_value(uint16_t half)
     return value;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <cpuid.h>
+#if GLS_CPU_HAS_LEVELS
 #include <immintrin.h>
 
-/* Asked once: on virtual machines every such question leaves the guest. */
-static bool has_conversion(void)
-{
-    static _Atomic int known; /* 0: not asked yet, 1: no, 2: yes */
-    if (known == 0) {
-        unsigned a, b, c, d;
-        known = __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) ? 2 : 1;
-    }
-    return known == 2;
-}
-
 /* Multiples of eight; returns the number of values done. */
-__attribute__((target("avx2,f16c"))) static size_t convert_vector(const float *in, size_t n, uint16_t *out,
-                                                                  bool *finite)
+GLS_TARGET_AVX2 static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
 {
-    if (!has_conversion()) return 0;
+    if (gls_cpu_level() < GLS_CPU_AVX2) return 0;
     const __m128i exponent = _mm_set1_epi16(0x7c00);
     __m128i special = _mm_setzero_si128();
     size_t i = 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/output.h"
 #include "util/format.h"
 #include "util/hash.h"
 #include "util/log.h"

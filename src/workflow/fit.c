@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/model.h"
@@ -38,7 +39,9 @@ gls_fit_options gls_fit_options_default(void)
 
 static gls_status set_output(fit_run *run)
 {
-    bool force = run->options->force;
+    const gls_fit_options *o = run->options;
+    const char *inputs[] = {o->dwi, o->bval, o->bvec, o->mask, o->model.response};
+    bool force = o->force;
     for (int i = 0; i < N_OUTPUTS; i++) {
         if (i == OUT_RESPONSE && run->options->model.model != GLS_MODEL_CSD) continue;
         if (asprintf(&run->output[i], "%s%s", run->options->prefix, suffixes[i]) < 0) {
@@ -47,7 +50,8 @@ static gls_status set_output(fit_run *run)
         }
         gls_status status = i == OUT_JSON
                                 ? gls_sidecar_check(run->output[i], (const char *const *)run->output, OUT_JSON, force)
-                                : gls_output_check(run->output[i], force);
+                                : gls_place_check(run->output[i], force);
+        if (!status) status = gls_output_check(run->output[i], force, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
         if (status) return status;
     }
     return GLS_OK;

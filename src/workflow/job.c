@@ -9,6 +9,7 @@
 
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/output.h"
@@ -102,6 +103,16 @@ static gls_status choose_format(gls_job *job)
     return status;
 }
 
+/* A place that can be written and holds none of the inputs. */
+static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
+{
+    const gls_job_options *o = &job->options;
+    const char *inputs[] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
+                            o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    gls_status status = gls_place_check(path, o->force);
+    return status ? status : gls_output_check(path, o->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
+}
+
 /* Names of the output files. */
 static gls_status name_outputs(gls_job *job)
 {
@@ -121,8 +132,9 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    gls_status status = gls_output_check(job->output, o->force);
-    return status || !job->sidecar ? status : gls_output_check(job->sidecar, o->force);
+    const char *others[] = {job->output};
+    gls_status status = check_place(job, job->output, NULL, 0);
+    return status || !job->sidecar ? status : check_place(job, job->sidecar, others, 1);
 }
 
 static gls_status init_shard(gls_job *job)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "util/file.h"
+#include "util/output.h"
 #include "util/status.h"
 #include "workflow/merge_sidecar.h"
 #include "workflow/monitor.h"
@@ -59,8 +60,8 @@ static gls_status check_output(merge_run *run)
     for (size_t i = 0; !status && i < run->n; i++) status = gls_tractogram_format_parse(run->shard[i].path, &format);
     if (!status) status = set_sidecar(run);
     if (!status) status = check_distinct(run, o->output);
-    if (!status) status = gls_output_check(o->output, o->force);
-    return status || !run->sidecar ? status : gls_output_check(run->sidecar, o->force);
+    if (!status) status = gls_place_check(o->output, o->force);
+    return status || !run->sidecar ? status : gls_place_check(run->sidecar, o->force);
 }
 
 /* Sidecars tell more clearly than the shards themselves what does not fit. */

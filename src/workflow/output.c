@@ -9,7 +9,7 @@
 #include "util/log.h"
 #include "util/status.h"
 
-gls_status gls_output_check(const char *path, bool force)
+gls_status gls_place_check(const char *path, bool force)
 {
     struct stat info;
     if (stat(path, &info) == 0) {

@@ -5,6 +5,6 @@
 #include <glslines/common.h>
 
 /* A place that cannot be written is told before the work, not after it. */
-gls_status gls_output_check(const char *path, bool force);
+gls_status gls_place_check(const char *path, bool force);
 
 #endif

@@ -81,7 +81,7 @@ char *gls_sidecar_name(const char *output)
 gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force)
 {
     char *other = other_output(path, own, n_own);
-    if (!other) return gls_output_check(path, force);
+    if (!other) return gls_place_check(path, force);
     gls_status status = gls_fail(
         GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
     free(other);

@@ -3,13 +3,14 @@
 #define GLS_WORKFLOW_SIDECAR_H
 
 #include "util/file.h"
+#include "util/output.h"
 
 /* Where the sidecar of a tractogram goes if nobody says: x.json for x.tck, or x.tck.json where x.json describes another
  * output that lies beside it still. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
 /* Where it lies, once written. */
 char *gls_sidecar_find(const char *output);
-/* Like gls_output_check() for a sidecar that has but one name: one that describes another output is kept even with
+/* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with
  * force. own: the outputs that are to be described, of which NULL are left out. */
 gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force);
 

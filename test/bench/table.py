@@ -1,4 +1,4 @@
-"""The README's table of speed from the records beside this script: the newest of each device.
+"""The table of speed in src/doc/speed.md from the records beside this script: the newest of each device.
 
     table.py [RECORD.json ...]
 

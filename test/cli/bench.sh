@@ -141,7 +141,7 @@ sleep 1
 kill -TERM $pid
 wait $pid
 got=$?
-[ $got -eq 130 ] || note "interrupted: exit code $got, not 130"
+[ $got -eq 143 ] || note "interrupted: exit code $got, not 143"
 [ -z "$(ls -A tmp)" ] || note "interrupted: left behind: $(ls tmp)"
 
 [ $failures -eq 0 ] || { echo "$failures checks failed"; exit 1; }

@@ -117,20 +117,29 @@ else
 fi
 
 # a signal stops a long run and leaves nothing
-(cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
-pid=$!
-tries=0
-while [ -z "$(find "$work/out" -type f)" ] && [ "$tries" -lt 300 ]; do
-    sleep 0.1
-    tries=$((tries + 1))
+for signal in TERM:143 HUP:129 XCPU:152; do
+    (cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
+    pid=$!
+    tries=0
+    while ! grep -q '^.*fit: ' "$work/stderr" && [ "$tries" -lt 300 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    sleep 1
+    kill -${signal%:*} "$pid"
+    wait "$pid"
+    code=$?
+    checks=$((checks + 1))
+    [ "$code" -eq ${signal#*:} ] || note "SIG${signal%:*}: exit code $code, not ${signal#*:}"
+    require test -z "$(find "$work/out" -type f)"
 done
-sleep 0.5
-kill -TERM "$pid"
-wait "$pid"
+clean
+
+# a program that was started without standard error writes its messages nowhere, and not into a file of its own
+(cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 100 -o quiet.trx 2>&- >&- </dev/null)
 code=$?
-checks=$((checks + 1))
-[ "$code" -eq 130 ] || note "SIGTERM: exit code $code, not 130"
-require test -z "$(find "$work/out" -type f)"
+[ "$code" -eq 4 ] || [ "$code" -eq 0 ] || note "closed standard descriptors: exit code $code"
+require python3 -c "import json; json.load(open('$work/out/quiet.json'))"
 clean
 
 # devices

@@ -72,17 +72,22 @@ fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5
 
 succeeds --version
 grep -q '^glslines [0-9]' "$work/stdout" || note "--version"
-for command in track fit score phantom bench devices; do
+for command in track merge fit score phantom bench devices help; do
     succeeds help "$command"
     grep -q -e '--help' "$work/stdout" || note "help $command"
     cp "$work/stdout" "$work/help"
     succeeds "$command" --help
     cmp -s "$work/help" "$work/stdout" || note "$command --help differs from help $command"
     succeeds "$command" --no-such-option -h
-    succeeds help --markdown "$command"
-    awk -F'[^\\\\][|]' 'NF != 5 { exit 1 }' "$work/stdout" || note "help --markdown $command: a row without five borders"
-    COLUMNS=60 "$tool" help "$command" | awk 'length > 60 && !/^    glslines/ && !/^Usage/ { exit 1 }' || note "help $command is wider than the terminal"
+    succeeds help --format markdown "$command"
+    awk -F'[^\\\\][|]' 'NF != 5 { exit 1 }' "$work/stdout" || note "help --format markdown $command: a row without five borders"
+    COLUMNS=60 "$tool" help "$command" | awk 'length > 60 && !/^    (glslines|source)/ && !/^Usage/ { exit 1 }' || note "help $command is wider than the terminal"
 done
+fails 2 getters help getter
+fails 2 "'x y'" help 'x y'
+fails 2 markdown help --format markdown
+fails 2 track help --format bash track
+fails 2 --format help --directory d --format man
 run
 [ "$code" -eq 2 ] || note "no command: exit code $code, not 2"
 # a result that cannot be printed is a failure

@@ -5,9 +5,9 @@ fail() {
     exit 1
 }
 
-# The block of the README behind this marker, without its fences.
-readme_block() {
-    awk -v marker="<!-- tested: $1 -->" '$0 == marker { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' "$root/README.md"
+# The block of the manual behind this marker, without its fences.
+manual_block() {
+    awk -v marker="<!-- tested: $1 -->" '$0 == marker { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' "$root/src/doc/clusters.md"
 }
 
 # 300 seeds more or less are enough: what is tested is who tracks which

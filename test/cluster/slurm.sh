@@ -1,5 +1,5 @@
 #!/bin/sh
-# The Slurm job of the README, run by Debian's Slurm on this machine: a controller, a node and their authentication in a folder of their own, without root, systemd
+# The Slurm job of the manual, run by Debian's Slurm on this machine: a controller, a node and their authentication in a folder of their own, without root, systemd
 # or cgroups. Usage: sh test/cluster/slurm.sh GLSLINES WORK_FOLDER
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -76,9 +76,9 @@ until timeout 5 sinfo -h -o %T 2> /dev/null | grep -qx idle; do
     sleep 0.5
 done
 
-# the job of the README, with fewer tasks and seeds
-readme_block "Slurm job" | sed "s/--nseeds [0-9]*/--nseeds $SEEDS/" > job.sh
-grep -q "^srun .*--nseeds $SEEDS --shard auto" job.sh || fail "no Slurm job in the README"
+# the job of the manual, with fewer tasks and seeds
+manual_block "Slurm job" | sed "s/--nseeds [0-9]*/--nseeds $SEEDS/" > job.sh
+grep -q "^srun .*--nseeds $SEEDS --shard auto" job.sh || fail "no Slurm job in the manual"
 timeout -k 5 200 sbatch --wait --ntasks=3 job.sh > sbatch.out 2>&1 || { cat sbatch.out >&2; show; fail "the Slurm job"; }
 ls tracks_shard-1of3.trx tracks_shard-2of3.json tracks_shard-3of3.trx > /dev/null || fail "not three shards"
 same tracks.trx

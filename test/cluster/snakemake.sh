@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rules of the README, run by Snakemake. Usage: sh test/cluster/snakemake.sh GLSLINES WORK_FOLDER SNAKEMAKE
+# The rules of the manual, run by Snakemake. Usage: sh test/cluster/snakemake.sh GLSLINES WORK_FOLDER SNAKEMAKE
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/test/cluster/common.sh"
@@ -10,8 +10,8 @@ cd .. || exit 1
 rm subject/single.*
 # shellcheck disable=SC2046
 glslines track $(printf 'subject/%s ' $input) --nseeds $SEEDS -o subject/single.trx -q || fail "the single run"
-readme_block Snakefile > Snakefile
-grep -q '^rule merge' Snakefile || fail "no Snakemake rules in the README"
+manual_block Snakefile > Snakefile
+grep -q '^rule merge' Snakefile || fail "no Snakemake rules in the manual"
 HOME=$work timeout -k 5 200 "$snakemake" --cores 2 --config shards=3 seeds=$SEEDS -- subject/tracks.trx > snakemake.log 2>&1 || { cat snakemake.log >&2; fail "snakemake"; }
 cd subject || exit 1
 ls tracks_shard-1of3.trx tracks_shard-2of3.json tracks_shard-3of3.trx > /dev/null || fail "not three shards"

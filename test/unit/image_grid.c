@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <glslines/image.h>
+#include <glslines/log.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,22 +82,43 @@ static void test_axis_codes(void **state)
     }
 }
 
+static int n_warnings;
+
+static void count_warnings(void *user, gls_log_level level, const char *text)
+{
+    (void)user, (void)text;
+    n_warnings += level == GLS_LOG_WARNING;
+}
+
 static void test_require_equal(void **state)
 {
     (void)state;
     double a[3][4] = {{-2, 0, 0, 80}, {0, 2, 0, -100}, {0, 0, 2, -60}};
     gls_grid g = make(a), h = g;
-    h.affine[0][3] += 0.0009;
-    assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_OK);
+    /* in voxels of 2 mm: a hundredth in silence, a tenth with a warning */
+    static const double shift[] = {0.019, 0.021, 0.19, -0.21};
+    static const int warned[] = {0, 1, 1, 0};
+    gls_log_set(count_warnings, NULL, GLS_LOG_WARNING);
+    for (int i = 0; i < 4; i++) {
+        n_warnings = 0;
+        h.affine[0][3] = 80 + shift[i];
+        gls_status wanted = i < 3 ? GLS_OK : GLS_ERR_INPUT;
+        assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), wanted);
+        assert_int_equal(n_warnings, warned[i]);
+    }
+    gls_log_set(NULL, NULL, GLS_LOG_WARNING);
+    g.affine_source = GLS_AFFINE_SFORM;
+    h.affine_source = GLS_AFFINE_QFORM;
     h.affine[0][3] = 80.5;
     assert_int_equal(gls_grid_require_equal(&g, "dwi.nii.gz", &h, "mask.nii.gz"), GLS_ERR_INPUT);
-    assert_string_equal(gls_last_error(),
-                        "dwi.nii.gz and mask.nii.gz are on different grids (corners up to 0.5 mm apart): "
-                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80; 0 2 0 -100; 0 0 2 -60] against "
-                        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine [-2 0 0 80.5; 0 2 0 -100; 0 0 2 -60]");
+    assert_string_equal(
+        gls_last_error(),
+        "dwi.nii.gz and mask.nii.gz are on different grids (corners up to 0.25 voxels apart): "
+        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine from the sform [-2 0 0 80; 0 2 0 -100; 0 0 2 -60] against "
+        "10 x 20 x 30 voxels of 2 x 2 x 2 mm, LAS, affine from the qform [-2 0 0 80.5; 0 2 0 -100; 0 0 2 -60]");
     /* a rotation too small to see near the origin, but not at the far corner */
     h = g;
-    h.affine[0][2] += 1e-4;
+    h.affine[0][2] += 0.008;
     assert_int_equal(gls_grid_require_equal(&g, "a", &h, "b"), GLS_ERR_INPUT);
     h = g;
     h.dim[2] = 31;

@@ -11,11 +11,8 @@
 #include <math.h>
 #include <nifti1.h>
 #include <nifti2.h>
-#include <omp.h>
 #include <zlib.h>
 
-#include "image/inflate.h"
-#include "image/stream.h"
 
 static char log_text[2048];
 
@@ -356,84 +353,6 @@ static void test_large_and_members(void **state)
     free(data);
 }
 
-/* A packed file of 6 MB and more, values first bytes behind the header, in the other byte order where swapped. */
-static const char *put_large(int code, size_t size, bool swapped, size_t first, size_t n)
-{
-    const char *path = scratch("large.nii.gz");
-    unsigned char zeros[16] = {0}, *data = malloc(n * size);
-    uint32_t state = 1;
-    nifti_1_header h = make_header(code, 100, 100, 50, (int)(n / 500000));
-    h.vox_offset = (float)(sizeof h + first);
-    h.scl_slope = 0.5f;
-    for (size_t i = 0; i < n * size; i++)
-        data[i] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 25 &
-                                  (i % size == (swapped ? 0 : size - 1) ? 0x3f : 0x7f));
-    if (swapped) {
-        h.sizeof_hdr = (int)__builtin_bswap32(348);
-        for (int i = 0; i < 8; i++) h.dim[i] = (short)__builtin_bswap16((uint16_t)h.dim[i]);
-        h.datatype = (short)__builtin_bswap16((uint16_t)h.datatype);
-        h.sform_code = (short)__builtin_bswap16(1);
-        float *const fields[] = {h.srow_x, h.srow_y, h.srow_z, h.pixdim, &h.vox_offset, &h.scl_slope};
-        for (int i = 0; i < 18; i++) {
-            uint32_t u;
-            float *field = i < 16 ? fields[i / 4] + i % 4 : fields[i - 12];
-            memcpy(&u, field, 4);
-            u = __builtin_bswap32(u);
-            memcpy(field, &u, 4);
-        }
-    }
-    gzFile file = gzopen(path, "wb1");
-    assert_non_null(file);
-    assert_int_equal(gzwrite(file, &h, sizeof h), sizeof h);
-    assert_int_equal(gzwrite(file, zeros, (unsigned)first), first);
-    assert_int_equal(gzwrite(file, data, (unsigned)(n * size)), n * size);
-    assert_int_equal(gzclose(file), Z_OK);
-    free(data);
-    return path;
-}
-
-/* Whether several threads unpack this file. */
-static bool in_spans(const char *path)
-{
-    gls_stream *stream = NULL;
-    gls_stream_span spans[GLS_STREAM_SPANS];
-    assert_int_equal(gls_stream_open(path, &stream), GLS_OK);
-    bool any = gls_stream_spans(stream, 1000, spans) > 0;
-    gls_stream_close(stream);
-    return any;
-}
-
-/* Unpacked by several threads, whose shares begin within values: the same values as by one. */
-static void test_threads(void **state)
-{
-    (void)state;
-    static const struct {
-        int code;
-        size_t size, first, n;
-        bool swapped;
-    } cases[] = {
-        {NIFTI_TYPE_INT16, 2, 4, 4000000, false},  {NIFTI_TYPE_INT16, 2, 9, 4000000, true},
-        {NIFTI_TYPE_INT32, 4, 7, 2000000, true},   {NIFTI_TYPE_FLOAT32, 4, 4, 2000000, false},
-        {NIFTI_TYPE_FLOAT64, 8, 5, 1500000, true}, {NIFTI_TYPE_UINT8, 1, 4, 8000000, false},
-    };
-    int threads = omp_get_max_threads();
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        const char *path = put_large(cases[c].code, cases[c].size, cases[c].swapped, cases[c].first, cases[c].n);
-        gls_image *one, *several;
-        omp_set_num_threads(1);
-        assert_false(in_spans(path));
-        if (gls_image_read(path, GLS_IMAGE_4D, &one) != GLS_OK) fail_msg("%s", gls_last_error());
-        omp_set_num_threads(5);
-        assert_int_equal(in_spans(path), gls_inflater_can_start());
-        if (gls_image_read(path, GLS_IMAGE_4D, &several) != GLS_OK) fail_msg("%s", gls_last_error());
-        assert_int_equal(one->n_volumes * 500000, cases[c].n);
-        assert_memory_equal(several->data, one->data, cases[c].n * sizeof *one->data);
-        gls_image_destroy(one);
-        gls_image_destroy(several);
-    }
-    omp_set_num_threads(threads);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,7 +363,6 @@ int main(void)
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_large_and_members),
-        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

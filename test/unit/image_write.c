@@ -7,6 +7,7 @@
 
 #include "files.h"
 #include "util/file.h"
+#include "util/output.h"
 #include <glslines/image.h>
 #include <math.h>
 #include <nifti1.h>

@@ -1,0 +1,173 @@
+/* glslines help: help on commands, topics of the manual, and what is generated from both for other programs. */
+#include "cmd/commands.h"
+#include "cmd/exit.h"
+#include "cmd/manual.h"
+#include "cmd/message.h"
+
+#include <glslines/common.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
+
+typedef struct help_options {
+    cmd_common common;
+    int format;
+    const char *directory;
+} help_options;
+
+static const cmd_option option_table[] = {
+    {.group = "Output",
+     .name = "format",
+     .type = CMD_CHOICE,
+     .choices = "text|markdown|man|bash|zsh|fish",
+     .offset = offsetof(help_options, format),
+     .help = "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a manual "
+             "page. bash, zsh, fish: the completion file of that shell."},
+    {.group = "Output",
+     .name = "directory",
+     .type = CMD_STRING,
+     .metavar = "DIR",
+     .offset = offsetof(help_options, directory),
+     .help = "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, and "
+             "print nothing."},
+    {.name = NULL},
+};
+
+void cmd_print_overview(FILE *out)
+{
+    char title[256];
+    int width = cmd_terminal_width(out);
+    fprintf(out, "glslines %s: diffusion MRI tractography on any GPU with OpenGL compute shaders\n\n", gls_version());
+    fputs("Usage: glslines COMMAND [arguments] [options]\n"
+          "       glslines help [COMMAND|TOPIC]\n"
+          "       glslines --version\n\nCommands:\n",
+          out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fprintf(out, "  %-16s", (*c)->name);
+        cmd_wrap(out, (*c)->summary, 18, 18, width);
+    }
+    fputs("\nTopics of the manual:\n", out);
+    for (const manual_topic *topic = manual_topics; topic->name; topic++) {
+        fprintf(out, "  %-16s", topic->name);
+        cmd_wrap(out, manual_topic_title(topic, title, sizeof title), 18, 18, width);
+    }
+    fputs("\nExit codes:\n", out);
+    cmd_help_exit_codes(out, width);
+    fputs("\nExamples:\n"
+          "  Track your data:\n    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz -o tracks.trx\n"
+          "  See what can compute here:\n    glslines devices\n"
+          "  Read how to begin:\n    glslines help getting-started\n",
+          out);
+}
+
+static int unknown_name(const char *name)
+{
+    const char *words[CMD_MAX_OPTIONS];
+    size_t n = 0;
+    for (const cmd_command *const *c = cmd_commands; *c; c++) words[n++] = (*c)->name;
+    for (const manual_topic *topic = manual_topics; topic->name && n < CMD_MAX_OPTIONS; topic++)
+        words[n++] = topic->name;
+    const char *near = cmd_nearest(name, words, n);
+    if (near) return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; did you mean '%s'?", name, near);
+    return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; 'glslines help' lists commands and topics", name);
+}
+
+static bool write_command(const cmd_command *command, int format)
+{
+    if (format == FORMAT_MAN) return manual_write_command_page(stdout, command);
+    if (format == FORMAT_MARKDOWN)
+        cmd_help_markdown(stdout, command);
+    else
+        cmd_help(stdout, command, cmd_terminal_width(stdout));
+    return true;
+}
+
+static bool write_topic(const manual_topic *topic, int format)
+{
+    if (format == FORMAT_MAN) return manual_write_topic_page(stdout, topic);
+    if (format == FORMAT_TEXT)
+        return manual_write_text(stdout, topic, cmd_terminal_width(stdout),
+                                 isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+    fputs(topic->text, stdout);
+    return true;
+}
+
+static bool write_overview(int format)
+{
+    switch (format) {
+    case FORMAT_MAN: return manual_write_overview_page(stdout);
+    case FORMAT_BASH: return manual_write_bash(stdout);
+    case FORMAT_ZSH: return manual_write_zsh(stdout);
+    case FORMAT_FISH: return manual_write_fish(stdout);
+    }
+    cmd_print_overview(stdout);
+    return true;
+}
+
+static int run_help(const cmd_command *self, void *values, const cmd_arguments *arguments)
+{
+    (void)self;
+    const help_options *options = values;
+    const char *name = arguments->n_positionals ? arguments->positional[0] : NULL;
+    const cmd_command *command = NULL;
+    bool complete;
+    if (options->directory && (name || options->format != FORMAT_TEXT))
+        return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
+    if (options->directory) return manual_write_files(options->directory);
+    if (!name && options->format == FORMAT_MARKDOWN)
+        return cmd_error(CMD_EXIT_USAGE, "help --format markdown: needs the name of a command or topic");
+    if (name && options->format >= FORMAT_BASH)
+        return cmd_error(CMD_EXIT_USAGE, "help --format: a completion file is for all commands, not for '%s'", name);
+
+    const manual_topic *topic = name ? manual_topic_find(name, strlen(name)) : NULL;
+    for (const cmd_command *const *c = cmd_commands; name && *c; c++)
+        if (strcmp((*c)->name, name) == 0) command = *c;
+    if (command)
+        complete = write_command(command, options->format);
+    else if (topic)
+        complete = write_topic(topic, options->format);
+    else if (name)
+        return unknown_name(name);
+    else
+        complete = write_overview(options->format);
+    return complete ? CMD_EXIT_OK : cmd_error(CMD_EXIT_INTERNAL, "help: out of memory");
+}
+
+static void set_defaults(void *values)
+{
+    *(help_options *)values = (help_options){.format = FORMAT_TEXT};
+}
+
+static const char *const positionals[] = {
+    "NAME",
+    "A command or a topic of the manual; without one, a list of both.",
+    NULL,
+};
+
+static const char *const examples[] = {
+    "How to choose a direction getter:",
+    "glslines help getters",
+    "The manual page of a command:",
+    "glslines help --format man track | man -l -",
+    "Completion in this bash:",
+    "source <(glslines help --format bash)",
+    NULL,
+};
+
+const cmd_command cmd_help_command = {
+    .name = "help",
+    .synopsis = "[COMMAND|TOPIC] [options]",
+    .summary = "Help on a command, or a topic of the manual",
+    .description = "Prints the help of a command, or a topic of the manual, which is built into the program. The same "
+                   "text can be written as manual pages, and the options as completion files for shells.",
+    .positionals = positionals,
+    .max_positionals = 1,
+    .options = option_table,
+    .examples = examples,
+    .values_size = sizeof(help_options),
+    .set_defaults = set_defaults,
+    .run = run_help,
+};

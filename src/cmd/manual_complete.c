@@ -1,0 +1,203 @@
+/* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
+#include "cmd/commands.h"
+#include "cmd/manual.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What may stand behind an option. */
+typedef struct value_kind {
+    char words[256]; /* "a b c", "" where none is known */
+    bool file, folder;
+} value_kind;
+
+/* From the choices, or from a metavar such as "FILE" or "default|small|FILE": words in lower case stand for themselves.
+ */
+static value_kind value_of(const cmd_option *option)
+{
+    value_kind kind = {.words = ""};
+    const char *text = option->choices ? option->choices : option->metavar ? option->metavar : "";
+    for (size_t n; *text; text += n + (text[n] == '|')) {
+        size_t used = strlen(kind.words);
+        bool word = true;
+        n = strcspn(text, "|");
+        for (size_t i = 0; i < n; i++)
+            word = word && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_');
+        if (word) snprintf(kind.words + used, sizeof kind.words - used, "%s%.*s", used ? " " : "", (int)n, text);
+        kind.file =
+            kind.file || (n == 4 && strncmp(text, "FILE", 4) == 0) || (n == 6 && strncmp(text, "PREFIX", 6) == 0);
+        kind.folder = kind.folder || (n == 3 && strncmp(text, "DIR", 3) == 0);
+    }
+    return kind;
+}
+
+static bool takes_value(const cmd_option *option)
+{
+    return option->type != CMD_FLAG && option->type != CMD_COUNT;
+}
+
+/* Calls each() for the options of a command, then for those that all commands have. */
+static void each_option(FILE *out, const cmd_command *command, void (*each)(FILE *, const char *, const cmd_option *))
+{
+    for (const cmd_option *o = command->options; o->name; o++) each(out, command->name, o);
+    for (const cmd_option *o = cmd_common_options; o->name; o++) each(out, command->name, o);
+}
+
+static void write_names(FILE *out, bool commands, bool topics)
+{
+    const char *space = "";
+    for (const cmd_command *const *c = cmd_commands; commands && *c; c++, space = " ")
+        fprintf(out, "%s%s", space, (*c)->name);
+    for (const manual_topic *t = manual_topics; topics && t->name; t++, space = " ")
+        fprintf(out, "%s%s", space, t->name);
+}
+
+/* The first sentence of a help text, without the characters in skip. */
+static void write_sentence(FILE *out, const char *text, const char *skip)
+{
+    for (; *text && !(text[0] == '.' && (text[1] == ' ' || !text[1])); text++)
+        if (!strchr(skip, *text)) fputc(*text == '\n' ? ' ' : *text, out);
+}
+
+static void bash_name(FILE *out, const char *command, const cmd_option *option)
+{
+    (void)command;
+    if (option->letter) fprintf(out, "-%c ", option->letter);
+    fprintf(out, "--%s ", option->name);
+}
+
+static void bash_value(FILE *out, const char *command, const cmd_option *option)
+{
+    if (!takes_value(option)) return;
+    value_kind kind = value_of(option);
+    fprintf(out, "        '%s --%s'", command, option->name);
+    if (option->letter) fprintf(out, " | '%s -%c'", command, option->letter);
+    fputs(")", out);
+    if (*kind.words) fprintf(out, " words='%s'", kind.words);
+    if (kind.file) fprintf(out, "%s files=-f", *kind.words ? ";" : "");
+    if (kind.folder) fprintf(out, "%s files=-d", *kind.words ? ";" : "");
+    fputs(" ;;\n", out);
+}
+
+bool manual_write_bash(FILE *out)
+{
+    fputs("# bash completion of glslines; made by 'glslines help --format bash'\n"
+          "_glslines() {\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W '",
+          out);
+    write_names(out, true, false);
+    fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
+          "    case \"${COMP_WORDS[1]} $before\" in\n",
+          out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) each_option(out, *c, bash_value);
+    fputs("        *)\n            case \"${COMP_WORDS[1]} $current\" in\n", out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fprintf(out, "                '%s -'*) words='", (*c)->name);
+        each_option(out, *c, bash_name);
+        fputs("' ;;\n", out);
+    }
+    fputs("                'help '*) words='", out);
+    write_names(out, true, true);
+    fputs("' ;;\n                *) files=-f ;;\n            esac\n            ;;\n    esac\n"
+          "    [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+          "    [ -z \"$files\" ] || {\n"
+          "        compopt -o filenames 2> /dev/null\n"
+          "        local IFS=$'\\n'\n"
+          "        COMPREPLY+=($(compgen $files -- \"$current\"))\n"
+          "    }\n"
+          "}\n"
+          "complete -F _glslines glslines\n",
+          out);
+    return true;
+}
+
+static void zsh_option(FILE *out, const char *command, const cmd_option *option)
+{
+    (void)command;
+    value_kind kind = value_of(option);
+    if (option->letter)
+        fprintf(out, "                '(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter,
+                option->name);
+    else
+        fprintf(out, "                '--%s[", option->name);
+    write_sentence(out, option->help, "[]'\\");
+    fputc(']', out);
+    if (takes_value(option)) {
+        fprintf(out, ":%s:", option->name);
+        if (kind.file && *kind.words)
+            fprintf(out, "{_alternative \"words:word:(%s)\" \"files:file:_files\"}", kind.words);
+        else if (*kind.words)
+            fprintf(out, "(%s)", kind.words);
+        else if (kind.file)
+            fputs("_files", out);
+        else if (kind.folder)
+            fputs("_files -/", out);
+    }
+    fputs("' \\\n", out);
+}
+
+bool manual_write_zsh(FILE *out)
+{
+    fputs("#compdef glslines\n# zsh completion of glslines; made by 'glslines help --format zsh'\n"
+          "_glslines() {\n    local -a commands\n    commands=(\n",
+          out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fprintf(out, "        '%s:", (*c)->name);
+        write_sentence(out, (*c)->summary, ":'\\");
+        fputs("'\n", out);
+    }
+    fputs("    )\n"
+          "    if ((CURRENT == 2)); then\n        _describe command commands\n        return\n    fi\n"
+          "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n    case $command in\n",
+          out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fprintf(out, "        %s)\n            _arguments \\\n", (*c)->name);
+        each_option(out, *c, zsh_option);
+        if (strcmp((*c)->name, "help") == 0) {
+            fputs("                '*:topic:(", out);
+            write_names(out, true, true);
+            fputs(")'\n", out);
+        } else {
+            fputs("                '*:file:_files'\n", out);
+        }
+        fputs("            ;;\n", out);
+    }
+    fputs("    esac\n}\n_glslines \"$@\"\n", out);
+    return true;
+}
+
+static void fish_option(FILE *out, const char *command, const cmd_option *option)
+{
+    value_kind kind = value_of(option);
+    fprintf(out, "complete -c glslines -n '__fish_seen_subcommand_from %s' -l %s", command, option->name);
+    if (option->letter) fprintf(out, " -s %c", option->letter);
+    if (takes_value(option)) {
+        bool files = kind.file || kind.folder;
+        fputs(files ? " -r -F" : " -x", out);
+        if (*kind.words) fprintf(out, " -a '%s'", kind.words);
+    }
+    fputs(" -d '", out);
+    write_sentence(out, option->help, "'\\");
+    fputs("'\n", out);
+}
+
+bool manual_write_fish(FILE *out)
+{
+    fputs("# fish completion of glslines; made by 'glslines help --format fish'\n"
+          "complete -c glslines -n __fish_use_subcommand -l version -d 'Print the version and exit'\n"
+          "complete -c glslines -n __fish_use_subcommand -s h -l help -d 'List commands and topics'\n",
+          out);
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fprintf(out, "complete -c glslines -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
+        write_sentence(out, (*c)->summary, "'\\");
+        fputs("'\n", out);
+    }
+    for (const cmd_command *const *c = cmd_commands; *c; c++) each_option(out, *c, fish_option);
+    fputs("complete -c glslines -n '__fish_seen_subcommand_from help' -f -a '", out);
+    write_names(out, true, true);
+    fputs("'\n", out);
+    return true;
+}

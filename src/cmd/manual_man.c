@@ -1,0 +1,366 @@
+/* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
+#include "cmd/commands.h"
+#include "cmd/exit.h"
+#include "cmd/manual.h"
+#include "cmd/manual_markdown.h"
+#include "cmd/manual_table.h"
+
+#include <glslines/common.h>
+
+#include <ctype.h>
+#include <string.h>
+
+enum { PAGE_WIDTH = 70 };
+
+typedef struct page {
+    FILE *out;
+    bool fresh;   /* nothing stands under the heading yet, where a paragraph macro would be an error */
+    bool in_code; /* between .nf and .fi */
+    bool failed;  /* memory ran out */
+} page;
+
+/* Text in which roff sees nothing but text. literal: minus signs and quotes are those of the keyboard. */
+static void write_escaped(FILE *out, const char *text, size_t n, bool literal, bool line_start)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 && line_start && (text[0] == '.' || text[0] == '\'')) fputs("\\&", out);
+        switch (text[i]) {
+        case '\\': fputs("\\e", out); break;
+        case '-': fputs(literal || text[i + 1] == '-' || (i > 0 && text[i - 1] == '-') ? "\\-" : "-", out); break;
+        case '~': fputs("\\(ti", out); break;
+        case '^': fputs("\\(ha", out); break;
+        case '`': fputs("\\(ga", out); break;
+        case '\'': fputs("\\(aq", out); break;
+        default: fputc(text[i], out);
+        }
+    }
+}
+
+static void write_plain(FILE *out, const char *text)
+{
+    write_escaped(out, text, strlen(text), false, true);
+}
+
+static void write_literal(FILE *out, const char *text)
+{
+    write_escaped(out, text, strlen(text), true, true);
+}
+
+static void write_link(FILE *out, const md_span *span)
+{
+    const manual_topic *topic = manual_link_topic(span->target, span->n_target);
+    write_escaped(out, span->text, span->n, false, false);
+    if (topic) {
+        fputs(" (\\fBglslines\\-", out);
+        write_escaped(out, topic->name, strlen(topic->name), true, false);
+        fputs("\\fR(7))", out);
+    } else if (strncmp(span->target, "https://", 8) == 0) {
+        fputs(" (", out);
+        write_escaped(out, span->target, span->n_target, true, false);
+        fputc(')', out);
+    }
+}
+
+/* The spans of a line or a paragraph, all on one line of the page. */
+static void write_spans(FILE *out, const char *text)
+{
+    md_span span;
+    for (bool first = true; md_next_span(&text, &span); first = false) {
+        if (span.kind == MD_TEXT) {
+            write_escaped(out, span.text, span.n, false, first);
+            continue;
+        }
+        if (span.kind == MD_LINK) {
+            write_link(out, &span);
+            continue;
+        }
+        fputs(span.kind == MD_EMPHASIS ? "\\fI" : "\\fB", out);
+        write_escaped(out, span.text, span.n, span.kind == MD_CODE, false);
+        fputs("\\fR", out);
+    }
+}
+
+static void new_paragraph(page *p)
+{
+    if (!p->fresh) fputs(".PP\n", p->out);
+    p->fresh = false;
+}
+
+static void write_section(page *p, const char *title)
+{
+    fputs(".SH ", p->out);
+    for (const char *c = title; *c; c++) fputc(toupper((unsigned char)*c), p->out);
+    fputc('\n', p->out);
+    p->fresh = true;
+}
+
+static void heading(void *user, int level, const char *text)
+{
+    page *p = user;
+    if (level == 1) return; /* stands under NAME */
+    if (level == 2) {
+        write_section(p, text);
+        return;
+    }
+    fputs(".SS ", p->out);
+    write_spans(p->out, text);
+    fputc('\n', p->out);
+    p->fresh = true;
+}
+
+static void paragraph(void *user, const char *text)
+{
+    page *p = user;
+    new_paragraph(p);
+    write_spans(p->out, text);
+    fputc('\n', p->out);
+}
+
+static void item(void *user, const char *label, const char *text)
+{
+    page *p = user;
+    fprintf(p->out, ".IP %s 4\n", *label == '-' ? "\\(bu" : label);
+    write_spans(p->out, text);
+    fputc('\n', p->out);
+    p->fresh = false;
+}
+
+static void code(void *user, const char *line)
+{
+    page *p = user;
+    if (line && !p->in_code) {
+        new_paragraph(p);
+        fputs(".RS 4\n.nf\n", p->out);
+    }
+    p->in_code = line != NULL;
+    if (line)
+        write_literal(p->out, line);
+    else
+        fputs(".fi\n.RE", p->out);
+    fputc('\n', p->out);
+}
+
+/* One below the other, for tables that are too wide. */
+static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
+{
+    p->fresh = false;
+    for (size_t r = 1; r < rows; r++) {
+        fputs(".TP\n", p->out);
+        write_spans(p->out, cells[r * columns]);
+        for (size_t c = 1, first = 1; c < columns; c++) {
+            if (!*cells[r * columns + c]) continue;
+            fputs(first ? "\n" : "\n.br\n", p->out);
+            if (columns > 2 && *cells[c]) {
+                write_spans(p->out, cells[c]);
+                fputs(": ", p->out);
+            }
+            write_spans(p->out, cells[r * columns + c]);
+            first = 0;
+        }
+        fputc('\n', p->out);
+    }
+}
+
+static void write_columns(page *p, char *const *cells, size_t rows, size_t columns, const size_t *column_width)
+{
+    bool titled = false;
+    for (size_t c = 0; c < columns; c++) titled = titled || *cells[c];
+    new_paragraph(p);
+    fputs(".na\n.nh\n.TS\n", p->out);
+    for (size_t c = 0; c < columns && titled; c++) fprintf(p->out, "lb%s", c + 1 < columns ? " " : "\n");
+    for (size_t c = 0; c < columns; c++)
+        fprintf(p->out, "lw(%zun)%s", column_width[c] + 1, c + 1 < columns ? " " : ".\n");
+    for (size_t r = titled ? 0 : 1; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            fputs(c ? "\tT{\n" : "T{\n", p->out);
+            write_spans(p->out, cells[r * columns + c]);
+            fputs("\nT}", p->out);
+        }
+        fputc('\n', p->out);
+    }
+    fputs(".TE\n.hy\n.ad\n", p->out);
+}
+
+static void table(void *user, char *const *cells, size_t rows, size_t columns)
+{
+    page *p = user;
+    size_t column_width[MANUAL_MAX_COLUMNS];
+    char **plain = manual_plain_cells(cells, rows * columns);
+    p->failed = p->failed || !plain;
+    if (!plain) return;
+    /* of 80 characters some are margins, and tbl leaves three between columns */
+    if (columns * 2 < PAGE_WIDTH && manual_fit_columns(plain, rows, columns, PAGE_WIDTH - columns * 2, column_width))
+        write_columns(p, cells, rows, columns, column_width);
+    else
+        write_records(p, cells, rows, columns);
+    manual_free_cells(plain, rows * columns);
+}
+
+/* The date of the newest release in the change log, so that the same sources give the same pages. */
+static void release_date(char date[11])
+{
+    const manual_topic *log = manual_topic_find("changelog", strlen("changelog"));
+    const char *line = log ? strstr(log->text, "\n## ") : NULL, *comma = line ? strchr(line, ',') : NULL;
+    snprintf(date, 11, "%.10s", comma ? comma + 1 + strspn(comma + 1, " ") : "1970-01-01");
+}
+
+static void write_title(FILE *out, const char *name, int section, const char *summary)
+{
+    char date[11];
+    release_date(date);
+    fputs("'\\\" t\n.TH GLSLINES", out);
+    if (*name) fputs("\\-", out);
+    for (const char *c = name; *c; c++) {
+        if (*c == '-') fputc('\\', out);
+        fputc(toupper((unsigned char)*c), out);
+    }
+    fprintf(out, " %d %s \"glslines %s\" \"glslines manual\"\n.SH NAME\nglslines%s", section, date, gls_version(),
+            *name ? "\\-" : "");
+    write_literal(out, name);
+    fputs(" \\- ", out);
+    write_spans(out, summary);
+    fputc('\n', out);
+}
+
+bool manual_write_topic_page(FILE *out, const manual_topic *topic)
+{
+    static const md_visitor visitor = {heading, paragraph, item, code, table};
+    char title[256];
+    page p = {.out = out};
+    write_title(out, topic->name, 7, manual_topic_title(topic, title, sizeof title));
+    write_section(&p, "Description");
+    bool complete = md_walk(topic->text, &visitor, &p) && !p.failed;
+    write_section(&p, "See also");
+    fputs("\\fBglslines\\fR(1)\n", out);
+    return complete;
+}
+
+static void write_paragraphs(page *p, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        new_paragraph(p);
+        write_escaped(p->out, text, n, false, true);
+        fputc('\n', p->out);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void write_option(FILE *out, const cmd_option *option, const void *values)
+{
+    char brackets[300];
+    const char *value = option->metavar ? option->metavar : option->choices;
+    manual_option_brackets(option, values, brackets, sizeof brackets);
+    fputs(".TP\n", out);
+    if (option->letter) fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+    fputs("\\fB\\-\\-", out);
+    write_literal(out, option->name);
+    fputs("\\fR", out);
+    if (option->type != CMD_FLAG && option->type != CMD_COUNT && value) {
+        fputs(" \\fI", out);
+        write_literal(out, value);
+        fputs("\\fR", out);
+    }
+    fputc('\n', out);
+    write_plain(out, option->help);
+    write_escaped(out, brackets, strlen(brackets), false, false);
+    fputc('\n', out);
+}
+
+static void write_options(FILE *out, const cmd_option *options, const void *values)
+{
+    const char *group = NULL;
+    for (size_t i = 0; options[i].name; i++) {
+        if (!group || strcmp(group, options[i].group) != 0) {
+            fputs(".SS ", out);
+            write_plain(out, options[i].group);
+            fputc('\n', out);
+        }
+        group = options[i].group;
+        write_option(out, &options[i], values);
+    }
+}
+
+static void write_definition(FILE *out, const char *term, const char *text)
+{
+    fputs(".TP\n\\fB", out);
+    write_literal(out, term);
+    fputs("\\fR\n", out);
+    write_plain(out, text);
+    fputc('\n', out);
+}
+
+static void write_exit_codes(page *p)
+{
+    char code[16];
+    write_section(p, "Exit status");
+    for (size_t i = 0; cmd_exit_text(i); i++) {
+        snprintf(code, sizeof code, "%d", cmd_exit_code(i));
+        write_definition(p->out, code, cmd_exit_text(i));
+    }
+}
+
+static void write_example(page *p, const char *what, const char *line)
+{
+    new_paragraph(p);
+    write_plain(p->out, what);
+    fputs("\n.PP\n.RS 4\n.nf\n", p->out);
+    write_literal(p->out, line);
+    fputs("\n.fi\n.RE\n", p->out);
+}
+
+bool manual_write_command_page(FILE *out, const cmd_command *command)
+{
+    manual_values values = {{0}};
+    page p = {.out = out};
+    command->set_defaults(values.bytes);
+    write_title(out, command->name, 1, command->summary);
+    write_section(&p, "Synopsis");
+    fputs("\\fBglslines ", out);
+    write_literal(out, command->name);
+    fputs("\\fR ", out);
+    write_literal(out, command->synopsis);
+    fputc('\n', out);
+    write_section(&p, "Description");
+    write_paragraphs(&p, command->description);
+    if (command->positionals) write_section(&p, "Arguments");
+    for (const char *const *a = command->positionals; a && *a; a += 2) write_definition(out, a[0], a[1]);
+    write_section(&p, "Options");
+    write_options(out, command->options, values.bytes);
+    write_options(out, cmd_common_options, values.bytes);
+    write_exit_codes(&p);
+    if (command->examples) write_section(&p, "Examples");
+    for (const char *const *e = command->examples; e && *e; e += 2) write_example(&p, e[0], e[1]);
+    write_section(&p, "See also");
+    fputs("\\fBglslines\\fR(1)\n", out);
+    return true;
+}
+
+bool manual_write_overview_page(FILE *out)
+{
+    page p = {.out = out};
+    char title[256];
+    write_title(out, "", 1, "diffusion MRI tractography on any GPU with OpenGL compute shaders");
+    write_section(&p, "Synopsis");
+    fputs("\\fBglslines\\fR \\fICOMMAND\\fR [\\fIarguments\\fR] [\\fIoptions\\fR]\n.br\n"
+          "\\fBglslines help\\fR [\\fICOMMAND\\fR|\\fITOPIC\\fR]\n.br\n\\fBglslines \\-\\-version\\fR\n",
+          out);
+    write_section(&p, "Commands");
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        fputs(".TP\n\\fBglslines\\-", out);
+        write_literal(out, (*c)->name);
+        fputs("\\fR(1)\n", out);
+        write_plain(out, (*c)->summary);
+        fputc('\n', out);
+    }
+    write_section(&p, "Topics");
+    for (const manual_topic *topic = manual_topics; topic->name; topic++) {
+        fputs(".TP\n\\fBglslines\\-", out);
+        write_literal(out, topic->name);
+        fputs("\\fR(7)\n", out);
+        write_spans(out, manual_topic_title(topic, title, sizeof title));
+        fputc('\n', out);
+    }
+    write_exit_codes(&p);
+    return true;
+}

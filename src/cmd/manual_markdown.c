@@ -1,0 +1,202 @@
+/* Reads the manual's Markdown: finds the blocks of a text, then the spans of a block. */
+#include "cmd/manual_markdown.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_COLUMNS = 24 };
+
+/* Length of the line at text, without its end. */
+static size_t line_length(const char *text)
+{
+    return strcspn(text, "\n");
+}
+
+static const char *next_line(const char *text)
+{
+    text += line_length(text);
+    return *text ? text + 1 : text;
+}
+
+static bool is_blank(const char *line)
+{
+    return line[strspn(line, " ")] == '\n' || line[strspn(line, " ")] == '\0';
+}
+
+/* Length of "- " or "1. " at the start of a line, 0 where there is none. */
+static size_t marker_length(const char *line)
+{
+    size_t digits = strspn(line, "0123456789");
+    if (line[0] == '-' && line[1] == ' ') return 2;
+    return digits > 0 && line[digits] == '.' && line[digits + 1] == ' ' ? digits + 2 : 0;
+}
+
+static bool starts_block(const char *line)
+{
+    return is_blank(line) || *line == '#' || *line == '|' || marker_length(line) > 0 || strncmp(line, "```", 3) == 0 ||
+           strncmp(line, "<!--", 4) == 0;
+}
+
+/* The line at *text and those that continue it, with one blank between them; NULL where memory ran out. */
+static char *take_paragraph(const char **text, size_t skip)
+{
+    char *joined = NULL;
+    size_t size;
+    FILE *out = open_memstream(&joined, &size);
+    if (!out) return NULL;
+    for (bool first = true; **text && (first || !starts_block(*text)); first = false) {
+        const char *line = *text + (first ? skip : strspn(*text, " "));
+        int n = (int)line_length(line);
+        while (n > 0 && line[n - 1] == ' ') n--;
+        fprintf(out, "%s%.*s", first ? "" : " ", n, line);
+        *text = next_line(*text);
+    }
+    if (fclose(out) == 0) return joined;
+    free(joined);
+    return NULL;
+}
+
+/* A copy of the cell that starts at *text, which moves behind the border after it; NULL at the end of the line. */
+static char *take_cell(const char **text)
+{
+    const char *start = *text + strspn(*text, " "), *end = start;
+    while (*end && *end != '\n' && *end != '|') end += end[0] == '\\' && end[1] == '|' ? 2 : 1;
+    if (*end != '|') return NULL;
+    *text = end + 1;
+    while (end > start && end[-1] == ' ') end--;
+    char *cell = strndup(start, (size_t)(end - start)), *to = cell;
+    /* a bar needs its backslash in code spans too */
+    for (const char *from = cell; cell && *from; from++)
+        if (from[0] != '\\' || from[1] != '|') *to++ = *from;
+    if (cell) *to = '\0';
+    return cell;
+}
+
+static bool is_rule(const char *line)
+{
+    return strspn(line, "|-: ") == line_length(line);
+}
+
+static bool take_table(const char **text, const md_visitor *visitor, void *user)
+{
+    char **cells = NULL;
+    size_t rows = 0, columns = 0, used = 0;
+    bool complete = true;
+    for (; **text == '|' && complete; *text = next_line(*text)) {
+        if (is_rule(*text)) continue;
+        char **grown = realloc(cells, (used + MAX_COLUMNS) * sizeof *cells), *cell;
+        complete = grown != NULL;
+        if (!complete) break;
+        cells = grown;
+        const char *at = *text + 1;
+        size_t n = 0;
+        while (n < (rows ? columns : MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
+        if (rows == 0) columns = n;
+        for (; n < columns && complete; n++) complete = (cells[used + n] = strdup("")) != NULL;
+        used += n;
+        rows++;
+    }
+    if (complete && rows > 0) visitor->table(user, cells, rows, columns);
+    for (size_t i = 0; i < used; i++) free(cells[i]);
+    free(cells);
+    return complete;
+}
+
+static bool take_code(const char **text, const md_visitor *visitor, void *user)
+{
+    for (*text = next_line(*text); **text && strncmp(*text, "```", 3) != 0; *text = next_line(*text)) {
+        char *line = strndup(*text, line_length(*text));
+        if (!line) return false;
+        visitor->code(user, line);
+        free(line);
+    }
+    visitor->code(user, NULL);
+    *text = next_line(*text);
+    return true;
+}
+
+static bool take_text(const char **text, const md_visitor *visitor, void *user)
+{
+    char label[16] = "";
+    size_t level = strspn(*text, "#"), marker = marker_length(*text);
+    if (marker > 0) snprintf(label, sizeof label, "%.*s", (int)marker - 1, *text);
+    char *line;
+    if (level > 0) {
+        size_t skip = level + strspn(*text + level, " ");
+        line = strndup(*text + skip, line_length(*text + skip));
+        *text = next_line(*text);
+    } else {
+        line = take_paragraph(text, marker);
+    }
+    if (!line) return false;
+    if (level > 0)
+        visitor->heading(user, (int)level, line);
+    else if (marker > 0)
+        visitor->item(user, label, line);
+    else
+        visitor->paragraph(user, line);
+    free(line);
+    return true;
+}
+
+bool md_walk(const char *text, const md_visitor *visitor, void *user)
+{
+    bool complete = true;
+    while (*text && complete) {
+        if (is_blank(text) || strncmp(text, "<!--", 4) == 0)
+            text = next_line(text);
+        else if (strncmp(text, "```", 3) == 0)
+            complete = take_code(&text, visitor, user);
+        else if (*text == '|')
+            complete = take_table(&text, visitor, user);
+        else
+            complete = take_text(&text, visitor, user);
+    }
+    return complete;
+}
+
+/* A span between two equal marks at *text. */
+static bool marked_span(const char **text, const char *mark, md_span_kind kind, md_span *span)
+{
+    size_t n = strlen(mark);
+    const char *start = *text + n, *end;
+    if (strncmp(*text, mark, n) != 0 || isspace((unsigned char)*start) || !(end = strstr(start, mark)) || end == start)
+        return false;
+    *span = (md_span){.kind = kind, .text = start, .n = (size_t)(end - start)};
+    *text = end + n;
+    return true;
+}
+
+static bool link_span(const char **text, md_span *span)
+{
+    if (**text != '[') return false;
+    const char *start = *text + 1, *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
+    if (!end || strcspn(start, "[") < (size_t)(middle - start)) return false;
+    *span = (md_span){MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
+    *text = end + 1;
+    return true;
+}
+
+bool md_next_span(const char **text, md_span *span)
+{
+    const char *start = *text;
+    if (!*start) return false;
+    if (marked_span(text, "`", MD_CODE, span) || marked_span(text, "**", MD_STRONG, span) ||
+        marked_span(text, "*", MD_EMPHASIS, span) || link_span(text, span))
+        return true;
+    *span = (md_span){.kind = MD_TEXT, .text = start, .n = 1};
+    if (strncmp(start, "<br>", 4) == 0) {
+        span->text = "; ";
+        span->n = 2;
+        *text += 4;
+    } else if (*start == '\\' && start[1]) {
+        span->text = start + 1;
+        *text += 2;
+    } else {
+        span->n += strcspn(start + 1, "`*[<\\");
+        *text += span->n;
+    }
+    return true;
+}

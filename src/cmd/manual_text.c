@@ -1,0 +1,154 @@
+/* Topics of the manual as text for a terminal. */
+#include "cmd/manual.h"
+#include "cmd/manual_markdown.h"
+#include "cmd/manual_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct page {
+    FILE *out;
+    int width;
+    bool bold;
+    bool in_code, in_list; /* what the last block was */
+    bool started;
+    bool failed; /* memory ran out */
+} page;
+
+/* An empty line between blocks, none between the items of a list. */
+static void separate(page *p, bool list)
+{
+    if (p->started && !(list && p->in_list)) fputc('\n', p->out);
+    p->started = true;
+    p->in_list = list;
+}
+
+static void heading(void *user, int level, const char *text)
+{
+    page *p = user;
+    char *plain = manual_plain_text(text, false);
+    if (!plain) {
+        p->failed = true;
+        return;
+    }
+    separate(p, false);
+    if (p->bold) fputs("\033[1m", p->out);
+    for (char *c = plain; level == 1 && *c; c++) *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    cmd_wrap(p->out, plain, 0, 0, p->width);
+    if (p->bold) fputs("\033[0m", p->out);
+    free(plain);
+}
+
+static void paragraph(void *user, const char *text)
+{
+    page *p = user;
+    char *plain = manual_plain_text(text, true);
+    if (!plain) {
+        p->failed = true;
+        return;
+    }
+    separate(p, false);
+    cmd_wrap(p->out, plain, 0, 0, p->width);
+    free(plain);
+}
+
+static void item(void *user, const char *label, const char *text)
+{
+    page *p = user;
+    char *plain = manual_plain_text(text, true);
+    if (!plain) {
+        p->failed = true;
+        return;
+    }
+    separate(p, true);
+    int column = fprintf(p->out, "  %s ", label);
+    cmd_wrap(p->out, plain, column, column, p->width);
+    free(plain);
+}
+
+static void code(void *user, const char *line)
+{
+    page *p = user;
+    if (line && !p->in_code) separate(p, false);
+    if (line) fprintf(p->out, *line ? "    %s\n" : "\n", line);
+    p->in_code = line != NULL;
+}
+
+/* Characters of the line of at most width columns that starts at text. */
+static size_t line_length(const char *text, size_t width)
+{
+    size_t end = 0, n = 0;
+    while (text[n]) {
+        n += strcspn(text + n, " ");
+        if (n > width) return end > 0 ? end : width;
+        end = n;
+        n += strspn(text + n, " ");
+    }
+    return end;
+}
+
+static void write_row(FILE *out, char *const *cells, size_t columns, const size_t *column_width)
+{
+    const char *rest[MANUAL_MAX_COLUMNS];
+    bool more = true;
+    for (size_t c = 0; c < columns; c++) rest[c] = cells[c];
+    while (more) {
+        size_t pending = 0; /* blanks that are written only if something follows */
+        more = false;
+        for (size_t c = 0; c < columns; c++) {
+            size_t n = line_length(rest[c], column_width[c]);
+            if (n > 0) fprintf(out, "%*s%.*s", (int)pending, "", (int)n, rest[c]);
+            pending = (n > 0 ? 0 : pending) + column_width[c] - n + MANUAL_GAP;
+            rest[c] += n;
+            rest[c] += strspn(rest[c], " ");
+            more = more || *rest[c];
+        }
+        fputc('\n', out);
+    }
+}
+
+/* Rows one below the other, for tables that are too wide. */
+static void write_records(const page *p, char *const *cells, size_t rows, size_t columns)
+{
+    for (size_t r = 1; r < rows; r++) {
+        cmd_wrap(p->out, cells[r * columns], 0, 2, p->width);
+        for (size_t c = 1; c < columns; c++) {
+            if (!*cells[r * columns + c]) continue;
+            bool named = columns > 2 && *cells[c];
+            int column = fprintf(p->out, "    %s%s", named ? cells[c] : "", named ? ": " : "");
+            cmd_wrap(p->out, cells[r * columns + c], column, 6, p->width);
+        }
+    }
+}
+
+static void table(void *user, char *const *cells, size_t rows, size_t columns)
+{
+    page *p = user;
+    size_t column_width[MANUAL_MAX_COLUMNS];
+    char **plain = manual_plain_cells(cells, rows * columns);
+    bool titled = false;
+    if (plain) {
+        separate(p, false);
+        for (size_t c = 0; c < columns; c++) titled = titled || *plain[c];
+        if (!manual_fit_columns(plain, rows, columns, (size_t)p->width, column_width)) {
+            write_records(p, plain, rows, columns);
+        } else {
+            if (titled) write_row(p->out, plain, columns, column_width);
+            for (size_t c = 0; c < columns && titled; c++) {
+                for (size_t i = 0; i < column_width[c]; i++) fputc('-', p->out);
+                if (c + 1 < columns) fprintf(p->out, "%*s", MANUAL_GAP, "");
+            }
+            if (titled) fputc('\n', p->out);
+            for (size_t r = 1; r < rows; r++) write_row(p->out, plain + r * columns, columns, column_width);
+        }
+    }
+    p->failed = p->failed || !plain;
+    manual_free_cells(plain, rows * columns);
+}
+
+bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold)
+{
+    static const md_visitor visitor = {heading, paragraph, item, code, table};
+    page p = {.out = out, .width = width, .bold = bold};
+    return md_walk(topic->text, &visitor, &p) && !p.failed;
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# The manual in the program: topics as text at any width, manual pages that mandoc accepts, completions that their shells accept and that complete.
+# Usage: sh test/cli/manual.sh TOOL WORK_FOLDER. Uses mandoc, zsh and fish, which may be absent unless GLS_TEST_REQUIRE_GPU is set.
+set -u
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+source=$(cd "$(dirname "$0")/../.." && pwd)
+rm -rf "$2"
+mkdir -p "$2" && cd "$2" || exit 1
+failures=0
+
+# have PROGRAM: whether it is installed; where tests must not be left out its absence is a failure
+have() {
+    command -v "$1" > path && return 0
+    [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || note "$1 is not installed"
+    return 1
+}
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+}
+
+"$tool" help > overview || note "help"
+commands=$(awk '/^Commands:/ { inside = 1; next } /^$/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' overview)
+topics=$(awk '/^Topics/ { inside = 1; next } /^$/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' overview)
+[ "$(echo "$topics" | wc -l)" -ge 15 ] || note "only these topics: $topics"
+grep -q -e --version overview || note "--version is not in the help"
+[ "$(printf '%s\n%s\n' "$commands" "$topics" | sort | uniq -d)" = "" ] || note "a topic has the name of a command, which hides it"
+for file in "$source"/src/doc/*.md; do
+    name=$(basename "$file" .md | tr '[:upper:]' '[:lower:]')
+    case $name in readme | options) continue ;; esac
+    echo "$topics" | grep -qx "$name" || note "src/doc/$name.md is no topic"
+done
+
+# --- text: code may be wider than the terminal, all else not; no marks are left ---
+for topic in $topics; do
+    for width in 60 80 120; do
+        COLUMNS=$width "$tool" help "$topic" > text || note "help $topic"
+        awk -v width=$width 'length > width && !/^    / { exit 1 }' text || note "help $topic: wider than $width columns"
+        [ -s text ] || note "help $topic: empty"
+    done
+    if grep -nE '^(#+ |\||```|<!--)|\]\(|\*\*' text | grep -vE '^[0-9]+:#(!|SBATCH)'; then note "help $topic: marks are left"; fi
+    "$tool" help --format markdown "$topic" | head -n 1 | grep -q '^# ' || note "help --format markdown $topic"
+done
+
+# --- manual pages ---
+"$tool" help --directory share || note "help --directory"
+for command in $commands; do
+    "$tool" help --format man "$command" | cmp -s - "share/man/man1/glslines-$command.1" || note "manual page of $command"
+done
+for topic in $topics; do
+    "$tool" help --format man "$topic" | cmp -s - "share/man/man7/glslines-$topic.7" || note "manual page of $topic"
+done
+"$tool" help --format man | cmp -s - share/man/man1/glslines.1 || note "glslines.1"
+if have mandoc; then
+    mandoc -T lint -W warning share/man/man*/* > lint || note "mandoc: $(head -n 5 lint)"
+    mandoc -T ascii share/man/man1/glslines-track.1 | col -b > page
+    grep -q -e '--max-angle A' page || note "no --max-angle in glslines-track.1"
+    mandoc -T ascii share/man/man7/glslines-clusters.7 | col -b | grep -q '#SBATCH --ntasks=8' || note "no job script in glslines-clusters.7"
+fi
+
+# --- completions ---
+bash_file=share/bash-completion/completions/glslines
+bash -n $bash_file || note "bash does not accept its completion file"
+cat > complete.bash <<'BASH'
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_glslines
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+
+# completes EXPECTED WORDS...: the last word is the one that is completed
+completes() {
+    expected=$1
+    shift
+    found=$(bash complete.bash $bash_file "$@" | sort | tr '\n' ' ')
+    [ "$found" = "$expected" ] || note "completion of '$*': '$found', not '$expected'"
+}
+mkdir folder && touch folder/dwi.nii.gz folder/dwi.bval
+completes "track " glslines tr
+completes "csa csd " glslines track --model cs
+completes "--max-angle --max-directions-per-seed --max-length " glslines track --max-
+completes "folder/dwi.bval folder/dwi.nii.gz " glslines track folder/dwi
+completes "folder/dwi.nii.gz " glslines track --fa folder/dwi.n
+completes "default " glslines track --sphere de
+completes "folder " glslines track --cache-dir fol
+completes "getters getting-started " glslines help get
+completes " " glslines track --max-angle ""
+if have zsh; then zsh -n share/zsh/site-functions/_glslines || note "zsh does not accept its completion file"; fi
+if have fish; then
+    HOME=$PWD fish -c 'source share/fish/vendor_completions.d/glslines.fish; complete -C "glslines track --model c"' > fish.out 2> fish.err
+    grep -q '^csd' fish.out && [ ! -s fish.err ] || note "fish does not complete --model: $(head -n 2 fish.err)"
+fi
+
+[ $failures -eq 0 ] && echo "ok   manual: $(echo "$topics" | wc -l) topics, $(echo "$commands" | wc -l) commands"
+[ $failures -eq 0 ]

@@ -1,0 +1,146 @@
+/* Outputs appear whole or not at all, several together or none, and never over an input or what is no regular file. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "files.h"
+#include "util/output.h"
+#include <glslines/common.h>
+
+static void assert_text(const char *name, const char *text)
+{
+    size_t n;
+    unsigned char *data = get_file(scratch(name), &n);
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(data, text, n);
+    free(data);
+}
+
+static gls_output begin(const char *name, const char *text, bool overwrite, gls_output_group *group)
+{
+    gls_output output;
+    assert_int_equal(gls_output_create(scratch(name), overwrite, &output), GLS_OK);
+    assert_int_equal(gls_output_write(&output, text, strlen(text)), GLS_OK);
+    output.group = group;
+    return output;
+}
+
+static void refused(const char *path, const char *const *inputs, size_t n_inputs, const char *const *others,
+                    size_t n_others, const char *word)
+{
+    for (int overwrite = 0; overwrite < 2; overwrite++) {
+        assert_int_equal(gls_output_check(path, overwrite, inputs, n_inputs, others, n_others), GLS_ERR_OUTPUT);
+        assert_non_null(strstr(gls_last_error(), word));
+        assert_non_null(strstr(gls_last_error(), path));
+    }
+}
+
+static void all_or_none(void **state)
+{
+    (void)state;
+    gls_output_group group = {0};
+    put_file(scratch("old.trx"), "before", 6);
+    gls_output one = begin("old.trx", "after", true, &group), two = begin("new.tck", "new", false, &group);
+    gls_output three = begin("late.json", "ours", false, &group);
+    assert_int_equal(gls_output_commit(&one), GLS_OK);
+    assert_int_equal(gls_output_commit(&two), GLS_OK);
+    assert_int_equal(gls_output_commit(&three), GLS_OK);
+    assert_int_equal(group.n, 3);
+    assert_int_equal(count_files(scratch_folder), 1);
+    /* another program writes the last one meanwhile */
+    put_file(scratch("late.json"), "theirs", 6);
+    assert_int_equal(gls_output_group_commit(&group), GLS_ERR_OUTPUT);
+    assert_non_null(strstr(gls_last_error(), "late.json: exists already"));
+    assert_text("old.trx", "before");
+    assert_text("late.json", "theirs");
+    assert_int_equal(count_files(scratch_folder), 2);
+
+    one = begin("old.trx", "after", true, &group);
+    two = begin("new.tck", "new", false, &group);
+    assert_int_equal(gls_output_commit(&one), GLS_OK);
+    assert_int_equal(gls_output_commit(&two), GLS_OK);
+    assert_int_equal(gls_output_group_commit(&group), GLS_OK);
+    assert_text("old.trx", "after");
+    assert_text("new.tck", "new");
+    assert_int_equal(count_files(scratch_folder), 3);
+    one = begin("other.tck", "x", false, &group);
+    assert_int_equal(gls_output_commit(&one), GLS_OK);
+    gls_output_group_discard(&group);
+    assert_int_equal(count_files(scratch_folder), 3);
+    for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"old.trx", "new.tck", "late.json"}[i]));
+}
+
+/* Killed at any moment before the end, a program leaves nothing. */
+static void killed(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        gls_output output;
+        if (gls_output_create(scratch("k.tck"), false, &output) || gls_output_write(&output, "x", 1)) _exit(1);
+        raise(SIGKILL);
+    }
+    int result = 0;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFSIGNALED(result) && WTERMSIG(result) == SIGKILL);
+    assert_int_equal(count_files(scratch_folder), 0);
+}
+
+static void never_over_inputs(void **state)
+{
+    (void)state;
+    char a[512], link_a[512], in_a[512], absent[512], same_absent[600], folder[512];
+    snprintf(a, sizeof a, "%s", scratch("a.bval"));
+    snprintf(link_a, sizeof link_a, "%s", scratch("link.bval"));
+    snprintf(in_a, sizeof in_a, "%s", scratch("soft.bval"));
+    snprintf(absent, sizeof absent, "%s", scratch("absent.trx"));
+    snprintf(folder, sizeof folder, "%s", scratch("folder"));
+    snprintf(same_absent, sizeof same_absent, "%s/../absent.trx", folder);
+    put_file(a, "0 1000", 6);
+    assert_int_equal(link(a, link_a), 0);
+    assert_int_equal(symlink(a, in_a), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    const char *const inputs[] = {NULL, a};
+    refused(a, inputs, 2, NULL, 0, "is an input");
+    refused(link_a, inputs, 2, NULL, 0, "is an input");
+    refused(in_a, inputs, 2, NULL, 0, "is an input");
+    const char *const others[] = {same_absent, NULL};
+    refused(absent, inputs, 2, others, 2, "another output");
+    assert_int_equal(gls_output_check(absent, false, inputs, 2, NULL, 0), GLS_OK);
+    assert_int_equal(gls_output_check(a, true, NULL, 0, NULL, 0), GLS_OK);
+    assert_int_equal(gls_output_check(a, false, NULL, 0, NULL, 0), GLS_ERR_OUTPUT);
+    unlink(a), unlink(link_a), unlink(in_a), rmdir(folder);
+}
+
+static void regular_files_only(void **state)
+{
+    (void)state;
+    char fifo[512], dangling[512];
+    snprintf(fifo, sizeof fifo, "%s", scratch("fifo"));
+    snprintf(dangling, sizeof dangling, "%s", scratch("dangling"));
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(symlink("nowhere", dangling), 0);
+    refused(fifo, NULL, 0, NULL, 0, "not a regular file");
+    refused("/dev/null", NULL, 0, NULL, 0, "not a regular file");
+    refused(scratch_folder, NULL, 0, NULL, 0, "is a directory");
+    refused(dangling, NULL, 0, NULL, 0, "symbolic link");
+    gls_output output;
+    assert_int_equal(gls_output_create("/dev/null", true, &output), GLS_ERR_OUTPUT);
+    unlink(fifo), unlink(dangling);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(killed),
+        cmocka_unit_test(all_or_none),
+        cmocka_unit_test(never_over_inputs),
+        cmocka_unit_test(regular_files_only),
+    };
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}
