@@ -35,8 +35,10 @@ upward() {
     upward tractogram util image
     upward track util gpu image dwi tractogram
     upward tracts util gpu image dwi phantom tractogram track
-    upward cmd
-} | expect_none "tiers: util <- gpu, image <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
+    upward workflow util image dwi phantom tractogram track tracts
+    upward bench util track workflow
+    upward cmd util track workflow bench
+} | expect_none "tiers: util <- gpu, image <- compute, dwi, tractogram <- phantom, track <- tracts <- workflow <- bench <- cmd"
 
 # without comments and strings, so that naming a function in a message is no call
 code() {
@@ -51,7 +53,7 @@ code() {
     done
 }
 others=$(find src -name '*.[ch]' -not -path 'src/gpu/*')
-library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -name main.c)
+library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -path 'src/bench/*' -not -name main.c)
 # shellcheck disable=SC2086
 code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || true; } | expect_none "GL and EGL only in src/gpu"
 # shellcheck disable=SC2086
@@ -63,6 +65,7 @@ nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^g
 nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(_?exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
+{ find src/cmd -name "*.[ch]" -not -name "manual*" -exec cat {} + | wc -l | awk '$1 > 4000 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 4000 lines"
 
 # every public header compiles alone as C11 and as C++
 for header in include/glslines/*.h; do

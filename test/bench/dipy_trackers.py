@@ -1,8 +1,8 @@
-"""DIPY on the data of `glslines bench`, which runs this script and reads the JSON that it prints.
+"""DIPY on the data of `glslines bench`: peers.py runs this script and reads the JSON that it prints.
 
-    bench_dipy.py DIRECTORY | --check
+    dipy_trackers.py DIRECTORY | --check
 
-DIRECTORY holds job.json and what that names, written by the tool; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
+DIRECTORY holds job.json and what that names, written by peer_data; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
 tracker gets seeds from the front of the list, part by part, and from the front again, until its time is over; what counts is points per second. Streamlines of one point are left
 out, as glslines leaves them out."""
 
@@ -24,7 +24,7 @@ try:
     import nibabel as nib
     import numpy as np
 except ImportError as error:
-    sys.exit(f"{sys.executable}: {error}; install dipy, or name a Python that has it in GLSLINES_PYTHON")
+    sys.exit(f"{sys.executable}: {error}; install dipy")
 if sys.argv[1] == "--check":
     print(dipy.__version__)
     sys.exit()
