@@ -4,6 +4,8 @@
 
 #include <glslines/glslines.h>
 
+struct cJSON;
+
 enum { GLS_N_MODELS = 3, GLS_N_GETTERS = 4, GLS_MAX_METHODS = GLS_N_MODELS * GLS_N_GETTERS };
 
 typedef struct gls_method_score {
@@ -26,6 +28,8 @@ typedef struct gls_method_scores {
  * nseeds, seed_seed (of noise and seeds), device, api and the parameters of the tracker; snr: of the phantom. */
 gls_status gls_methods_score(const gls_job_options *options, double snr, const bool wanted[GLS_N_MODELS][GLS_N_GETTERS],
                              const gls_monitor *monitor, gls_method_scores *scores);
+/* Rules, grid, device and an entry for each method. */
+void gls_method_scores_add(struct cJSON *root, const gls_method_scores *scores);
 void gls_method_scores_finish(gls_method_scores *scores);
 
 #endif
