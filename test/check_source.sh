@@ -36,8 +36,10 @@ upward() {
     upward tractogram util image streamlines
     upward track util gpu image dwi streamlines
     upward tracts util gpu image dwi phantom streamlines tractogram track
-    upward cmd
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
+    upward workflow util image dwi phantom streamlines tractogram track tracts
+    upward bench util track streamlines workflow
+    upward cmd util track workflow bench
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- workflow <- bench <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {
@@ -101,7 +103,7 @@ code() {
     done
 }
 others=$(find src -name '*.[ch]' -not -path 'src/gpu/*')
-library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -name main.c)
+library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -path 'src/bench/*' -not -name main.c)
 # shellcheck disable=SC2086
 code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || true; } | expect_none "GL and EGL only in src/gpu"
 # shellcheck disable=SC2086
@@ -115,6 +117,7 @@ nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $N
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o -name '*.def' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
 
 find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"
+{ find src/cmd -name "*.[ch]" -not -name "manual*" -exec cat {} + | wc -l | awk '$1 > 4000 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 4000 lines"
 
 # every public header compiles alone as C11 and as C++
 for header in include/glslines/*.h; do

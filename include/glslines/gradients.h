@@ -61,8 +61,8 @@ typedef struct gls_shell {
 /* Shells in ascending order, b0 first. At most capacity shells are stored; *n_shells is how many there are. */
 GLS_API void gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells);
 
-/* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, owned by the caller,
- * from malloc) gives each one's index in the old series. bval (> 0) is rounded like the table's, so that 995 finds the
+/* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, to be freed with
+ * gls_free()) gives each one's index in the old series. bval (> 0) is rounded like the table's, so that 995 finds the
  * shell of 1000. GLS_ERR_INPUT if no volume has that b-value. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);

@@ -200,7 +200,9 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
                        const gls_image *mask, const gls_response *response, const gls_csd_options *options,
                        gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
-    GLS_REQUIRE(dwi && gradients && response && options && sh);
+    const gls_csd_options defaults = gls_csd_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(dwi && gradients && response && sh);
     gls_status ready = gls_blas_check("CSD fit");
     if (ready != GLS_OK) return ready;
     gls_status status = check_options(options);

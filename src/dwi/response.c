@@ -89,7 +89,9 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
 gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                  const gls_response_options *options, gls_response *response)
 {
-    GLS_REQUIRE(dwi && gradients && options && response);
+    const gls_response_options defaults = gls_response_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(dwi && gradients && response);
     GLS_REQUIRE(options->roi_radius >= 1 && options->fa_threshold >= 0 && options->fa_threshold < 1);
     gls_image *part = NULL, *fa = NULL, *evals = NULL;
     gls_tensor_options tensor_options = gls_tensor_options_default();

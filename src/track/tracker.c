@@ -145,7 +145,9 @@ static void destroy_engines(gls_tracker *t)
 gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                     const gls_track_input *input, gls_tracker **out)
 {
-    GLS_REQUIRE(devices && params && input && out);
+    const gls_track_params defaults = gls_track_params_default();
+    if (!params) params = &defaults;
+    GLS_REQUIRE(devices && input && out);
     GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
     for (size_t i = 0; i < n; i++) {
         GLS_REQUIRE(devices[i]);
@@ -178,7 +180,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
 gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                               gls_tracker **tracker)
 {
-    GLS_REQUIRE(device && params && input && tracker);
+    GLS_REQUIRE(device && input && tracker);
     return gls_tracker_create_group(&device, 1, params, input, tracker);
 }
 

@@ -6,7 +6,7 @@
 
 #include "gpu.h"
 #include "lines.h"
-#include "track/run/run.h"
+#include "track/run/state.h"
 
 typedef struct collection {
     size_t n, n_points, calls;
