@@ -108,9 +108,9 @@ static void summary_counts(const gls_track_result *r)
              gls_format_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));
     cmd_info("rejected     %s: %s of a single point, %s too short",
-             gls_format_count(r->rejected_single_point + r->rejected_too_short, a, sizeof a),
-             gls_format_count(r->rejected_single_point, b, sizeof b),
-             gls_format_count(r->rejected_too_short, c, sizeof c));
+             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], a, sizeof a),
+             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
+             gls_format_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
     char line[512];
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
@@ -156,9 +156,9 @@ void track_print_summary(const gls_job *job)
     cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
              job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
     if (r->streamlines == 0)
-        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
-                 "empty",
-                 gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a),
-                 gls_format_count(r->seeds, b, sizeof b),
-                 gls_format_count(r->rejected_single_point + r->rejected_too_short, c, sizeof c));
+        cmd_warn(
+            "no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
+            "empty",
+            gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a), gls_format_count(r->seeds, b, sizeof b),
+            gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
 }

@@ -124,8 +124,8 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_uint(counts, "points", r->points);
     gls_json_uint(counts, "truncated", r->truncated);
     cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
-    gls_json_uint(rejected, "single_point", r->rejected_single_point);
-    gls_json_uint(rejected, "too_short", r->rejected_too_short);
+    for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
+        gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "track/internal.h"
+#include "track/check.h"
 #include "workflow/params.h"
 
 static gls_job_options with_user(gls_param_user user)
