@@ -159,6 +159,7 @@ void track_print_summary(const gls_job *job)
         cmd_warn(
             "no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
             "empty",
-            gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a), gls_format_count(r->seeds, b, sizeof b),
+            gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a),
+            gls_format_count(r->seeds, b, sizeof b),
             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
 }
