@@ -419,7 +419,8 @@ static void test_vtk(void **state)
     }
     put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, text, "", 0));
     refuses(scratch("a.vtk"), &lps, "do not follow each other");
-    put_file(scratch("a.vtk"), "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n", 72);
+    static const char other[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n";
+    put_file(scratch("a.vtk"), other, strlen(other));
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");
 }
 
