@@ -34,6 +34,7 @@
 #include <glslines/image.h>
 #include <glslines/log.h>
 #include <glslines/merge.h>
+#include <glslines/msmt.h>
 #include <glslines/odf.h>
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>

@@ -43,7 +43,7 @@ static int choose_shell(cmd_model *m)
         return cmd_error(CMD_EXIT_USAGE, "--shells: got %d b-values; the models are of one shell", shells->n);
     if (!csd && shells->n == 0) return CMD_EXIT_OK;
     if (csd) {
-        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, &m->bval);
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->options->sh_order, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status ? cmd_error_status(status) : CMD_EXIT_OK;
     }

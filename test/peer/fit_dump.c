@@ -55,6 +55,7 @@ static const struct {
     {"csd", 7, "DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]", dump_csd},
     {"sh", 5, "IMAGE BASIS FRAME SPHERE|default|small OUTPREFIX", dump_sh},
     {"amplitudes", 4, "IMAGE DIRECTIONS FRAME OUTPREFIX", dump_amplitudes},
+    {"msmt", 8, "DWI BVAL BVEC MASK|- OUTPREFIX DIRECTIONS|- ORDER RESPONSE..", dump_msmt},
     {"convert", 6, "IMAGE BASIS FRAME BASIS FRAME OUT", dump_convert},
 };
 

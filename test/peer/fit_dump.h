@@ -14,4 +14,7 @@ gls_status dump_amplitudes(int argc, char **argv);
 /* convert IMAGE BASIS FRAME BASIS FRAME OUT. */
 gls_status dump_convert(int argc, char **argv);
 
+/* msmt DWI BVAL BVEC MASK|- OUTPREFIX DIRECTIONS|- ORDER RESPONSE..: OUTPREFIX_0.nii .. for MRtrix3, FSL's vectors. */
+gls_status dump_msmt(int argc, char **argv);
+
 #endif
