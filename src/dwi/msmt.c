@@ -113,21 +113,35 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
     return GLS_OK;
 }
 
-/* Directions along the scanner axes to the voxel axes. */
-static gls_status turn(const gls_grid *grid, const double (*direction)[3], size_t n, double (**turned)[3])
+/* Directions along the scanner axes to the voxel axes, in place. */
+static void turn(const gls_grid *grid, double (*direction)[3], size_t n)
 {
     double axes[3][4] = {{0}}, inverse[3][4];
-    double(*out)[3] = malloc(n * sizeof *out);
-    if (!out) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) axes[r][c] = grid->affine[r][c] / grid->voxel_size[c];
     gls_affine_invert((const double(*)[4])axes, inverse);
     for (size_t i = 0; i < n; i++) {
-        gls_affine_apply((const double(*)[4])inverse, direction[i], out[i]);
-        double norm = hypot(hypot(out[i][0], out[i][1]), out[i][2]);
-        for (int a = 0; a < 3; a++) out[i][a] /= norm;
+        double *v = direction[i];
+        gls_affine_apply((const double(*)[4])inverse, v, v);
+        double norm = hypot(hypot(v[0], v[1]), v[2]);
+        for (int a = 0; a < 3; a++) v[a] /= norm;
     }
-    *turned = out;
+}
+
+gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
+                               size_t *n)
+{
+    if (!given) {
+        gls_status status = gls_csd_directions_default(direction, n);
+        if (status != GLS_OK) return status;
+    } else {
+        double(*copy)[3] = malloc(n_given * sizeof *copy);
+        if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n_given);
+        memcpy(copy, given, n_given * sizeof *copy);
+        *direction = copy;
+        *n = n_given;
+    }
+    turn(grid, *direction, *n);
     return GLS_OK;
 }
 
@@ -136,16 +150,14 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
                             const gls_msmt_options *options)
 {
     int order[GLS_MSMT_MAX_TISSUES];
-    double(*own)[3] = NULL, (*turned)[3] = NULL;
-    size_t n = options->n_directions;
+    double(*direction)[3] = NULL;
+    size_t n = 0;
     gls_status status = choose_orders(response, n_tissues, options, order);
-    if (status == GLS_OK && !options->direction) status = gls_csd_directions_default(&own, &n);
     if (status == GLS_OK)
-        status = turn(&dwi->grid, options->direction ? options->direction : (const double(*)[3])own, n, &turned);
+        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
     if (status == GLS_OK)
-        status = gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])turned, n);
-    free(own);
-    free(turned);
+        status = gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
+    free(direction);
     if (status != GLS_OK) return status;
     job->volume = malloc(job->plan.fit.n * sizeof *job->volume);
     if (!job->volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", job->plan.fit.n);

@@ -20,4 +20,9 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
                               const double (*direction)[3], size_t n_directions);
 void gls_msmt_plan_finish(gls_msmt_plan *plan);
 
+/* The directions of a constraint along the voxel axes: those given along the scanner axes, or for NULL the built-in ones.
+ * From malloc. */
+gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
+                               size_t *n);
+
 #endif
