@@ -51,14 +51,14 @@ GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
 /* Volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester et al.
- * 1996), as MRtrix3 does: a volume with two others within 80 s/mm2 (exclusive) starts a shell, which takes them and goes
- * on through those of them that have two others as near. So 1000, 1060, 1120, three of each, are one shell; a volume
- * without such company belongs to none. */
+ * 1996), as MRtrix3 does: a volume with two others within 80 s/mm2 (exclusive) starts a shell, which takes them and
+ * goes on through those of them that have two others as near. So 1000, 1060, 1120, three of each, are one shell; a
+ * volume without such company belongs to none. */
 typedef struct gls_shell {
-    double bval;               /* mean, not rounded, s/mm2 */
-    double deviation;          /* standard deviation of the b-values */
+    double bval;      /* mean, not rounded, s/mm2 */
+    double deviation; /* standard deviation of the b-values */
     double min_bval, max_bval;
-    size_t n;                  /* volumes */
+    size_t n; /* volumes */
     bool is_b0;
 } gls_shell;
 

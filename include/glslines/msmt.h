@@ -14,8 +14,8 @@ extern "C" {
 #define GLS_MSMT_MAX_TISSUES 4
 #define GLS_MSMT_MAX_ORDER 12
 
-/* Signal of a tissue in every shell: coefficient (s, i) is that of the spherical harmonic (l = 2 i, m = 0) of the signal
- * of shell s with the fibre along z, in raw signal units. */
+/* Signal of a tissue in every shell: coefficient (s, i) is that of the spherical harmonic (l = 2 i, m = 0) of the
+ * signal of shell s with the fibre along z, in raw signal units. */
 typedef struct gls_tissue_response {
     size_t n_shells; /* b0 included, ascending b */
     int order;       /* highest even degree; 0 is isotropic */
@@ -43,16 +43,16 @@ GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response
                                              const gls_gradients *gradients, bool force);
 
 /* Directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x y z
- * (any length above 0). From malloc. GLS_ERR_INPUT for fewer than 45, for two that are the same or opposite (closer than
- * 0.06 degrees), and for an elevation above pi. */
+ * (any length above 0). From malloc. GLS_ERR_INPUT for fewer than 45, for two that are the same or opposite (closer
+ * than 0.06 degrees), and for an elevation above pi. */
 GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction)[3], size_t *n);
 /* The built-in ones: 300, no two opposite. From malloc. */
 GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);
 
 typedef struct gls_msmt_options {
-    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8. Where the
-                                        response has no coefficient it counts as 0, with a warning */
-    const double (*direction)[3];    /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */
+    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8. Where
+                                        the response has no coefficient it counts as 0, with a warning */
+    const double (*direction)[3]; /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */
     size_t n_directions;
 } gls_msmt_options;
 GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL options mean */
@@ -61,12 +61,12 @@ GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL optio
  * all shells, b0 included, such that no ODF is negative in the directions of the constraint. The result is the one of
  * MRtrix3's dwi2fod msmt_csd to 1e-6 (coefficients of about 0.3), with the exception of few voxels where that stops
  * early. tissue[t] gets gls_sh_count(order) volumes of GLS_SH_DESCOTEAUX07_LEGACY coefficients along the voxel axes, in
- * units of the response: a voxel like it has 1 / sqrt(4 pi) in the first volume. 0 outside the mask and in voxels with a
- * value that is not finite (counted in a warning). Volumes that belong to no shell are left out and named in a warning.
- * GLS_ERR_INPUT if there are more tissues than shells, if a response does not fit (see gls_tissue_response_check()), or if
- * there are more shells than the square root of the number of volumes. Voxels that do not settle keep their last point and
- * are counted in the log. The same data give the same bytes for any number of threads. GLS_ERR_CANCELLED if progress (may
- * be NULL) returns false. */
+ * units of the response: a voxel like it has 1 / sqrt(4 pi) in the first volume. 0 outside the mask and in voxels with
+ * a value that is not finite (counted in a warning). Volumes that belong to no shell are left out and named in a
+ * warning. GLS_ERR_INPUT if there are more tissues than shells, if a response does not fit (see
+ * gls_tissue_response_check()), or if there are more shells than the square root of the number of volumes. Voxels that
+ * do not settle keep their last point and are counted in the log. The same data give the same bytes for any number of
+ * threads. GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
 GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,

@@ -9,8 +9,8 @@ typedef struct gls_blocks {
     const char *what;      /* names the work in messages */
     const gls_image *mask; /* 1 volume, or NULL: all voxels */
     size_t voxels;
-    size_t size;           /* voxels of a block, at most; those of a block come from a run of 1024 */
-    size_t scratch_bytes;  /* that solve gets, 64-byte aligned, its own for each thread */
+    size_t size;          /* voxels of a block, at most; those of a block come from a run of 1024 */
+    size_t scratch_bytes; /* that solve gets, 64-byte aligned, its own for each thread */
     gls_csd_progress progress;
     void *progress_user;
     void (*solve)(void *job, const size_t *index, size_t n, void *scratch); /* from any thread; n voxels, ascending */

@@ -49,7 +49,8 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     job *job = user;
     double *coefficients = (double *)((char *)memory + round_up(gls_csd_scratch_bytes(&job->plan)));
     float *signal = (float *)((char *)coefficients + coefficients_bytes(&job->plan));
-    size_t n_broken = gls_blocks_gather((const float *const *)job->volume, job->plan.n, index, n, GLS_CSD_BLOCK, signal);
+    size_t n_broken =
+        gls_blocks_gather((const float *const *)job->volume, job->plan.n, index, n, GLS_CSD_BLOCK, signal);
     size_t n_unsettled = job->kernel(&job->plan, signal, GLS_CSD_BLOCK, n, memory, coefficients);
     for (size_t j = 0; j < job->plan.k; j++) {
         float *to = job->sh->data + j * job->voxels;

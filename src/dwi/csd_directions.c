@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_DIRECTIONS 45  /* as many as an ODF of order 8 has coefficients */
-#define MIN_ANGLE 1e-3     /* radians between two that count as different */
+#define MIN_DIRECTIONS 45 /* as many as an ODF of order 8 has coefficients */
+#define MIN_ANGLE 1e-3    /* radians between two that count as different */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {

@@ -30,12 +30,12 @@ typedef struct study {
     const gls_gradients *gradients;
     const gls_responses_options *options;
     size_t n, *voxel;
-    double *sdm;       /* signal decay metric: how much the signal falls with b */
+    double *sdm; /* signal decay metric: how much the signal falls with b */
     float *fa;
     double (*axis)[3];
     uint8_t *wm, *gm, *csf, *outlier, *half;
-    double *work;      /* n values */
-    float *single;     /* n values */
+    double *work;  /* n values */
+    float *single; /* n values */
 } study;
 
 static void finish(study *s)
@@ -81,7 +81,8 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
 }
 
 /* Means of the shells at a voxel, negative values as 0, in single precision. */
-static void shell_means(const study *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v, float *mean)
+static void shell_means(const study *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
+                        float *mean)
 {
     size_t voxels = gls_grid_voxels(&s->dwi->grid);
     double sum[64] = {0};
@@ -320,10 +321,11 @@ static gls_status estimate(study *s, gls_tissue_response **response)
     size_t n_csf = count(s, s->csf), n_gm = count(s, s->gm), n_wm = count(s, s->wm);
     gls_log(GLS_LOG_INFO, "responses: refined white matter %zu, grey matter %zu, CSF %zu", n_wm, n_gm, n_csf);
     if (n_wm == 0 || n_gm == 0 || n_csf == 0)
-        return gls_fail(GLS_ERR_INPUT,
-                        "responses: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu of %zu, refined "
-                        "%zu, %zu, %zu): give responses (--response)",
-                        n[0], n[1], n[2], s->n, n_wm, n_gm, n_csf);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "responses: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu of %zu, refined "
+            "%zu, %zu, %zu): give responses (--response)",
+            n[0], n[1], n[2], s->n, n_wm, n_gm, n_csf);
     double *score = malloc(s->n * sizeof *score);
     if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
     keep_best(s, s->csf, s->sdm, part_of(n_csf, s->options->csf_percent));

@@ -31,8 +31,10 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
     gls_status status = gls_tissue_response_create(csf->n_shells, SHARP_ORDER, response);
     for (size_t s = 0; s < csf->n_shells && status == GLS_OK; s++)
         for (size_t l = 0; l <= SHARP_ORDER / 2; l++)
-            (*response)->zonal[s * (SHARP_ORDER / 2 + 1) + l] =
-                l == 0 ? c : s == 0 && gradients->n_b0 > 0 ? 0 : l % 2 ? -c : c;
+            (*response)->zonal[s * (SHARP_ORDER / 2 + 1) + l] = l == 0                          ? c
+                                                                : s == 0 && gradients->n_b0 > 0 ? 0
+                                                                : l % 2                         ? -c
+                                                                                                : c;
     return status;
 }
 
@@ -79,8 +81,7 @@ static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, con
             kernel(fit, data, count, memory, f);
             for (size_t v = 0; v < count; v++) {
                 for (size_t j = 0; j < k; j++) sh[j] = f[j * GLS_NONNEG_BLOCK + v];
-                score[(size_t)first + v] =
-                    largest(order, sh, sphere, matrix) / (sh[0] + f[k * GLS_NONNEG_BLOCK + v]);
+                score[(size_t)first + v] = largest(order, sh, sphere, matrix) / (sh[0] + f[k * GLS_NONNEG_BLOCK + v]);
             }
         }
         free(memory);

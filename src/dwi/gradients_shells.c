@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH 80.0      /* s/mm2: b-values closer than this are neighbours */
+#define REACH 80.0       /* s/mm2: b-values closer than this are neighbours */
 #define MIN_NEIGHBOURS 3 /* itself included: with fewer a volume starts no shell */
-#define CLEARLY 10.0    /* times nearer than the next shell */
-#define FAR_OFF 0.2     /* of the shell's b-value: beyond, a request names no shell */
+#define CLEARLY 10.0     /* times nearer than the next shell */
+#define FAR_OFF 0.2      /* of the shell's b-value: beyond, a request names no shell */
 
 /* What the clustering needs; one allocation. */
 typedef struct clusters {
@@ -148,8 +148,8 @@ void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t 
     text[0] = '\0';
     for (size_t i = 0; i < gradients->n && used + 64 < room; i++)
         if (of[i] == GLS_NO_SHELL)
-            used += (size_t)snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i,
-                                     gradients->bval[i]);
+            used +=
+                (size_t)snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i, gradients->bval[i]);
 }
 
 /* How many of its own standard deviations a shell is away. */

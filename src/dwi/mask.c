@@ -99,11 +99,9 @@ gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradient
     size_t *of = malloc(gradients->n * sizeof *of);
     uint8_t *set = calloc(voxels, 1);
     float *mean = malloc(voxels * sizeof *mean);
-    gls_status status = of && set && mean
-                            ? gls_gradients_cluster(gradients, &shell, &n_shells, of)
-                            : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    for (size_t s = 0; s < n_shells && status == GLS_OK; s++)
-        n_found += add_shell(dwi, gradients, of, s, mean, set);
+    gls_status status = of && set && mean ? gls_gradients_cluster(gradients, &shell, &n_shells, of)
+                                          : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
+    for (size_t s = 0; s < n_shells && status == GLS_OK; s++) n_found += add_shell(dwi, gradients, of, s, mean, set);
     if (status == GLS_OK && n_found == 0) {
         gls_log(GLS_LOG_WARNING, "mask: no threshold splits the signal; all voxels with a signal are taken");
         memset(set, 1, voxels);

@@ -4,8 +4,8 @@
 
 #include <glslines/image.h>
 
-/* All by the 6 neighbours; what lies outside the grid is not in the set, so erosion takes voxels at its border. times >=
- * 0 passes. */
+/* All by the 6 neighbours; what lies outside the grid is not in the set, so erosion takes voxels at its border. times
+ * >= 0 passes. */
 gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
 /* Keeps the largest component; of several as large the one that comes first. */

@@ -54,8 +54,7 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     double *coefficients = (double *)((char *)memory + round_up(gls_nonneg_scratch_bytes(fit)));
     double *data = coefficients + fit->k * GLS_NONNEG_BLOCK;
     float *signal = (float *)(data + fit->n * GLS_NONNEG_BLOCK);
-    size_t n_broken =
-        gls_blocks_gather((const float *const *)job->volume, fit->n, index, n, GLS_NONNEG_BLOCK, signal);
+    size_t n_broken = gls_blocks_gather((const float *const *)job->volume, fit->n, index, n, GLS_NONNEG_BLOCK, signal);
     for (size_t i = 0; i < fit->n * GLS_NONNEG_BLOCK; i++) data[i] = signal[i];
     size_t n_unsettled = job->kernel(fit, data, n, memory, coefficients);
     for (size_t t = 0; t < job->plan.n_tissues; t++)
@@ -79,17 +78,18 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     if (n_weighted == 0)
         status = gls_fail(GLS_ERR_INPUT, "the gradient table has no shell of three volumes or more");
     else if (n * n > gradients->n && n > 3)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%zu shells among %zu volumes are no shells but a grid of b-values (%s): use another model, or "
-                          "one shell alone",
-                          n, gradients->n, text);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%zu shells among %zu volumes are no shells but a grid of b-values (%s): use another model, or "
+                     "one shell alone",
+                     n, gradients->n, text);
     else if (n_tissues > n)
         status = gls_fail(GLS_ERR_INPUT,
                           "%zu tissues need as many b-values, there are %zu (%s%s): deconvolve into %zu tissues",
                           n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
     if (status == GLS_OK)
-        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s", n_tissues,
-                gradients->n_b0, n_weighted, text);
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s",
+                n_tissues, gradients->n_b0, n_weighted, text);
     for (size_t i = 0; i < n && status == GLS_OK; i++)
         if (!shell[i].is_b0 && shell[i].n < 6)
             gls_log(GLS_LOG_WARNING, "the shell of b = %.6g s/mm2 has %zu directions only", shell[i].bval, shell[i].n);
@@ -105,10 +105,11 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
         GLS_REQUIRE(asked >= -1 && asked <= GLS_MSMT_MAX_ORDER && (asked < 0 || asked % 2 == 0));
         order[t] = asked >= 0 ? asked : has < USUAL_MAX_ORDER ? has : USUAL_MAX_ORDER;
         if (order[t] > has)
-            gls_log(GLS_LOG_WARNING,
-                    "tissue %zu: the response has coefficients up to order %d, those up to %d count as 0: the constraint "
-                    "alone supplies them",
-                    t + 1, has, order[t]);
+            gls_log(
+                GLS_LOG_WARNING,
+                "tissue %zu: the response has coefficients up to order %d, those up to %d count as 0: the constraint "
+                "alone supplies them",
+                t + 1, has, order[t]);
     }
     return GLS_OK;
 }
@@ -156,7 +157,8 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     if (status == GLS_OK)
         status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
     if (status == GLS_OK)
-        status = gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
+        status =
+            gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
     free(direction);
     if (status != GLS_OK) return status;
     job->volume = malloc(job->plan.fit.n * sizeof *job->volume);

@@ -8,7 +8,7 @@
 
 typedef struct gls_msmt_plan {
     gls_nonneg_plan fit;
-    size_t *volume;     /* fit.n: of the series, those that belong to a shell */
+    size_t *volume; /* fit.n: of the series, those that belong to a shell */
     size_t n_tissues;
     int order[GLS_MSMT_MAX_TISSUES];
     size_t first[GLS_MSMT_MAX_TISSUES + 1]; /* coefficient of each tissue */
@@ -20,8 +20,8 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
                               const double (*direction)[3], size_t n_directions);
 void gls_msmt_plan_finish(gls_msmt_plan *plan);
 
-/* The directions of a constraint along the voxel axes: those given along the scanner axes, or for NULL the built-in ones.
- * From malloc. */
+/* The directions of a constraint along the voxel axes: those given along the scanner axes, or for NULL the built-in
+ * ones. From malloc. */
 gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
                                size_t *n);
 

@@ -3,11 +3,11 @@
  *
  *   minimise |H f - s|^2 + ridges   subject to   A f >= 0
  *
- * With the Cholesky factor L of H'H, y = L' f turns this into: the point y nearest to y_u = L^-1 H' s with B y >= 0, where
- * B = A L^-T with rows of length 1. Two ridges of 1e-10 make it well posed, as in Jeurissen et al. 2014's own program:
- * one on the diagonal of H'H, and one on the multipliers, (B_a B_a' + 1e-10) lambda = -B_a y_u for the active rows a,
- * which is a penalty on negative values. A primal-dual interior point method (Mehrotra 1992) solves it: a fixed amount of
- * work per iteration without branches, hence several voxels in the lanes of vector registers. */
+ * With the Cholesky factor L of H'H, y = L' f turns this into: the point y nearest to y_u = L^-1 H' s with B y >= 0,
+ * where B = A L^-T with rows of length 1. Two ridges of 1e-10 make it well posed, as in Jeurissen et al. 2014's own
+ * program: one on the diagonal of H'H, and one on the multipliers, (B_a B_a' + 1e-10) lambda = -B_a y_u for the active
+ * rows a, which is a penalty on negative values. A primal-dual interior point method (Mehrotra 1992) solves it: a fixed
+ * amount of work per iteration without branches, hence several voxels in the lanes of vector registers. */
 #ifndef GLS_DWI_NONNEG_H
 #define GLS_DWI_NONNEG_H
 
@@ -20,15 +20,16 @@ enum {
 };
 
 typedef struct gls_nonneg_plan {
-    size_t n;        /* data of a voxel */
-    size_t k;        /* coefficients */
-    size_t padded;   /* k up to the next multiple of GLS_NONNEG_TILE */
-    size_t n_rows;   /* inequalities */
-    double *project; /* n x padded: the transpose of L^-1 H', y_u = project' s; 64-byte aligned like all matrices here */
-    double *rows;    /* B, padded; rows of zeros follow up to a multiple of 8 */
-    double *factor;  /* L, k x k, row-major */
-    double *inside;  /* k: a point y with B y > 0, and then its n_rows values B y */
-    double drift;    /* length of the sum of all rows */
+    size_t n;      /* data of a voxel */
+    size_t k;      /* coefficients */
+    size_t padded; /* k up to the next multiple of GLS_NONNEG_TILE */
+    size_t n_rows; /* inequalities */
+    double
+        *project;   /* n x padded: the transpose of L^-1 H', y_u = project' s; 64-byte aligned like all matrices here */
+    double *rows;   /* B, padded; rows of zeros follow up to a multiple of 8 */
+    double *factor; /* L, k x k, row-major */
+    double *inside; /* k: a point y with B y > 0, and then its n_rows values B y */
+    double drift;   /* length of the sum of all rows */
 } gls_nonneg_plan;
 
 /* design: H (n x k), or with standard_form the matrix H'H itself (k x k, n = k), then the data are H's. rows: A (n_rows

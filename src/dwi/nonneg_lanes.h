@@ -1,11 +1,11 @@
 /* The constrained fit of a block of voxels for one instruction set. Included once for each with
  *   LANES, COLUMNS, TARGET, NAME(x)   as in lanes_cholesky.h
  *   WIDE    tiles of the normal matrix that are in work together
- * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. Everything runs
- * on vectors across the slots, so a voxel's numbers do not depend on its neighbours.
+ * LANES voxels are in work at a time, each in a slot; the place of one that is done is taken by the next. Everything
+ * runs on vectors across the slots, so a voxel's numbers do not depend on its neighbours.
  *
- * Unknowns are y, the multipliers l >= 0 of the rows and their slack s = B y + SOFTNESS l >= 0, at the solution y = y_u +
- * B'l and s l = 0. With weights d = l / (s + SOFTNESS l) a step solves (I + B' diag(d) B) dy = y_u - y + B' t. */
+ * Unknowns are y, the multipliers l >= 0 of the rows and their slack s = B y + SOFTNESS l >= 0, at the solution y = y_u
+ * + B'l and s l = 0. With weights d = l / (s + SOFTNESS l) a step solves (I + B' diag(d) B) dy = y_u - y + B' t. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
@@ -18,21 +18,21 @@
 
 /* Scratch memory; all arrays of vectors run across slots or voxels. */
 typedef struct SLOTS {
-    VD *start;           /* padded x VECS: y_u of the block */
-    VD *first;           /* rows x VECS: B y_u */
-    VD *solution;        /* padded x VECS */
-    VD *target;          /* padded: y_u of the slots */
-    VD *y;               /* padded */
-    VD *step;            /* padded: of y */
-    VD *slack, *lambda;  /* rows */
-    VD *inverse_slack;   /* rows; 1 / s */
-    VD *inverse_lambda;  /* rows; 1 / l */
-    VD *inverse_sum;     /* rows; 1 / (s + SOFTNESS l) */
-    VD *weight;          /* rows; d */
-    VD *pull;            /* rows; t, then the change of s */
-    VD *centre;          /* rows; what s l is to become less what it is, then the change of l */
-    VD *factor;          /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, the right side below them */
-    VD *inverse;         /* padded: of the diagonal */
+    VD *start;          /* padded x VECS: y_u of the block */
+    VD *first;          /* rows x VECS: B y_u */
+    VD *solution;       /* padded x VECS */
+    VD *target;         /* padded: y_u of the slots */
+    VD *y;              /* padded */
+    VD *step;           /* padded: of y */
+    VD *slack, *lambda; /* rows */
+    VD *inverse_slack;  /* rows; 1 / s */
+    VD *inverse_lambda; /* rows; 1 / l */
+    VD *inverse_sum;    /* rows; 1 / (s + SOFTNESS l) */
+    VD *weight;         /* rows; d */
+    VD *pull;           /* rows; t, then the change of s */
+    VD *centre;         /* rows; what s l is to become less what it is, then the change of l */
+    VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, the right side below them */
+    VD *inverse;        /* padded: of the diagonal */
     VD scale, gap, residual;
     size_t voxel[LANES];
     int iterations[LANES];

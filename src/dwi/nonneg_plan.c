@@ -40,8 +40,7 @@ static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standar
         }
     for (size_t i = 0; i < k; i++) largest = fmax(largest, normal[i * k + i]);
     for (size_t i = 0; i < k; i++) normal[i * k + i] += RIDGE * largest;
-    return isfinite(largest) &&
-           LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
+    return isfinite(largest) && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
 }
 
 /* x = L^-1 x for a vector of k. */

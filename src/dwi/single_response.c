@@ -57,8 +57,8 @@ static void rank(candidates *c)
 }
 
 /* The response of the n best. */
-static gls_status respond(const gls_image *dwi, const gls_gradients *gradients, const candidates *c, size_t n, int order,
-                          size_t shell, gls_tissue_response **response)
+static gls_status respond(const gls_image *dwi, const gls_gradients *gradients, const candidates *c, size_t n,
+                          int order, size_t shell, gls_tissue_response **response)
 {
     size_t *voxel = malloc(n * sizeof *voxel);
     double(*axis)[3] = malloc(n * sizeof *axis);
@@ -193,9 +193,9 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     double *matrix = malloc(p->sphere->n * k * sizeof *matrix);
     gls_csd_options options = gls_csd_options_default();
     options.sh_order = order;
-    gls_status status = matrix ? gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL,
-                                             &sh)
-                               : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", p->sphere->n);
+    gls_status status =
+        matrix ? gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL, &sh)
+               : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", p->sphere->n);
     if (status != GLS_OK) goto fail;
     gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])p->sphere->vertex, p->sphere->n, matrix);
     p->c.n = 0;
@@ -291,7 +291,8 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     p.volume = volume;
     p.sphere = sphere;
     status = repeat(&p, mask, options->n_voxels, shell, last, &made);
-    if (status == GLS_OK) status = mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
+    if (status == GLS_OK)
+        status = mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
     if (status != GLS_OK) goto fail;
     *response = made;
     made = NULL;

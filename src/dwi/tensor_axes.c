@@ -17,8 +17,13 @@ static void set_design(const gls_gradients *gradients, double (*design)[P])
 {
     for (size_t i = 0; i < gradients->n; i++) {
         const double b = gradients->bval[i], *g = gradients->bvec[i];
-        const double row[P] = {-b * g[0] * g[0],     -b * g[1] * g[1],     -b * g[2] * g[2], -2 * b * g[0] * g[1],
-                               -2 * b * g[0] * g[2], -2 * b * g[1] * g[2], 1};
+        const double row[P] = {-b * g[0] * g[0],
+                               -b * g[1] * g[1],
+                               -b * g[2] * g[2],
+                               -2 * b * g[0] * g[1],
+                               -2 * b * g[0] * g[2],
+                               -2 * b * g[1] * g[2],
+                               1};
         memcpy(design[i], row, sizeof row);
     }
 }

@@ -138,14 +138,15 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
     if (status != GLS_OK) return status;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != response->n_shells)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the series has %zu shells%s: %s", name, response->n_shells, n,
-                          gradients->n_b0 ? " with the b0" : "", text);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the series has %zu shells%s: %s", name, response->n_shells,
+                          n, gradients->n_b0 ? " with the b0" : "", text);
     for (size_t i = 0; i < n && status == GLS_OK && response->bval && !force; i++)
         if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
-            status = gls_fail(GLS_ERR_INPUT,
-                              "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g; force it to use it all the "
-                              "same",
-                              name, i + 1, response->bval[i], shell[i].bval);
+            status =
+                gls_fail(GLS_ERR_INPUT,
+                         "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g; force it to use it all the "
+                         "same",
+                         name, i + 1, response->bval[i], shell[i].bval);
     if (status == GLS_OK) warn_of_values(response, name, shell);
     free(shell);
     return status;

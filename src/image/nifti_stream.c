@@ -95,8 +95,7 @@ static void convert(pipeline *p)
 static gls_status read_pipeline(const reader *r)
 {
     pthread_t thread;
-    pipeline p = {
-        .r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES};
+    pipeline p = {.r = r, .ring = malloc(RING * BLOCK_BYTES), .n_blocks = (r->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES};
     if (!p.ring) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.changed, NULL);

@@ -19,8 +19,8 @@ struct gls_stream {
     bool at_end;     /* of the gzip data */
     bool file_ended; /* nothing is left to be read */
     uint64_t size;
-    gls_inflater *inflater;    /* NULL: the data are not packed */
-    size_t in_pos, in_n; /* unread part of in */
+    gls_inflater *inflater; /* NULL: the data are not packed */
+    size_t in_pos, in_n;    /* unread part of in */
     unsigned char in[IN_BYTES];
 };
 

@@ -96,8 +96,7 @@ gls_status dump_responses(int argc, char **argv)
     char path[4096];
     gls_responses_options options = gls_responses_options_default();
     gls_status status = read_input(argv, &in);
-    if (status == GLS_OK && argc > 6)
-        status = gls_csd_directions_read(argv[6], &direction, &options.n_directions);
+    if (status == GLS_OK && argc > 6) status = gls_csd_directions_read(argv[6], &direction, &options.n_directions);
     if (argc > 7) options.erode = atoi(argv[7]);
     options.direction = (const double(*)[3])direction;
     double begin = cpu_seconds();
