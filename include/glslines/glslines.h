@@ -29,10 +29,13 @@
 #include <glslines/image.h>
 #include <glslines/log.h>
 #include <glslines/merge.h>
+#include <glslines/msmt.h>
+#include <glslines/normalise.h>
 #include <glslines/odf.h>
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
 #include <glslines/qball.h>
+#include <glslines/responses.h>
 #include <glslines/score.h>
 #include <glslines/seeds.h>
 #include <glslines/sh.h>

@@ -73,8 +73,8 @@ static gls_status read_input(fit_run *run)
     if (!status) status = gls_image_count_voxels(run->mask, o->mask, "mask", &run->mask_voxels);
     if (!status) status = gls_series_check(&run->series, run->mask);
     if (status) return status;
-    gls_series_log_shells(&run->series);
-    status = gls_series_model_init(&run->model, &o->model, &run->series);
+    status = gls_series_log_shells(&run->series);
+    if (!status) status = gls_series_model_init(&run->model, &o->model, &run->series);
     run->seconds_read = gls_clock_seconds() - run->start;
     return status;
 }

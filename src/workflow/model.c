@@ -43,13 +43,14 @@ static gls_status choose_shell(gls_model *m)
         return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; the models are of one shell", shells->n);
     if (!csd && shells->n == 0) return GLS_OK;
     if (csd) {
-        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, &m->bval);
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->options->sh_order, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
     }
     gls_shell shell[2];
     size_t n;
-    gls_gradients_shells(m->selected, shell, 2, &n);
+    status = gls_gradients_shells(m->selected, shell, 2, &n);
+    if (status) return status;
     m->bval = shell[n > 1 ? 1 : 0].bval;
     gls_log(GLS_LOG_INFO, "the model uses the shell of b = %g s/mm2", m->bval);
     return GLS_OK;

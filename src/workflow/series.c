@@ -83,10 +83,11 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
     return any ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
 }
 
-void gls_series_log_shells(gls_series *s)
+gls_status gls_series_log_shells(gls_series *s)
 {
     size_t n;
-    gls_gradients_shells(s->gradients, s->shell, SERIES_MAX_SHELLS, &n);
+    gls_status status = gls_gradients_shells(s->gradients, s->shell, SERIES_MAX_SHELLS, &n);
+    if (status) return status;
     s->n_shells = n < SERIES_MAX_SHELLS ? n : SERIES_MAX_SHELLS;
     gls_log(GLS_LOG_INFO, "  %12s  %8s  %s", "b [s/mm2]", "volumes", "measured b");
     for (size_t i = 0; i < s->n_shells; i++) {
@@ -94,6 +95,7 @@ void gls_series_log_shells(gls_series *s)
         gls_log(GLS_LOG_INFO, "  %12.6g  %8zu  %.6g to %.6g", shell->bval, shell->n, shell->min_bval, shell->max_bval);
     }
     if (n > SERIES_MAX_SHELLS) gls_log(GLS_LOG_INFO, "  (and %zu more)", n - SERIES_MAX_SHELLS);
+    return GLS_OK;
 }
 
 void gls_series_finish(gls_series *s)

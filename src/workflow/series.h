@@ -31,7 +31,7 @@ gls_status gls_series_read(gls_series *series, const gls_input_file *files, cons
  * would give an empty result without a reason. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Notes and prints the shells. */
-void gls_series_log_shells(gls_series *series);
+gls_status gls_series_log_shells(gls_series *series);
 void gls_series_finish(gls_series *series);
 
 /* An image of one volume on this grid, which name_of_grid stands for. */

@@ -146,8 +146,9 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     if (!code) code = check_masks(input);
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
-    if (input->series.dwi) gls_series_log_shells(&input->series);
-    if (!options->sh && !options->odf) code = gls_series_model_init(&input->model, &options->model, &input->series);
+    if (input->series.dwi) code = gls_series_log_shells(&input->series);
+    if (!code && !options->sh && !options->odf)
+        code = gls_series_model_init(&input->model, &options->model, &input->series);
     if (!code) code = make_seeds(input, options);
     if (code) return code;
     if (!options->odf) {
