@@ -170,6 +170,7 @@ stage_peers() {
     check "models against DIPY" "$python" test/peer/dipy_models.py build/libglslines.so
     check "tensor against DIPY" "$python" test/peer/dipy_tensor.py build/test/peer_fit_dump
     check "CSD and ODFs against DIPY and MRtrix3" "$python" test/peer/dipy_csd.py build/test/peer_fit_dump build/glslines
+    check "multi-tissue deconvolution against MRtrix3" "$python" test/peer/msmt.py build/test/peer_fit_dump build/glslines build/peer/msmt
     check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
     # shellcheck disable=SC2086
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules

@@ -53,9 +53,9 @@ csd="$dwi $bval $bvec $mask $roi --model csd"
 fails 3 "$b/none.txt" track $csd --response "$b/none.txt"
 for file in words three growing; do fails 3 "$b/$file.txt" track $csd --response "$b/$file.txt"; done
 fails 3 "$b/zonal3.txt" track $csd --response "$b/zonal3.txt" --sh-order 6
-fails 3 "the shells are 0, 2000" track $csd --shells 700
-fails 3 "the shells are 0, 2000" track $csd --shells 2000 1000
-fails 3 "the shells are 0, 2000" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --shells 700
+fails 3 "the shells are: 2000" track $csd --shells 700
+fails 3 "the shells are: 2000" track $csd --shells 2000 1000
+fails 3 "the shells are: 2000" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --shells 700
 fails 4 "$dwi" track $csd --cache-dir "$dwi"
 fails 4 "$b/none/cache" track $csd --cache-dir "$b/none/cache"
 

@@ -83,7 +83,7 @@ clean
 "$tool" phantom "$work/two" --shape 18 20 18 --directions 30 --bvals 1000 2500 -q
 two="$work/two/dwi.nii.gz $work/two/dwi.bval $work/two/dwi.bvec $work/two/mask.nii.gz $work/two/roi.nii.gz"
 tracks $two --model csd
-sidecar model shell_b_s_per_mm2 1000
+sidecar model shell_b_s_per_mm2 2500
 for model in opdt csa; do
     tracks $two --model $model --shells 2500
     sidecar model shell_b_s_per_mm2 2500

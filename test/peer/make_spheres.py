@@ -27,7 +27,7 @@ from scipy.spatial import ConvexHull
 RECIPES = {
     "default": (77, (7, 9, 11), (0, 0, 0), 1587),
     "small": (37, (5, 5, 5), (1, 1, 1), None),
-    "repulsion600": (66, (5, 6, 6), (1, 0, 1), 7),
+    "repulsion600": (60, (9, 10, 10), (0, 1, 1), 105),
 }
 DIPY = ("repulsion724", "symmetric362")
 SUBDIVISION = 6

@@ -154,8 +154,8 @@ static void built_in(void **state)
         const char *name;
         size_t n;
         double least, greatest; /* degrees to the nearest neighbour */
-    } set[] = {{"default", 362, 7.3, 8.1}, {"small", 181, 10.4, 11.6}};
-    for (int i = 0; i < 2; i++) {
+    } set[] = {{"default", 362, 7.3, 8.1}, {"small", 181, 10.4, 11.6}, {"repulsion600", 300, 7.4, 8.9}};
+    for (int i = 0; i < 3; i++) {
         gls_sphere *s = NULL;
         assert_int_equal(gls_sphere_create(set[i].name, &s), GLS_OK);
         assert_int_equal(s->n, set[i].n);
@@ -174,9 +174,20 @@ static void built_in(void **state)
         }
         gls_sphere_destroy(s);
     }
+    static const struct {
+        const char *name;
+        size_t n;
+    } dipy[] = {{"repulsion724", 362}, {"symmetric362", 181}};
+    for (int i = 0; i < 2; i++) {
+        gls_sphere *s = NULL;
+        assert_int_equal(gls_sphere_create(dipy[i].name, &s), GLS_OK);
+        assert_true(s->n == dipy[i].n && s->antipodal);
+        check_edges(s);
+        gls_sphere_destroy(s);
+    }
     gls_sphere *none = NULL;
-    assert_int_equal(gls_sphere_create("repulsion724", &none), GLS_ERR_ARGUMENT);
-    assert_non_null(strstr(gls_last_error(), "repulsion724"));
+    assert_int_equal(gls_sphere_create("octahedron", &none), GLS_ERR_ARGUMENT);
+    assert_non_null(strstr(gls_last_error(), "octahedron"));
     assert_null(none);
     gls_sphere_destroy(NULL);
 }
