@@ -25,17 +25,16 @@ static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, c
 {
     uint64_t tile = gls_grid_voxels(grid) * texel, texture = texel;
     assert_int_equal(p->textures.n_tiles, n_tiles);
-    assert_true(p->textures.n >= 1 && p->textures.n <= GLS_FIELD_MAX_TEXTURES &&
-                p->textures.n < limits->max_texture_units);
+    assert_true(p->n_parts >= 1 && p->n_parts <= GLS_FIELD_MAX_TEXTURES && p->n_parts < limits->max_texture_units);
     /* all tiles have a place, and no texture is empty */
-    assert_true((uint64_t)p->textures.n * p->textures.tiles_per >= n_tiles &&
-                (uint64_t)(p->textures.n - 1) * p->textures.tiles_per < n_tiles);
+    assert_true((uint64_t)p->n_parts * p->textures.tiles_per >= n_tiles &&
+                (uint64_t)(p->n_parts - 1) * p->textures.tiles_per < n_tiles);
     for (int a = 0; a < 3; a++) {
         assert_true(p->textures.size[a] <= limits->max_texture_3d);
         texture *= p->textures.size[a];
     }
     assert_true(texture <= GIB || p->textures.tiles_per == 1);
-    assert_int_equal(p->bytes, p->textures.n * texture);
+    assert_int_equal(p->bytes, p->n_parts * texture);
     /* strips cover the grid, the last one is needed, and each shares a plane with the next: no pair of neighbours lies
      * apart */
     uint64_t nx = (uint64_t)grid->dim[0], last = (uint64_t)(p->textures.n_strips - 1) * p->textures.strip_step;
@@ -50,7 +49,7 @@ static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, c
     uint64_t strips = p->textures.n_strips > 1 ? (uint64_t)p->textures.n_strips * p->textures.strip_width : nx;
     assert_true(p->textures.n_strips == 1 ||
                 (p->textures.strip_width >= 4 && strips * 3 <= 4 * (nx + p->textures.strip_width)));
-    assert_true(p->bytes < 4 * p->textures.n * p->textures.tiles_per * (tile / nx * strips));
+    assert_true(p->bytes < 4 * p->n_parts * p->textures.tiles_per * (tile / nx * strips));
 }
 
 /* What a texture holds at most, strips of any width considered. */
@@ -115,7 +114,7 @@ static void clear_refusals(void **state)
     assert_message("15 textures");
     assert_int_equal(plan.n_channels, 77);
     assert_ok(gls_textures_plan(&tall, 60, GLS_TEXTURE_RGBA16F, &limits, 15, &plan));
-    assert_int_equal(plan.textures.n, 15);
+    assert_int_equal(plan.n_parts, 15);
 }
 
 /* --- sampling ------------------------------------------------------------- */
@@ -202,7 +201,7 @@ static void fixture_init(fixture *f, const char *limits, const int dim[3], uint3
     assert_ok(gls_textures_plan(&f->grid, 4 * n_tiles, format, gls_device_get_info(f->device),
                                 gls_device_get_info(f->device)->max_texture_units - 1, &plan));
     f->field.plan = plan;
-    for (uint32_t i = 0; i < plan.textures.n; i++)
+    for (uint32_t i = 0; i < plan.n_parts; i++)
         assert_ok(gls_texture_create(f->device, format, plan.textures.size, "volume", &f->field.texture[i]));
     f->data = malloc((4 * (size_t)n_tiles + 1) * voxels * sizeof *f->data);
     for (uint32_t t = 0; t < n_tiles; t++)
@@ -300,7 +299,7 @@ static void check_samples(const fixture *f, const int dim[3], const float (*p)[3
             fmax(worst_stop, fabs(row[channels + 1] - interpolate(dim, f->data + 4 * voxels * f->n_tiles, 1, p[i])));
     }
     print_message("%d x %d x %d, %u tiles in %u of %u x %u x %u: error %.3g, allowed %.3g; stop map %.2g\n", dim[0],
-                  dim[1], dim[2], f->n_tiles, f->field.plan.textures.n, f->field.plan.textures.size[0],
+                  dim[1], dim[2], f->n_tiles, f->field.plan.n_parts, f->field.plan.textures.size[0],
                   f->field.plan.textures.size[1], f->field.plan.textures.size[2], worst, bound, worst_stop);
     assert_true(worst <= bound);
     assert_true(worst_stop <=
@@ -315,7 +314,7 @@ static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_t
     fixture f;
     gls_buffer *in = NULL, *out = NULL;
     fixture_init(&f, limits, dim, n_tiles, format, &seed);
-    if (n_textures > 0) assert_int_equal(f.field.plan.textures.n, n_textures);
+    if (n_textures > 0) assert_int_equal(f.field.plan.n_parts, n_textures);
     make_points(dim, p, &seed);
     size_t n_values = N_POINTS * (4 * (size_t)n_tiles + 2);
     float *value = malloc(n_values * sizeof *value);
@@ -324,9 +323,9 @@ static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_t
     assert_ok(gls_buffer_write(in, 0, sizeof p, p));
     gls_arg args[4 + GLS_FIELD_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out),
                                                 gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
-    for (uint32_t i = 0; i < f.field.plan.textures.n; i++) args[4 + i] = gls_arg_texture(1 + i, f.field.texture[i]);
-    assert_ok(gls_kernel_run(f.kernel, (const uint32_t[3]){(N_POINTS + 31) / 32, 1, 1}, args,
-                             4 + f.field.plan.textures.n, NULL));
+    for (uint32_t i = 0; i < f.field.plan.n_parts; i++) args[4 + i] = gls_arg_texture(1 + i, f.field.texture[i]);
+    assert_ok(gls_kernel_run(f.kernel, (const uint32_t[3]){(N_POINTS + 31) / 32, 1, 1}, args, 4 + f.field.plan.n_parts,
+                             NULL));
     assert_ok(gls_buffer_read(out, 0, n_values * sizeof *value, value));
     check_samples(&f, dim, (const float(*)[3])p, value);
     free(value);

@@ -149,9 +149,9 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     const gls_field_plan *field = &t->model.field.plan;
     gls_log(GLS_LOG_DEBUG,
-            "batches of %u seeds, %u streamlines, %u blocks of %u points; buffers %.1f MiB, field %.1f MiB in %s",
+            "batches of %u seeds, %u streamlines, %u blocks of %u points; buffers %.1f MiB, field %.1f MiB in %u %s",
             t->plan.batch_seeds, t->plan.batch_lines, t->plan.pool_blocks, POOL_BLOCK, (double)buffer_bytes / 1048576.0,
-            (double)field->bytes / 1048576.0, field->kind->name);
+            (double)field->bytes / 1048576.0, field->n_parts, field->kind->name);
     return GLS_OK;
 }
 

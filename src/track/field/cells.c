@@ -25,7 +25,7 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
         return false;
     *plan = (gls_field_plan){.bytes = 4 * layer * nz};
     plan->cells.corners = 8;
-    plan->cells.n = (uint32_t)n_buffers;
+    plan->n_parts = (uint32_t)n_buffers;
     plan->cells.layers = (uint32_t)per_buffer;
     plan->cells.last_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer);
     return true;
@@ -43,7 +43,7 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
         bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
         *plan = (gls_field_plan){.bytes = bytes};
         plan->cells.corners = 2;
-        plan->cells.n = 1;
+        plan->n_parts = 1;
         plan->cells.layers = plan->cells.last_layers = (uint32_t)nz;
         planned = true;
     }
@@ -61,11 +61,11 @@ static bool can_shrink(const gls_field_plan *plan)
 static gls_status create(gls_field *field, const char *label)
 {
     const gls_field_plan *plan = &field->plan;
-    uint64_t n_layers = (uint64_t)(plan->cells.n - 1) * plan->cells.layers + plan->cells.last_layers,
+    uint64_t n_layers = (uint64_t)(plan->n_parts - 1) * plan->cells.layers + plan->cells.last_layers,
              layer = plan->bytes / n_layers;
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < plan->cells.n && status == GLS_OK; i++) {
-        uint64_t here = i + 1 < plan->cells.n ? plan->cells.layers : plan->cells.last_layers;
+    for (uint32_t i = 0; i < plan->n_parts && status == GLS_OK; i++) {
+        uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers : plan->cells.last_layers;
         status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
     }
     return status;
@@ -74,7 +74,7 @@ static gls_status create(gls_field *field, const char *label)
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "values that lie together");
-    gls_define_int(d, "CELL_BUFFERS", plan->cells.n, "that hold the field");
+    gls_define_int(d, "CELL_BUFFERS", plan->n_parts, "that hold the field");
     gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "of voxels in each of them");
 }
 

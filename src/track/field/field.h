@@ -19,6 +19,7 @@ typedef struct gls_field_kind gls_field_kind;
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
     uint32_t n_channels; /* of a voxel, filling included */
+    uint32_t n_parts;    /* textures or buffers that hold it */
     uint64_t bytes;
     union {
         /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
@@ -27,7 +28,6 @@ typedef struct gls_field_plan {
          * dim[2] + z): all tiles of a place lie side by side, for the sake of caches. */
         struct {
             uint32_t n_tiles, tile_channels;
-            uint32_t n;         /* textures */
             uint32_t tiles_per; /* texture; the last may hold fewer */
             uint32_t n_strips, strip_width, strip_step;
             uint32_t size[3];
@@ -35,8 +35,8 @@ typedef struct gls_field_plan {
         } textures;
         /* Buffers in which all channels of a voxel lie together, each value beside those of its neighbours. */
         struct {
-            uint32_t corners;                /* values that lie together: 2 or 8 */
-            uint32_t n, layers, last_layers; /* buffers; layers of voxels in each, and in the last */
+            uint32_t corners;             /* values that lie together: 2 or 8 */
+            uint32_t layers, last_layers; /* of voxels in each buffer, and in the last */
         } cells;
     };
 } gls_field_plan;

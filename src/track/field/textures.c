@@ -66,7 +66,7 @@ static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, 
         if (per_texture * (n_textures - 1) >= n_tiles) continue;
         uint64_t bytes = lay_out(grid, per_texture, texel, limit, exact, plan);
         if (bytes == 0 || (bytes > MAX_TEXTURE_BYTES && (per_texture > 1 || exact))) continue;
-        plan->textures.n = (uint32_t)n_textures;
+        plan->n_parts = (uint32_t)n_textures;
         plan->textures.tiles_per = (uint32_t)per_texture;
         plan->bytes = n_textures * bytes;
         return true;
@@ -114,7 +114,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
 static gls_status create(gls_field *field, const char *label)
 {
     gls_status status = GLS_OK;
-    for (uint32_t i = 0; i < field->plan.textures.n && status == GLS_OK; i++)
+    for (uint32_t i = 0; i < field->plan.n_parts && status == GLS_OK; i++)
         status = gls_texture_create(field->device, field->plan.textures.format, field->plan.textures.size, label,
                                     &field->texture[i]);
     return status;
@@ -122,7 +122,7 @@ static gls_status create(gls_field *field, const char *label)
 
 void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
 {
-    for (uint32_t i = 0; i < plan->textures.n; i++)
+    for (uint32_t i = 0; i < plan->n_parts; i++)
         gls_text_printf(out, "TILES(%u, %u, %u)\n", i, tiles_of(plan, i),
                         plan->textures.tile_channels * i * plan->textures.tiles_per);
 }
@@ -132,7 +132,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
     gls_text text = {0};
     gls_define_int(d, "TILE_CHANNELS", plan->textures.tile_channels, "of a texel");
-    gls_define_int(d, "VOLUME_TEXTURES", plan->textures.n, "that hold the field");
+    gls_define_int(d, "VOLUME_TEXTURES", plan->n_parts, "that hold the field");
     gls_define_int(d, "VOLUME_STRIPS", plan->textures.n_strips, "along x into which the grid is cut");
     gls_define_float(d, "VOLUME_STRIP_STEP", plan->textures.strip_step, "voxels from strip to strip");
     gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "texels");
@@ -264,7 +264,7 @@ static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z
     size_t n_rows = (size_t)grid->dim[1] * n_slices;
     gls_status status = GLS_OK;
     gls_device_hold(field->device);
-    for (uint32_t texture = 0; texture < plan->textures.n; texture++) {
+    for (uint32_t texture = 0; texture < plan->n_parts; texture++) {
         uint32_t size[3] = {tiles_of(plan, texture) * plan->textures.strip_width, (uint32_t)grid->dim[1], n_slices};
         for (uint32_t strip = 0; strip < plan->textures.n_strips && status == GLS_OK; strip++) {
             uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
