@@ -119,6 +119,14 @@ find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o
 find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"
 { find src/cmd -name "*.[ch]" -not -name "manual*" -exec cat {} + | wc -l | awk '$1 > 4000 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 4000 lines"
 
+# one layout for all C files; releases of clang-format differ in details, so only the one that made it judges
+if clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
+    git ls-files -co --exclude-standard '*.[ch]' | grep -v '/corpus/' | xargs -r clang-format --dry-run 2>&1 | grep 'warning' | cut -d: -f1 | sort -u |
+        expect_none "clang-format"
+else
+    echo "     clang-format 14 is not here: layout not checked"
+fi
+
 # every public header compiles alone as C11 and as C++
 for header in include/glslines/*.h; do
     printf '#include <glslines/%s>\n' "$(basename "$header")" | gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c - 2>&1

@@ -4,7 +4,7 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
 # the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"
-TEST_PACKAGES="libcmocka-dev g++ clang libomp-dev glslang-tools binutils mandoc zsh fish"
+TEST_PACKAGES="clang-format libcmocka-dev g++ clang libomp-dev glslang-tools binutils mandoc zsh fish"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"

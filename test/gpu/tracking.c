@@ -9,90 +9,7 @@
 #include "gpu.h"
 #include "series.h"
 #include "collect.h"
-
-#define N_SEEDS 300
-
-static gls_device *device;
-static series phantom;
-static gls_qball *qball;
-static gls_seeds *seeds;
-static gls_track_params params;
-static gls_tracker *tracker;
-static collection expected;
-static gls_track_result expected_result;
-
-/* Two bands that bend and cross; the stop map falls towards the sides. */
-static int crossing(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
-{
-    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5, z = p[2] / grid->dim[2] - 0.5;
-    direction[0][0] = 1, direction[0][1] = 1.2 * x, direction[0][2] = 0.2 * y;
-    direction[1][0] = 0.3 * z, direction[1][1] = 1, direction[1][2] = 0.8 * y;
-    unit3(direction[0]);
-    unit3(direction[1]);
-    *stop = 0.9 - 3 * (y * y * x * x + z * z) - 1.5 * y * y;
-    return fabs(x) < 0.25 ? 2 : 1;
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    static const int dim[3] = {14, 12, 10};
-    static double points[N_SEEDS][3];
-    double affine[3][4];
-    uint64_t seed = 8;
-    oblique_affine((const double[3]){2, 2, 2}, affine);
-    series_create(&phantom, dim, (const double(*)[4])affine, crossing, 2000, 20, "small", 6);
-    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
-    for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++)
-            points[i][a] = i % 17 == 5 ? -3 - i : random_uniform(&seed, 0, dim[a] - 1); /* some outside */
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
-    params = gls_track_params_default();
-    params.step_size = 0.8;
-    params.max_length = 100;
-    params.max_angle = 45;
-    params.stop_threshold = 0.2;
-    params.max_directions_per_seed = 3;
-    params.mapping = GLS_MAPPING_SINGLE;
-    gls_track_input input = series_input(&phantom, qball);
-    assert_ok(gls_tracker_create(device, &params, &input, &tracker));
-    expected_result = run_tracker(tracker, seeds, &expected);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    collection_finish(&expected);
-    gls_tracker_destroy(tracker);
-    gls_seeds_destroy(seeds);
-    gls_qball_destroy(qball);
-    series_destroy(&phantom);
-    return 0;
-}
-
-/* Another tracker with other parameters or on another device: its streamlines. */
-static gls_track_result run_with(gls_device *d, const gls_track_params *p, collection *c)
-{
-    gls_tracker *t = NULL;
-    gls_track_input input = series_input(&phantom, qball);
-    assert_ok(gls_tracker_create(d, p, &input, &t));
-    gls_track_result result = run_tracker(t, seeds, c);
-    gls_tracker_destroy(t);
-    return result;
-}
-
-static void assert_same_counts(const gls_track_result *a, const gls_track_result *b)
-{
-    assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction &&
-                a->directions == b->directions);
-    assert_true(a->streamlines == b->streamlines && a->points == b->points && a->truncated == b->truncated);
-    assert_true(a->verdicts[GLS_VERDICT_SINGLE_POINT] == b->verdicts[GLS_VERDICT_SINGLE_POINT] &&
-                a->verdicts[GLS_VERDICT_TOO_SHORT] == b->verdicts[GLS_VERDICT_TOO_SHORT]);
-    assert_memory_equal(a->ends, b->ends, sizeof a->ends);
-    assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length &&
-                a->max_points == b->max_points);
-}
+#include "crossing.h"
 
 /* --- the same bytes ------------------------------------------------------- */
 
@@ -442,88 +359,6 @@ static void cancelling(void **state)
     gls_tracker_destroy(t);
 }
 
-static void refused_input(void **state)
-{
-    (void)state;
-    const gls_track_input good = series_input(&phantom, qball);
-    gls_device_memory before = gls_device_get_memory(device);
-    gls_tracker *t = NULL;
-    for (int i = 0; i < 5; i++) {
-        gls_track_input input = good;
-        const void **field[] = {(const void **)&input.dwi, (const void **)&input.gradients, (const void **)&input.qball,
-                                (const void **)&input.stop_map, (const void **)&input.sphere};
-        *field[i] = NULL;
-        assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
-    }
-    gls_track_input input = good;
-    input.stop_map = phantom.dwi; /* many volumes */
-    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
-    gls_grid moved = phantom.stop->grid;
-    moved.affine[0][3] += 5;
-    gls_image *elsewhere = NULL;
-    assert_ok(gls_image_create(&moved, 1, &elsewhere));
-    input.stop_map = elsewhere;
-    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_INPUT);
-    gls_image_destroy(elsewhere);
-#define FIELD_OF(name) offsetof(gls_track_params, name)
-    const struct {
-        size_t field;
-        double value;
-    } bad[] = {
-        {FIELD_OF(step_size), 0},
-        {FIELD_OF(step_size), -1},
-        {FIELD_OF(step_size), NAN},
-        {FIELD_OF(max_angle), 0},
-        {FIELD_OF(max_angle), 90.5},
-        {FIELD_OF(max_length), 0},
-        {FIELD_OF(max_length), INFINITY},
-        {FIELD_OF(max_length), 0.5 * 0.8},
-        {FIELD_OF(min_length), 101},
-        {FIELD_OF(min_length), -1},
-        {FIELD_OF(stop_threshold), NAN},
-        {FIELD_OF(pmf_threshold), 1.5},
-        {FIELD_OF(pmf_threshold), -0.1},
-        {FIELD_OF(min_separation_angle), 91},
-        {FIELD_OF(relative_peak_threshold), -1},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        gls_track_params p = params;
-        memcpy((char *)&p + bad[i].field, &bad[i].value, sizeof bad[i].value);
-        gls_status status = gls_tracker_create(device, &p, &good, &t);
-        if (status != GLS_ERR_ARGUMENT) print_error("case %zu: %s\n", i, gls_status_name(status));
-        assert_int_equal(status, GLS_ERR_ARGUMENT);
-    }
-    /* a model of another table, with volumes that the series has not */
-    double bval[SERIES_VOLUMES + 9], bvec[SERIES_VOLUMES + 9][3];
-    for (int i = 0; i < SERIES_VOLUMES + 9; i++) {
-        bval[i] = i < 12 ? 0 : 2000;
-        memcpy(bvec[i], phantom.gradients->bvec[i < 12 ? 0 : i - 9], sizeof bvec[i]);
-    }
-    const gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
-    gls_gradients *longer = NULL;
-    assert_ok(gls_gradients_create(bval, (const double(*)[3])bvec, SERIES_VOLUMES + 9, &options, NULL, &longer));
-    gls_qball *foreign = NULL;
-    assert_ok(gls_qball_create(longer, NULL, false, &foreign));
-    input = good;
-    input.qball = foreign;
-    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
-    input = good;
-    input.gradients = longer;
-    assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);
-    gls_qball_destroy(foreign);
-    gls_gradients_destroy(longer);
-    gls_track_params p = params;
-    p.max_directions_per_seed = 33;
-    assert_int_equal(gls_tracker_create(device, &p, &good, &t), GLS_ERR_ARGUMENT);
-    p.max_directions_per_seed = 0;
-    assert_int_equal(gls_tracker_create(device, &p, &good, &t), GLS_ERR_ARGUMENT);
-    gls_tracker_destroy(NULL);
-    assert_null(t);
-    gls_device_memory after = gls_device_get_memory(device);
-    assert_true(before.allocated_bytes == after.allocated_bytes && before.n_buffers == after.n_buffers &&
-                before.n_textures == after.n_textures && before.n_kernels == after.n_kernels);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,7 +375,6 @@ int main(void)
         cmocka_unit_test(bad_voxels),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(empty_results),
-        cmocka_unit_test(refused_input),
     };
     int status;
     if (!gpu_open(NULL, &device, &status)) return status;

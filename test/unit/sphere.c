@@ -355,10 +355,40 @@ static void files(void **state)
     assert_null(s);
 }
 
+/* Both ends of each pair, with the neighbours of the complete set. */
+static void full_sphere(void **state)
+{
+    (void)state;
+    gls_sphere *sphere = NULL, *full = NULL, *copy = NULL;
+    assert_int_equal(gls_sphere_create("small", &sphere), GLS_OK);
+    size_t n = sphere->n;
+    assert_int_equal(gls_sphere_create_full(sphere, &full), GLS_OK);
+    assert_int_equal(full->n, 2 * n);
+    assert_false(full->antipodal);
+    assert_int_equal(full->first[2 * n], 2 * (3 * 2 * n - 6)); /* each edge twice */
+    for (size_t v = 0; v < 2 * n; v++) {
+        const double *d = full->vertex[v];
+        for (int a = 0; a < 3; a++) assert_true(d[a] == (v < n ? sphere->vertex[v][a] : -sphere->vertex[v - n][a]));
+        /* modulo the pair they are the neighbours on the antipodal sphere, but on the same side */
+        assert_int_equal(full->first[v + 1] - full->first[v], sphere->first[v % n + 1] - sphere->first[v % n]);
+        for (uint32_t i = full->first[v]; i < full->first[v + 1]; i++) {
+            const double *e = full->vertex[full->neighbour[i]];
+            assert_true(d[0] * e[0] + d[1] * e[1] + d[2] * e[2] > 0.9);
+        }
+    }
+    assert_int_equal(gls_sphere_create_full(full, &copy), GLS_OK);
+    assert_int_equal(copy->n, full->n);
+    assert_memory_equal(copy->vertex, full->vertex, 2 * n * sizeof *full->vertex);
+    assert_memory_equal(copy->neighbour, full->neighbour, full->first[2 * n] * sizeof *full->neighbour);
+    gls_sphere_destroy(sphere);
+    gls_sphere_destroy(full);
+    gls_sphere_destroy(copy);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in), cmocka_unit_test(degenerate_solids),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in),    cmocka_unit_test(degenerate_solids),
                                        cmocka_unit_test(caller_sets), cmocka_unit_test(refused_sets),
-                                       cmocka_unit_test(files)};
+                                       cmocka_unit_test(files),       cmocka_unit_test(full_sphere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
