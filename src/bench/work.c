@@ -27,7 +27,7 @@ static double tiles(size_t channels)
 
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    enum { DISC = 24, ARC_MACS = 18 };
+    enum { CURVES = 2, ARC_MACS = 18 }; /* two curves or so are tried for a step at the defaults */
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
@@ -36,7 +36,7 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         fetches = tiles(k + 1) + tiles(n) + 1;
         macs = 2 * (double)n * (double)k + v * (double)k;
     } else if (p->dg == GLS_DG_PTT) {
-        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = DISC + 1;
+        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = CURVES;
         double samples =
             p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);
