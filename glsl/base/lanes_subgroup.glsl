@@ -22,7 +22,6 @@ uint lane_max(uint x) { return subgroupMax(x); }
 float lane_min(float x) { return subgroupMin(x); }
 int lane_min(int x) { return subgroupMin(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
-uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
 int lane_place(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);
@@ -30,8 +29,7 @@ int lane_place(bool wanted, inout uint count)
     count += subgroupBallotBitCount(votes);
     return int(place);
 }
-vec2 lane_of(vec2 x, int lane) { return subgroupShuffle(x, uint(lane)); }
+vec3 lane_of(vec3 x, int lane) { return subgroupShuffle(x, uint(lane)); }
 int lane_chosen(int x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
-vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
 bool lane_leads() { return subgroupElect(); }
 uint lane_lead(uint x) { return subgroupBroadcastFirst(x); }

@@ -1,3 +1,5 @@
+const uint RETRIES = 4u; // of a sample that gave no direction
+
 // The bootstrap's choice among the n peaks of a sample.
 uint choose_direction(vec3 d, uint n, inout uvec3 aux, inout vec3 next)
 {

@@ -10,6 +10,8 @@
 
 void prepare_getter() {}
 
+const uint RETRIES = 0u; // a draw answers at once
+
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     odf_axis = d;

@@ -1,6 +1,6 @@
 // Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b);
 // candidates for the next stretch are arcs of constant curvature (k1, k2) in that frame, drawn from a disc in
-// proportion to the data that support them.
+// proportion to the data that support them, by rejection.
 //
 // The field holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex,
 // or cells (see odf/cells.glsl).
@@ -22,10 +22,11 @@ void prepare_getter() {}
 #endif
 #define TABLE_FLOAT(i) uintBitsToFloat(TABLE_UINT(i))
 
-const int PTT_TRIES = 1024;      // candidates of a turn
-const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
-const int PTT_FIRST_ROUNDS = 32;
-const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
+// Curves tried for a step: from the whole disc of curvatures; then from ever smaller ones inside it, where curves with
+// enough support may be too few to be met by chance; at last the straight one.
+const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
+const float PTT_HALVINGS = 8.0;  // of the disc's radius, over the narrow ones
+const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
 // Where the vertex nearest to t lies in the field: the hemisphere's octahedron seen from above, its square turned to
 // fill the map, of which two entries share a word.
@@ -101,15 +102,6 @@ float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
     return sample_at(p, frame, Place(vec3(gone.x, gone.y * bend), vec3(cos(angle), sin(angle) * bend), bend));
 }
 
-// The sum of all samples, start being probe_start().
-float probe_support(vec3 p, mat3 frame, vec2 curvature, float start)
-{
-    float k = length(curvature), total = start;
-    vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
-    for (int q = FIRST_SAMPLE; q <= PROBE_STEPS; q++) total += probe_sample(p, frame, k, bend, q);
-    return total;
-}
-
 mat3 frame_of(vec3 t, vec3 n) { return mat3(t, n, cross(t, n)); }
 
 float least_support() { return float(PROBE_STEPS) * params.pmf_threshold; }
@@ -122,142 +114,54 @@ vec3 normal_at(vec3 t, float angle)
     return cos(angle) * e + sin(angle) * cross(t, e);
 }
 
+float random_part(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
-// A normal of its own for each vertex of the disc at the first frame.
-vec3 disc_normal(vec3 t, Draw draw, int v)
+// A curve, and the support with which it is taken: at least the threshold's, and in proportion to support, which is at
+// most start and 1 for each other sample.
+struct Candidate {
+    float k;      // curvature, 1/mm
+    vec2 bend;    // its direction among n and b
+    float least;
+};
+
+Candidate draw_candidate(Draw draw, int c, float start)
 {
-    return normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x));
+    uvec4 words = draw_block(draw, uint(c));
+    int narrow = c - PTT_TRIES + 1; // above 0 in a smaller disc
+    float radius = params.max_curvature;
+    if (narrow > 0) radius *= exp2(-PTT_HALVINGS * float(narrow) / float(PTT_NARROW_TRIES));
+    bool straight = narrow >= PTT_NARROW_TRIES;
+    if (straight) radius = 0.0;
+    float share = straight ? 0.0 : float((words.z >> 8) + 1u) * (1.0 / 16777216.0), angle = random_angle(words.y);
+    Candidate candidate;
+    candidate.k = radius * sqrt(random_part(words.x));
+    candidate.bend = vec2(cos(angle), sin(angle));
+    candidate.least = max(least_support(), share * (start + float(PROBE_SAMPLES)));
+    return candidate;
 }
 
-vec2 draw_curvature(uvec4 words, uint total);
-
-// Sample s of the disc's vertices, N_DISC_VERTICES for each place along their arcs: from a table, since nothing but the
-// frame changes.
-const int N_DISC_SAMPLES = N_DISC_VERTICES * PROBE_SAMPLES;
-#define ARC(part, s) TABLE_FLOAT(TABLE_ARCS + (part) * N_DISC_SAMPLES + (s))
-#define FACE(part, f) (TABLE_FACES + (part) * N_DISC_FACES + (f))
-float disc_sample(vec3 p, mat3 frame, int s)
-{
-#if PROBE_COUNT > 1
-    vec2 bend = vec2(ARC(6, s), ARC(7, s));
-#else
-    vec2 bend = vec2(0.0);
-#endif
-    vec3 gone = vec3(ARC(0, s), ARC(1, s), ARC(2, s)), heading = vec3(ARC(3, s), ARC(4, s), ARC(5, s));
-    return sample_at(p, frame, Place(gone, heading, bend));
-}
-
-float enough(float support) { return support >= least_support() ? support : 0.0; }
-
-// Defines SUPPORT and UPTO, of the disc's vertices and faces, disc_support(), which sets SUPPORT, and
-// first_supported(), the search for a curve.
+// Defines PTT_ROUND and candidate_found(), which tries that many candidates from a given one on.
 #include <ptt_search>
 
-// Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks
-// support); returns the sum. first: every vertex has a random normal of its own.
-uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
-{
-    disc_support(p, t, n, draw, first, start);
-    uint total = 0u;
-    for (int from = 0; from < N_DISC_FACES; from += LANES) {
-        int f = from + LANE;
-        uint weight = 0u;
-        if (f < N_DISC_FACES) {
-            uint corners = TABLE_UINT(FACE(0, f));
-            float x = SUPPORT(int(corners & 0xffu)), y = SUPPORT(int(corners >> 8 & 0xffu));
-            float z = SUPPORT(int(corners >> 16));
-            // areas sum to 2^26 / (3 (PROBE_STEPS + 1)), so that the sum of all weights stays below 2^32
-            weight = min(min(x, y), z) > 0.0 ? uint(TABLE_FLOAT(FACE(1, f)) * (x + y + z)) : 0u;
-        }
-        uint upto = total + lane_upto(weight);
-        if (f < N_DISC_FACES) UPTO(f) = uintBitsToFloat(upto);
-        total = lane_last(upto);
-    }
-    lane_sync();
-    return total;
-}
+// A call tries one round: streamlines that found a curve need not wait for others.
+const uint RETRIES = uint((PTT_TRIES + PTT_NARROW_TRIES) / PTT_ROUND - 1);
 
-vec2 draw_curvature(uvec4 words, uint total)
-{
-    uint target, low;
-    umulExtended(words.z, total, target, low);
-    // the first face whose sum exceeds the target
-    int f = 0;
-    for (int half_width = DISC_FACES_POWER / 2; half_width > 0; half_width /= 2) {
-        int next = f + half_width;
-        if (next < N_DISC_FACES && floatBitsToUint(UPTO(next - 1)) <= target) f = next;
-    }
-    float r1 = float(words.x >> 8) * (1.0 / 16777216.0), r2 = float(words.y >> 8) * (1.0 / 16777216.0);
-    if (r1 + r2 > 1.0) {
-        r1 = 1.0 - r1;
-        r2 = 1.0 - r2;
-    }
-    vec2 corner = vec2(TABLE_FLOAT(FACE(2, f)), TABLE_FLOAT(FACE(3, f)));
-    vec2 edge1 = vec2(TABLE_FLOAT(FACE(4, f)), TABLE_FLOAT(FACE(5, f)));
-    vec2 edge2 = vec2(TABLE_FLOAT(FACE(6, f)), TABLE_FLOAT(FACE(7, f)));
-    return params.max_curvature * (corner + r1 * edge1 + r2 * edge2);
-}
-
-// The normal of the best supported of many random frames and curves; false if none has enough support.
-bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 normal)
-{
-    float least = least_support();
-    for (int round = 0; round < PTT_FIRST_ROUNDS; round++) {
-        float best = -1.0;
-        int best_candidate = PTT_TRIES;
-        vec3 best_normal = vec3(0.0);
-        for (int c = LANE; c < PTT_FIRST_ROUND; c += LANES) {
-            int candidate = round * PTT_FIRST_ROUND + c;
-            uvec4 words = draw_block(draw, uint(candidate));
-            vec3 n = normal_at(t, random_angle(words.w));
-            float s = probe_support(p, frame_of(t, n), draw_curvature(words, total), start);
-            if (s > best) {
-                best = s;
-                best_candidate = candidate;
-                best_normal = n;
-            }
-        }
-        float winner = lane_max(best);
-        int candidate = lane_min(best == winner ? best_candidate : PTT_TRIES);
-        if (winner >= least) {
-            normal = lane_chosen(best_normal, best_candidate == candidate);
-            return true;
-        }
-    }
-    return false;
-}
-
-// A half's first turn, and its second where only -d has support, make the frame and do not move: so that the long code
-// of the search stands here once. Both halves of a streamline find the same frame, since they draw the same numbers;
-// the backward one turns it round.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    bool framing = aux == uvec3(0u), opposite = framing && draw.block != 0u;
-    bool backward = (draw.step & STEP_BACKWARD) != 0u;
-    vec3 t = opposite ? -d : d, n = uintBitsToFloat(aux);
-    draw.block = opposite ? 0x10000u : 0u;
-    if (framing) draw.step = 0u;
-    float start = probe_start(p, t);
-    uint total = weigh_disc(p, t, n, draw, framing, start);
-    vec2 curvature = vec2(0.0);
-    bool found = false;
-    if (total > 0u) {
-        if (framing) found = first_normal(p, t, draw, total, start, n);
-        else found = first_supported(p, t, n, draw, total, start, curvature);
+    int tried = int(draw.block >> 16) * PTT_ROUND;
+    draw.block = 0u;
+    if (aux == uvec3(0u)) {
+        // at the seed: the disc is round, so that any normal will do
+        if ((draw.step & STEP_BACKWARD) != 0u) d = -d;
+        aux = floatBitsToUint(normal_at(d, random_angle(draw_block(draw, PTT_NORMAL).x)));
     }
-    if (framing) {
-        if (!found) return opposite ? DIRECTION_NONE : DIRECTION_RETRY;
-        // forward (t, n, b); backward (-t, -n, b)
-        bool turned = backward != opposite;
-        d = turned ? -t : t;
-        aux = floatBitsToUint(turned ? -n : n);
-        return DIRECTION_RETRY;
-    }
-    if (!found) return DIRECTION_NONE;
-    float k = length(curvature), angle = k * params.short_step;
-    vec3 m = k > 0.0 ? (curvature.x * n + curvature.y * cross(d, n)) / k : n;
-    vec2 gone = arc_gone(k, params.short_step);
+    vec3 n = uintBitsToFloat(aux);
+    Candidate chosen;
+    if (!candidate_found(p, frame_of(d, n), draw, tried, probe_start(p, d), chosen)) return DIRECTION_RETRY;
+    float angle = chosen.k * params.short_step;
+    vec3 m = chosen.bend.x * n + chosen.bend.y * cross(d, n);
+    vec2 gone = arc_gone(chosen.k, params.short_step);
     next = normalize(gone.x * d + gone.y * m);
     n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // carried along without twist
     d = normalize(cos(angle) * d + sin(angle) * m);

@@ -1,25 +1,15 @@
-// The disc of curvatures and the search for a curve, for one invocation without shared memory.
-float support_of_vertex[N_DISC_VERTICES];
-float upto_face[N_DISC_FACES];
-#define SUPPORT(v) support_of_vertex[v]
-#define UPTO(f) upto_face[f]
+// The search for a curve, for one invocation without shared memory.
+const int PTT_ROUND = 2;
 
-void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
+bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out Candidate candidate)
 {
-    for (int v = 0; v < N_DISC_VERTICES; v++) {
-        mat3 frame = frame_of(t, first ? disc_normal(t, draw, v) : n);
+    for (int c = tried; c < tried + PTT_ROUND; c++) {
+        candidate = draw_candidate(draw, c, start);
         float total = start;
-        for (int q = 0; q < PROBE_SAMPLES; q++) total += disc_sample(p, frame, q * N_DISC_VERTICES + v);
-        SUPPORT(v) = enough(total);
-    }
-}
-
-// The first of up to PTT_TRIES drawn curves with enough support.
-bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
-{
-    for (int c = 0; c < PTT_TRIES; c++) {
-        curvature = draw_curvature(draw_block(draw, uint(c)), total);
-        if (probe_support(p, frame_of(d, n), curvature, start) >= least_support()) return true;
+        // while samples of 1 to the probe's end, and rounding, would do
+        for (int q = FIRST_SAMPLE; q <= PROBE_STEPS && total + 1.001 * float(PROBE_STEPS + 1 - q) >= candidate.least; q++)
+            total += probe_sample(p, frame, candidate.k, candidate.bend, q);
+        if (total >= candidate.least) return true;
     }
     return false;
 }

@@ -29,7 +29,7 @@ struct Half {
 };
 
 // Backward halves (even items) first make the forward half's first step again: the joint at the seed must not bend more
-// than any step. Halves with a frame both find the same one at the seed; the backward one turns it round.
+// than any step. Where halves carry a frame, the getter makes it at the seed and turns the backward half round.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     bool backward = (item & 1u) == 0u;
@@ -110,7 +110,7 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 // Takes one step along next, or ends. False if the half has ended; its state is written then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
-    bool again = outcome == DIRECTION_RETRY && h.attempt < 4u;
+    bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);

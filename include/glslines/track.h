@@ -20,7 +20,7 @@ typedef enum gls_direction_getter {
     GLS_DG_BOOT, /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
     GLS_DG_PROB, /* a draw from the ODF inside the cone */
     GLS_DG_DET,  /* the largest ODF value inside the cone */
-    GLS_DG_PTT   /* parallel transport tractography (Aydogan and Shi 2021) */
+    GLS_DG_PTT   /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
 } gls_direction_getter;
 
 /* How invocations are mapped to streamlines. */
@@ -52,11 +52,12 @@ typedef enum gls_odf_interpolation {
 } gls_odf_interpolation;
 
 typedef struct gls_track_params {
-    gls_direction_getter dg;        /* default GLS_DG_BOOT */
-    double step_size;               /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
-    double max_angle;               /* degrees between successive steps, 0 < a <= 90; default 60 */
-    double stop_threshold;          /* a streamline ends where the stop map is <= this; default 0.1 */
-    double pmf_threshold;           /* ODF values below this fraction of the maximum count as 0; 0 .. 1; default 0.05 */
+    gls_direction_getter dg; /* default GLS_DG_BOOT */
+    double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
+    double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
+    double stop_threshold;   /* a streamline ends where the stop map is <= this; default 0.1 */
+    double pmf_threshold; /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
+                             default 0.05 */
     double relative_peak_threshold; /* 0 .. 1; default 0.25 */
     double min_separation_angle;    /* degrees, 0 .. 90; default 45 */
     double min_length;              /* mm, shorter streamlines are rejected; default 0 */
@@ -64,15 +65,16 @@ typedef struct gls_track_params {
     int max_directions_per_seed;    /* 1 .. 32, strongest first; default 10 */
     double angular_weight; /* boot, prob, det: W in 0 .. 1; the ODF is multiplied by (1 - W) + W |cos| of the angle to
                               the last step before thresholding; default 0 */
-    double probe_length;   /* PTT: mm of the curve that must be supported by data, > 0; default 2, meant for voxels of 1
-                              mm */
-    int probe_quality;     /* PTT: samples along the probe besides its start, 1 .. 64; default 8 */
+    double probe_length;   /* PTT: mm of the curve that must be supported by data, > 0; default 0.5, meant for voxels of
+                              1 mm */
+    int probe_quality;     /* PTT: samples along the probe besides its start, 1 .. 64; their sum, the start's included,
+                              must be probe_quality x pmf_threshold at least; default 4 */
     int probe_count;       /* PTT: threads of the probe, 1 (its axis) or 2 .. 32 on a circle round it; default 1 */
     double probe_radius;   /* PTT: mm, radius of that circle, >= 0; default 0 */
     double ptt_substep;    /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for
                               voxels of 1 mm */
-    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: as max_angle gives, which is the largest bend over probe_length
-                                       / probe_quality; default 0 */
+    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: of the arc whose chord of step_size bends by max_angle; default
+                                       0 */
     bool keep_single_points;        /* keep streamlines of one point; default false */
     gls_odf_interpolation
         odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */

@@ -2,16 +2,18 @@
  * two versions can be compared.
  *
  * Notation: n weighted volumes, k SH coefficients, v vertices stored of the sphere (half of an antipodal one), o
- * substeps, q + 1 samples of a probe, t threads. A fetch is a trilinear sample of four channels, for ptt of one, in
- * half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes.
+ * substeps, q + 1 samples of a probe, t threads, c curves tried for a short step. A fetch is a trilinear sample of four
+ * channels, for ptt of one, in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
+ * a multiply-add.
  *
- *   boot       fetches  ceil((k + 1) / 4) + ceil(n / 4) + 1           coefficients, b0, residuals at one place; stop
- * map MACs     n k (hat) + n k (fit) + v k (ODF) prob, det  fetches  ceil(k / 4) + 1 coefficients of the ODF; stop map
- *              MACs     v k (ODF) + v (sum of the cone)
- *   ptt        fetches  o ((24 + 1) q + 2)                            a disc of 24 curves and one candidate, of one
- * channel; their start; the stop map o ((24 + 1) (q + 1) t + 1)                    several threads: each has starts of
- * its own MACs     18 a sample                                   position and tangent on the arc: two products of a
- * frame
+ * boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, of coefficients and b0, of residuals, of the stop map; n k MACs of
+ * the hat, n k of the fit, v k of the ODF.
+ *
+ * prob, det: ceil(k / 4) + 1 fetches, of the ODF's coefficients and of the stop map; v k MACs of the ODF, v of the
+ * cone's sum.
+ *
+ * ptt: o (c q + 2) fetches, of the curves, their start and the stop map; of several threads o (c (q + 1) t + 1), since
+ * each has a start of its own; 18 MACs a sample for position and tangent on the arc, two products of a frame.
  *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
  * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.
@@ -27,7 +29,7 @@ static double tiles(size_t channels)
 
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    enum { DISC = 24, ARC_MACS = 18 };
+    enum { CURVES = 2, ARC_MACS = 18 }; /* two curves or so are tried for a step at the defaults */
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
@@ -36,7 +38,7 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         fetches = tiles(k + 1) + tiles(n) + 1;
         macs = 2 * (double)n * (double)k + v * (double)k;
     } else if (p->dg == GLS_DG_PTT) {
-        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = DISC + 1;
+        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = CURVES;
         double samples =
             p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);

@@ -73,7 +73,7 @@ const cmd_command cmd_bench = {
                    "Samples, texels and FLOP are counted from the algorithm, for each point. With n weighted volumes, "
                    "k coefficients and v directions, boot takes "
                    "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds, prob and det k / 4 + 1 and v k + v, "
-                   "ptt 20 (25 x 9 + 1) and 20 x 25 x 9 x 12. A "
+                   "ptt, which tries two curves or so for each of 20 short steps, 20 (2 x 4 + 2) and 20 x 9 x 18. A "
                    "sample is eight texels of four half-precision channels (ptt: one), a multiply-add two FLOP. In "
                    "brackets is the part of what the device reaches in "
                    "kernels that only sample, copy or multiply. Caches let the texels exceed what it copies, and "

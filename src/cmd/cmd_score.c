@@ -24,8 +24,8 @@ enum { USUAL, ALL, FIRST_MODEL };
 
 /* Voxels. Parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is
  * much longer than their radius, it turns round and has as much support as one that goes on. */
-#define PTT_MIN_RADIUS 0.6
-#define PTT_PROBE_LENGTH 0.8
+#define PTT_MIN_RADIUS 0.5
+#define PTT_PROBE_LENGTH 0.5
 
 typedef struct score_options {
     cmd_common common;

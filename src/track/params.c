@@ -35,7 +35,7 @@ void gls_track_params_scale(gls_track_params *p, double voxel)
 double gls_track_max_curvature(const gls_track_params *p)
 {
     if (p->min_radius_of_curvature > 0) return 1 / p->min_radius_of_curvature;
-    return 2 * sin(p->max_angle * acos(-1.0) / 360) * p->probe_quality / p->probe_length;
+    return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
 /* Words of other types have no range. */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 1024, ROUND = 32, NORMALS = 0x8000, SECOND_SENSE = 0x10000 };
+/* Curves that are tried; the tracker's last ones are from ever narrower discs. */
+enum { PAPER_TRIES = 16384, TRACKER_TRIES = 4096, NARROW_TRIES = 256, NARROW_HALVINGS = 8, NORMAL = 0x8000 };
 #define BACKWARD 0x80000000u
 
 static double dot(const double a[3], const double b[3])
@@ -72,18 +73,11 @@ void ptt_frame_make(const double t[3], double angle, ptt_frame *frame)
     cross(frame->t, frame->n, frame->b);
 }
 
-double ptt_disc_area(const ptt_disc *disc, size_t face)
-{
-    const double *a = disc->vertex[disc->face[face][0]], *b = disc->vertex[disc->face[face][1]],
-                 *c = disc->vertex[disc->face[face][2]];
-    return fabs(a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1])) / 2;
-}
-
 bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere,
-                  const gls_image *stop, const ptt_disc *disc)
+                  const gls_image *stop)
 {
     size_t voxels = gls_grid_voxels(&stop->grid), n = sphere->n;
-    *ref = (ptt_ref){.params = params, .stop = stop, .sphere = sphere, .disc = disc};
+    *ref = (ptt_ref){.params = params, .stop = stop, .sphere = sphere};
     ref->substeps = (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
     ref->max_steps = (uint32_t)(params->max_length / params->step_size * (1 + 1e-9));
     ref->amplitude = malloc(voxels * n * sizeof *ref->amplitude);
@@ -220,13 +214,14 @@ static double threads(const ptt_ref *ref, const double p[3], const ptt_frame *f)
     return sum / count;
 }
 
-double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2)
+double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2, double least)
 {
     ptt_frame f = *frame;
     curve c = curve_make(k1, k2, ref->params->probe_length / ref->params->probe_quality);
     double at[3] = {p[0], p[1], p[2]}, total = threads(ref, at, &f);
     for (int q = 1; q <= ref->params->probe_quality; q++) {
         double moved[3];
+        if (total + ref->params->probe_quality + 1 - q < least - 1e-9) return 0;
         advance(&f, &c, moved);
         for (int a = 0; a < 3; a++) at[a] += moved[a] / ref->stop->grid.voxel_size[a];
         total += threads(ref, at, &f);
@@ -249,71 +244,25 @@ static double angle_of(uint32_t word)
     return 2 * acos(-1.0) * uniform(word);
 }
 
-/* Running sums of area times support over the faces; returns the whole. frame NULL: each vertex of the disc has a
- * random normal of its own, the tangent is t. */
-static double weigh(const ptt_ref *ref, const double p[3], const double t[3], const ptt_frame *frame,
-                    const ptt_random *random, uint32_t block, double *upto)
+/* A curvature with the density of the data's support. */
+static bool draw_curvature(const ptt_ref *ref, const double p[3], const ptt_frame *frame, const ptt_random *random,
+                           uint32_t step, double k[2])
 {
-    double support[PTT_DISC_MAX], total = 0, k = gls_track_max_curvature(ref->params);
-    const ptt_disc *disc = ref->disc;
-    for (size_t v = 0; v < disc->n_vertices; v++) {
-        ptt_frame own;
-        if (!frame) {
-            uint32_t word[4];
-            random->words(random->user, block + NORMALS + (uint32_t)v, 0, word);
-            ptt_frame_make(t, angle_of(word[0]), &own);
-        }
-        support[v] = ptt_support(ref, p, frame ? frame : &own, k * disc->vertex[v][0], k * disc->vertex[v][1]);
-    }
-    for (size_t f = 0; f < disc->n_faces; f++) {
-        const uint32_t *corner = disc->face[f];
-        bool all = true;
-        for (int i = 0; i < 3; i++) all = all && support[corner[i]] >= least_support(ref) && support[corner[i]] > 0;
-        if (all) total += ptt_disc_area(disc, f) * (support[corner[0]] + support[corner[1]] + support[corner[2]]) / 3;
-        upto[f] = total;
-    }
-    return total;
-}
-
-/* A curvature from the disc with the density of the faces' weights. */
-static void draw_curvature(const ptt_ref *ref, const double *upto, double total, const uint32_t word[4], double k[2])
-{
-    const ptt_disc *disc = ref->disc;
-    double target = word[2] * 0x1p-32 * total, r1 = uniform(word[0]), r2 = uniform(word[1]);
-    size_t f = 0;
-    while (f + 1 < disc->n_faces && upto[f] <= target) f++;
-    if (r1 + r2 > 1) {
-        r1 = 1 - r1;
-        r2 = 1 - r2;
-    }
-    for (int i = 0; i < 2; i++) {
-        double v0 = disc->vertex[disc->face[f][0]][i], v1 = disc->vertex[disc->face[f][1]][i],
-               v2 = disc->vertex[disc->face[f][2]][i];
-        k[i] = gls_track_max_curvature(ref->params) * (v0 + r1 * (v1 - v0) + r2 * (v2 - v0));
-    }
-}
-
-/* The best supported of each round of random frames and curves, until one has enough. */
-static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3], const ptt_random *random,
-                        uint32_t block, ptt_frame *best)
-{
-    double upto[PTT_DISC_MAX], total = weigh(ref, p, t, NULL, random, block, upto);
-    for (uint32_t c = 0; c < TRIES && total > 0; c += ROUND) {
-        double most = -1;
-        for (uint32_t i = c; i < c + ROUND; i++) {
-            uint32_t word[4];
-            double k[2];
-            ptt_frame f;
-            random->words(random->user, block + i, 0, word);
-            draw_curvature(ref, upto, total, word, k);
-            ptt_frame_make(t, angle_of(word[3]), &f);
-            double s = ptt_support(ref, p, &f, k[0], k[1]);
-            if (s > most) {
-                most = s;
-                *best = f;
-            }
-        }
-        if (most >= least_support(ref)) return true;
+    uint32_t tries = ref->as_tracker ? TRACKER_TRIES + NARROW_TRIES : PAPER_TRIES;
+    double bound = ref->params->probe_quality + 1;
+    if (ref->as_tracker && ref->params->probe_count == 1) bound += amplitude(ref, p, frame->t) - 1;
+    for (uint32_t c = 0; c < tries; c++) {
+        uint32_t word[4];
+        random->words(random->user, c, step, word);
+        double radius = gls_track_max_curvature(ref->params) * sqrt(uniform(word[0])), angle = angle_of(word[1]),
+               least = (uniform(word[2]) + 0x1p-24) * bound;
+        if (ref->as_tracker && c + 1 > TRACKER_TRIES)
+            radius *= exp2(-(double)NARROW_HALVINGS * (c + 1 - TRACKER_TRIES) / NARROW_TRIES);
+        if (ref->as_tracker && c + 1 == tries) radius = least = 0;
+        k[0] = radius * cos(angle);
+        k[1] = radius * sin(angle);
+        least = fmax(least, least_support(ref));
+        if (ptt_support(ref, p, frame, k[0], k[1], least) >= least) return true;
     }
     return false;
 }
@@ -321,32 +270,28 @@ static bool first_frame(const ptt_ref *ref, const double p[3], const double t[3]
 /* Goes one short step; false if no curve has enough support. */
 static bool short_step(const ptt_ref *ref, double p[3], ptt_frame *frame, const ptt_random *random, uint32_t step)
 {
-    double upto[PTT_DISC_MAX], total = weigh(ref, p, frame->t, frame, random, 0, upto),
-                               s = ref->params->step_size / ref->substeps;
-    for (uint32_t c = 0; c < TRIES && total > 0; c++) {
-        uint32_t word[4];
-        double k[2], moved[3];
-        random->words(random->user, c, step, word);
-        draw_curvature(ref, upto, total, word, k);
-        if (ptt_support(ref, p, frame, k[0], k[1]) < least_support(ref)) continue;
-        ptt_propagate(frame, k[0], k[1], s, moved);
-        unit(moved);
-        for (int a = 0; a < 3; a++) p[a] += s * moved[a] / ref->stop->grid.voxel_size[a];
-        /* rounding, over thousands of steps */
-        unit(frame->t);
-        double along = dot(frame->n, frame->t);
-        for (int a = 0; a < 3; a++) frame->n[a] -= along * frame->t[a];
-        unit(frame->n);
-        cross(frame->t, frame->n, frame->b);
-        return true;
-    }
-    return false;
+    double s = ref->params->step_size / ref->substeps, k[2], moved[3];
+    if (!draw_curvature(ref, p, frame, random, step, k)) return false;
+    ptt_propagate(frame, k[0], k[1], s, moved);
+    unit(moved);
+    for (int a = 0; a < 3; a++) p[a] += s * moved[a] / ref->stop->grid.voxel_size[a];
+    /* rounding, over thousands of steps */
+    unit(frame->t);
+    double along = dot(frame->n, frame->t);
+    for (int a = 0; a < 3; a++) frame->n[a] -= along * frame->t[a];
+    unit(frame->n);
+    cross(frame->t, frame->n, frame->b);
+    return true;
 }
 
-static gls_end track_half(const ptt_ref *ref, const double seed[3], ptt_frame frame, bool backward,
+static gls_end track_half(const ptt_ref *ref, const double seed[3], const double t[3], bool backward,
                           const ptt_random *random, double (*point)[3], size_t *n)
 {
     double p[3] = {seed[0], seed[1], seed[2]};
+    ptt_frame frame;
+    uint32_t word[4];
+    random->words(random->user, NORMAL, 1 | (backward ? BACKWARD : 0), word);
+    ptt_frame_make(t, angle_of(word[0]), &frame);
     *n = 0;
     for (uint32_t i = 1; *n < ref->max_steps; i++) {
         if (!short_step(ref, p, &frame, random, i | (backward ? BACKWARD : 0))) return GLS_END_NO_DIRECTION;
@@ -361,23 +306,9 @@ size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, cons
                  double (*point)[3], size_t *at_seed, gls_end ends[2])
 {
     const double *t = ref->sphere->vertex[vertex], opposite[3] = {-t[0], -t[1], -t[2]};
-    ptt_frame frame[2]; /* backward, forward */
-    size_t n[2] = {0, 0};
-    bool found[2] = {false, first_frame(ref, seed, t, random, 0, &frame[1])};
-    if (!found[1]) found[0] = first_frame(ref, seed, opposite, random, SECOND_SENSE, &frame[0]);
-    ends[0] = ends[1] = GLS_END_NO_DIRECTION;
-    if (found[0] || found[1]) {
-        /* turned by half a turn about b */
-        const ptt_frame *from = &frame[found[1]];
-        ptt_frame *to = &frame[!found[1]];
-        for (int a = 0; a < 3; a++) {
-            to->t[a] = -from->t[a];
-            to->n[a] = -from->n[a];
-            to->b[a] = from->b[a];
-        }
-        ends[0] = track_half(ref, seed, frame[0], true, random, point, &n[0]);
-        ends[1] = track_half(ref, seed, frame[1], false, random, point + n[0] + 1, &n[1]);
-    }
+    size_t n[2];
+    ends[0] = track_half(ref, seed, opposite, true, random, point, &n[0]);
+    ends[1] = track_half(ref, seed, t, false, random, point + n[0] + 1, &n[1]);
     for (size_t i = 0; i < n[0] / 2; i++) {
         double p[3];
         memcpy(p, point[i], sizeof p);

@@ -1,4 +1,5 @@
-/* Parallel transport tractography (Aydogan and Shi 2021) once more, in double and in plain loops.
+/* Parallel transport tractography by the rule of its paper (Aydogan and Shi 2021), in double and in plain loops: curves
+ * are drawn from the whole disc of curvatures and taken in proportion to the data that support them.
  *
  * Curves are followed with the closed form of the transported frame, probe step by probe step. Nothing of the tracker
  * is used but its tables, where the caller wants to draw the same streamlines from the same random numbers. */
@@ -17,15 +18,6 @@ void ptt_propagate(ptt_frame *frame, double k1, double k2, double s, double move
 /* The frame of tangent t whose normal is turned by angle from a fixed one. */
 void ptt_frame_make(const double t[3], double angle, ptt_frame *frame);
 
-#define PTT_DISC_MAX 64
-/* A triangulated disc of radius 1. */
-typedef struct ptt_disc {
-    size_t n_vertices, n_faces;
-    double vertex[PTT_DISC_MAX][2];
-    uint32_t face[PTT_DISC_MAX][3];
-} ptt_disc;
-double ptt_disc_area(const ptt_disc *disc, size_t face);
-
 /* Random words; block and step are the place in the tracker's random sequence that the words have there. */
 typedef struct ptt_random {
     void (*words)(void *user, uint32_t block, uint32_t step, uint32_t word[4]);
@@ -36,15 +28,15 @@ typedef struct ptt_ref {
     const gls_track_params *params;
     const gls_image *stop; /* its grid is everything's */
     const gls_sphere *sphere;
-    const ptt_disc *disc;
     const uint32_t *nearest; /* octahedral map of vertices, nearest_size a side; NULL: the exact nearest vertex */
     size_t nearest_size;
     double *amplitude; /* [voxel * vertices + vertex], each voxel's largest is 1 */
     uint32_t substeps, max_steps;
+    bool as_tracker; /* curves in the tracker's order; else from the whole disc alone, and many more of them */
 } ptt_ref;
 /* odf: amplitudes on the sphere, >= 0. False: out of memory. */
 bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image *odf, const gls_sphere *sphere,
-                  const gls_image *stop, const ptt_disc *disc);
+                  const gls_image *stop);
 void ptt_ref_finish(ptt_ref *ref);
 
 /* Vertex nearest to t, by the map if there is one. */
@@ -53,8 +45,8 @@ size_t ptt_nearest(const ptt_ref *ref, const double t[3]);
 double ptt_stop_value(const ptt_ref *ref, const double p[3]);
 /* Peaks of the ODF at p as vertices, strongest first. */
 size_t ptt_initial(const ptt_ref *ref, const double p[3], uint32_t *vertex, size_t capacity);
-/* Sum of the amplitudes along the probe. */
-double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2);
+/* Sum of the amplitudes along the probe; 0 as soon as it cannot reach least any more. */
+double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2, double least);
 /* The streamline through the seed along vertex: its points in voxels, end to end, and at which of them the seed is.
  * point: 2 max_steps + 1 at least. ends: why it ended backward and forward. Never cut to the maximum length as a whole.
  */

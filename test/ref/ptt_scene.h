@@ -83,33 +83,6 @@ static inline long table_define(const gls_define_list *list, const char *name)
     return 0;
 }
 
-/* The disc as the kernels have it; area gets its faces' areas (of any sum). */
-static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
-{
-    gls_tables tables = {0};
-    gls_define_list defines = {0};
-    gls_tables_begin_shared(&tables, &defines);
-    gls_ptt_table_disc(&tables, &defines, 7,
-                       &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
-    const uint32_t *face = tables.word + table_define(&defines, "TABLE_FACES");
-    size_t n = (size_t)table_define(&defines, "N_DISC_FACES");
-    *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), n, {{0}}, {{0}}};
-    assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
-    for (size_t f = 0; f < n; f++) {
-        float part[8];
-        for (size_t j = 1; j < 8; j++) memcpy(&part[j], &face[j * n + f], sizeof *part);
-        for (size_t c = 0; c < 3; c++) disc->face[f][c] = face[f] >> (8 * c) & 0xff;
-        area[f] = part[1];
-        for (size_t a = 0; a < 2; a++) {
-            disc->vertex[disc->face[f][0]][a] = part[2 + a];
-            disc->vertex[disc->face[f][1]][a] = part[2 + a] + part[4 + a];
-            disc->vertex[disc->face[f][2]][a] = part[2 + a] + part[6 + a];
-        }
-    }
-    gls_tables_finish(&tables);
-    gls_define_finish(&defines);
-}
-
 /* The map of nearest vertices as the kernels have it, from malloc. */
 static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
@@ -207,6 +180,8 @@ static inline gls_track_params ptt_params(void)
     p.mapping = GLS_MAPPING_SINGLE;
     p.keep_single_points = true;
     p.rng_seed = 77;
+    p.probe_length = 2;
+    p.probe_quality = 8;
     return p;
 }
 

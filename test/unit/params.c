@@ -91,10 +91,10 @@ static void test_lengths(void **state)
     (void)state;
     uint64_t voxels = identity(&o);
     gls_track_params mm = gls_params_in_mm(&o, 2);
-    assert_true(mm.step_size == 1 && mm.probe_length == 4 && mm.max_length == 500);
+    assert_true(mm.step_size == 1 && mm.probe_length == 1 && mm.max_length == 500);
     o.in_mm.step_size = true;
     mm = gls_params_in_mm(&o, 2);
-    assert_true(mm.step_size == 0.5 && mm.probe_length == 4);
+    assert_true(mm.step_size == 0.5 && mm.probe_length == 1);
     assert_true(identity(&o) != voxels);
 }
 

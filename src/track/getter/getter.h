@@ -41,7 +41,7 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* fills the slot <getter> */
     const char *initial; /* fills the slot <initial_directions> */
-    /* A half carries a frame instead of a vertex: its first turns find it, from the seed's direction, and points are
+    /* A half carries a frame instead of a vertex: its first turn makes it, from the seed's direction, and points are
      * stored after several turns. Both halves then bend at the seed as anywhere; else the backward half first makes the
      * forward half's first step again. */
     bool framed;
@@ -56,6 +56,9 @@ typedef struct gls_getter {
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Turns for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
+    /* Directions drawn in a dispatch where halves wait between dispatches, unless a turn is split: a renderer may end a
+     * kernel after some tens of thousands of turns of its loops. NULL: 4. */
+    uint32_t (*turns)(const gls_track_params *params);
     /* What a turn costs: a guess, in times of a seed's search for peaks. NULL: 1. */
     double (*turn_cost)(const gls_track_params *params, const gls_track_input *input);
     /* Bytes of tables that a work group reads from shared memory where there is room, and of shared memory that each of

@@ -24,19 +24,9 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
 
 static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *place)
 {
-    const gls_track_params *params = request->params;
     gls_define_list *d = &model->defines;
-    const gls_probe probe = {
-        .quality = params->probe_quality,
-        .first_sample = params->probe_count == 1,
-        .bends = params->probe_count > 1,
-        .step = params->probe_length / params->probe_quality,
-        .max_curvature = gls_track_max_curvature(params),
-    };
     gls_tables_begin_shared(&model->tables, d);
     gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, place);
-    /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
-    gls_ptt_table_disc(&model->tables, d, exp2(31) / (3 * (params->probe_quality + 1)), &probe);
     gls_tables_end_shared(&model->tables, d);
     gls_define_int(d, "TABLES_SHARED", request->tables_shared, "room for them in shared memory");
 }
@@ -95,18 +85,26 @@ static uint32_t substeps(const gls_track_params *params)
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
 }
 
-/* A turn samples the field for every curve of the disc, along the whole probe; others, like the search for peaks, all
- * vertices at one place, four to a texel. */
+/* As many as take the samples of a few hundred probes, in at most 16384 turns of loops. A turn tries eight curves at
+ * most. */
+static uint32_t turns(const gls_track_params *params)
+{
+    uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;
+    return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
+}
+
+/* A turn samples the field along the probes of a few curves; others, like the search for peaks, all vertices at one
+ * place, four to a texel. */
 static double turn_cost(const gls_track_params *params, const gls_track_input *input)
 {
-    const double curves = 24;
+    const double curves = 2;
     return 1 + curves * params->probe_quality * params->probe_count / ((double)input->odf->sphere->n / 4);
 }
 
 static void shared_bytes(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline)
 {
-    *tables = gls_ptt_table_bytes(sphere->antipodal, params->probe_quality, params->probe_count > 1);
+    *tables = gls_ptt_table_bytes(sphere->antipodal);
     *streamline = gls_ptt_slot_bytes(params->probe_quality);
 }
 
@@ -128,6 +126,7 @@ const gls_getter gls_getter_ptt = {
     .check = check,
     .sphere = gls_odf_field_sphere,
     .substeps = substeps,
+    .turns = turns,
     .turn_cost = turn_cost,
     .shared_bytes = shared_bytes,
     .uniforms = uniforms,

@@ -32,7 +32,7 @@ uint32_t *gls_table_add(gls_tables *s, gls_define_list *defines, const char *nam
     return table_words(s, n);
 }
 
-void gls_table_put_float(uint32_t *word, double value)
+static void put_float(uint32_t *word, double value)
 {
     float f = (float)value;
     memcpy(word, &f, sizeof f);
@@ -41,7 +41,7 @@ void gls_table_put_float(uint32_t *word, double value)
 void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t n)
 {
     uint32_t *word = gls_table_add(s, defines, name, n);
-    for (size_t i = 0; word && i < n; i++) gls_table_put_float(&word[i], value[i]);
+    for (size_t i = 0; word && i < n; i++) put_float(&word[i], value[i]);
 }
 
 uint32_t *gls_table_shared(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
@@ -65,7 +65,7 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
 {
     uint32_t *word = gls_table_add(s, defines, "MODEL_VERTICES", 3 * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t a = 0; a < 3; a++) gls_table_put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
+        for (size_t a = 0; a < 3; a++) put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
     if (!neighbours) return;
     size_t most = 0;
     for (size_t v = 0; v < sphere->n; v++)
@@ -89,7 +89,7 @@ gls_status gls_table_odf(gls_tables *s, gls_define_list *defines, const gls_sphe
                                                   (const double(*)[3])sphere->vertex, sphere->n, y)
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     for (size_t j = 0; status == GLS_OK && j < k; j++)
-        for (size_t v = 0; v < sphere->n; v++) gls_table_put_float(&word[j * sphere->n + v], y[v * k + j]);
+        for (size_t v = 0; v < sphere->n; v++) put_float(&word[j * sphere->n + v], y[v * k + j]);
     free(y);
     return status;
 }
@@ -119,7 +119,7 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     uint32_t *word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
         for (size_t j = 0; j < k; j++)
-            gls_table_put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
+            put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
     word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
         word[o] = (uint32_t)v;

@@ -20,7 +20,6 @@ typedef struct gls_tables {
 uint32_t *gls_table_add(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* The same, filled with floats. */
 void gls_table_floats(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t n);
-void gls_table_put_float(uint32_t *word, double value);
 
 /* MODEL_TABLES, TABLE_WORDS: what gls_table_shared() adds in between can be kept in shared memory as a whole; offsets
  * of its parts count from MODEL_TABLES. */

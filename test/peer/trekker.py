@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Parallel transport tractography against Trekker 0.9, the program of the method's author: straight bundles, rings and crossings, and the phantom.
+
+Usage: trekker.py GLSLINES WORK [OTHER_GLSLINES ...]    Needs Trekker 0.9 from PyPI, which exists for Python 3.8 to 3.11 (status 77 without), numpy, scipy and nibabel.
+Trekker runs twice: what the runs differ by is chance. Both programs start at the same places in the same directions, and no mask ends streamlines. Known of Trekker 0.9,
+and inside the bounds: its probe's first sample is of the place before, so that it ends 0.3 mm early at each side and turns up to 6 % less; its two halves join
+over a step of 0.95 mm; probeRadius sets probeLength; its limits of trials change nothing."""
+import json
+import os
+import subprocess
+import sys
+
+try:
+    import nibabel as nib
+    import numpy as np
+    import Trekker
+    from scipy.special import factorial, lpmv
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+ORDER, SHARPNESS = 8, 12
+STEP, SUBSTEP = 0.5, 0.05
+SEEDS = 100
+# of the same mean: LENGTH_BOUND (mm) and TURN_BOUND (relative) cover Trekker's defects, CHANCE (standard errors) the draws
+LENGTH_BOUND, TURN_BOUND, CHANCE = 1.0, 0.07, 4
+
+
+def real_sh(directions):
+    """MRtrix3's basis: rows are directions."""
+    d = np.atleast_2d(directions)
+    phi = np.arctan2(d[:, 1], d[:, 0])
+    columns = []
+    for l in range(0, ORDER + 1, 2):
+        for m in range(-l, l + 1):
+            a = abs(m)
+            y = np.sqrt((2 * l + 1) / (4 * np.pi) * factorial(l - a) / factorial(l + a)) * (-1) ** a * lpmv(a, l, d[:, 2])
+            columns.append(y if m == 0 else np.sqrt(2) * y * (np.sin(a * phi) if m < 0 else np.cos(a * phi)))
+    return np.array(columns).T
+
+
+def spread_directions(n=4000):
+    i = np.arange(n) + 0.5
+    z, phi = 1 - i / n, i * np.pi * (3 - np.sqrt(5))
+    r = np.sqrt(1 - z * z)
+    return np.c_[r * np.cos(phi), r * np.sin(phi), z]
+
+
+SPREAD = spread_directions()
+BASIS = real_sh(SPREAD)
+INVERSE = np.linalg.pinv(BASIS)
+
+
+def lobes(directions):
+    """SH of lobes along the directions; the largest amplitude is 1."""
+    c = INVERSE @ sum(np.exp(SHARPNESS * ((SPREAD @ d) ** 2 - 1)) for d in directions)
+    return c / (BASIS @ c).max()
+
+
+def make_scene(shape, field):
+    """Voxels of 1 mm, world mm = voxel indices. field: the fibre directions at a voxel."""
+    sh, known = np.zeros((*shape, BASIS.shape[1]), np.float32), {}
+    for v in np.ndindex(*shape):
+        directions = field(np.array(v, float) - (np.array(shape) - 1) / 2)
+        if not directions:
+            continue
+        key = tuple(np.round(np.concatenate(directions), 6))
+        if key not in known:
+            known[key] = lobes(directions)
+        sh[v] = known[key]
+    return sh, np.eye(4)
+
+
+def straight(d):
+    return [np.array([1.0, 0, 0])] if np.hypot(d[1], d[2]) <= 5 else []
+
+
+def ring(d):
+    r = np.hypot(d[0], d[1])
+    return [np.array([-d[1] / r, d[0] / r, 0])] if abs(r - 15) <= 3 and abs(d[2]) <= 3 and not (d[0] < 0 and abs(d[1]) < 3) else []
+
+
+def crossing(degrees):
+    a = np.radians(degrees)
+    both = [np.array([1.0, 0, 0]), np.array([np.cos(a), np.sin(a), 0])]
+    return lambda d: [f for f in both if np.hypot(f[0] * d[1] - f[1] * d[0], d[2]) <= 4]
+
+
+class Scene:
+    def __init__(self, name, sh, affine, seeds, directions, **options):
+        self.name, self.sh, self.affine, self.seeds, self.directions = name, sh, affine, seeds, directions
+        self.options = {"radius": 2.0, "probe": 1.0, "quality": 4, "threshold": 0.1, "step": STEP, "substep": SUBSTEP, **options}
+
+
+def scenes():
+    rng = np.random.default_rng(1)
+    along_x = np.tile([1.0, 0, 0], (SEEDS, 1))
+    box = lambda low, high: rng.uniform(low, high, (SEEDS, 3))
+    sh, affine = make_scene((44, 15, 15), straight)
+    for threshold in (0.1, 0.3, 0.5):
+        yield Scene(f"straight, threshold {threshold}", sh, affine, box((15, 6, 6), (28, 8, 8)), along_x, threshold=threshold)
+    sh, affine = make_scene((40, 40, 9), ring)
+    angle = rng.uniform(-0.5, 0.5, SEEDS)
+    seeds = np.c_[19.5 + 15 * np.cos(angle), 19.5 + 15 * np.sin(angle), np.full(SEEDS, 4.0)]
+    for radius in (5.0, 20.0):
+        yield Scene(f"ring of 15 mm, radius of {radius:g} mm at least, threshold 0.3", sh, affine, seeds, np.c_[-np.sin(angle), np.cos(angle), 0 * angle],
+                    radius=radius, threshold=0.3, probe=2.0)
+    for degrees in (90, 40):
+        sh, affine = make_scene((44, 36, 13), crossing(degrees))
+        yield Scene(f"crossing of {degrees} degrees", sh, affine, box((4, 16, 5), (8, 19, 7)), along_x)
+
+
+def phantom_scene(glslines, work):
+    """CSD of the built-in phantom, each voxel's largest amplitude 1; seeds with one peak, along it."""
+    data = os.path.join(work, "phantom")
+    run = lambda *a: subprocess.run([glslines, *a, "-q", "--force"], check=True)
+    run("phantom", data)
+    files = [os.path.join(data, f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")]
+    run("fit", *files, os.path.join(work, "csd"), "--model", "csd", "--sh-order", str(ORDER))
+    image = nib.load(os.path.join(work, "csd_sh.nii.gz"))
+    sh = image.get_fdata()
+    peak_image = nib.load(os.path.join(data, "peaks.nii.gz")).get_fdata()
+    amplitude = sh.reshape(-1, sh.shape[-1]) @ BASIS.T.astype(np.float32)
+    best = amplitude.argmax(1)
+    largest = amplitude[np.arange(len(best)), best]
+    sh = sh / np.where(largest > 0, largest, 1).reshape(sh.shape[:3])[..., None]
+    roi = nib.load(os.path.join(data, "roi.nii.gz")).get_fdata() > 0
+    single = np.argwhere(roi & (np.abs(peak_image[..., 7]) == 0 if peak_image.shape[-1] > 7 else roi))
+    voxel = single[np.random.default_rng(2).integers(len(single), size=SEEDS)]
+    seeds = nib.affines.apply_affine(image.affine, voxel)
+    directions = SPREAD[best.reshape(sh.shape[:3])[tuple(voxel.T)]]
+    return Scene("phantom", sh.astype(np.float32), image.affine, seeds, directions, radius=1.0, probe=0.5, step=1.0, substep=0.05, threshold=0.067)
+
+
+def track_trekker(path, s):
+    """In a process of its own: it reads one image each."""
+    o = s.options
+    job = {"fod": path, "seeds": s.seeds.tolist(), "directions": s.directions.tolist(), **o}
+    out = subprocess.run([sys.executable, __file__, "--child"], input=json.dumps(job), capture_output=True, text=True, check=True).stdout
+    return [np.array(line) for line in json.loads(out[out.index("LINES") + 5:])]
+
+
+def child():
+    job = json.load(sys.stdin)
+    t = Trekker.initialize(job["fod"].encode())
+    t.numberOfThreads(1)
+    t.stepSize(job["substep"])
+    t.writeInterval(round(job["step"] / job["substep"]))
+    t.minRadiusOfCurvature(job["radius"])
+    t.probeLength(job["probe"])
+    t.probeQuality(job["quality"])
+    t.minFODamp(job["threshold"] * (job["quality"] - 1) / job["quality"])
+    t.minLength(0)
+    t.maxLength(500)
+    t.atMaxLength(b"stop")
+    t.seed_coordinates_with_directions(job["seeds"], job["directions"])
+    lines = t.run()
+    print("LINES" + json.dumps([np.array(line).T.tolist() if len(line) == 3 else line for line in lines]))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def track_glslines(glslines, work, path, s):
+    o = s.options
+    text, ones, out = (os.path.join(work, f) for f in ("seeds.txt", "ones.nii.gz", "out.tck"))
+    np.savetxt(text, s.seeds)
+    nib.save(nib.Nifti1Image(np.ones(s.sh.shape[:3], np.float32), s.affine), ones)
+    options = {"--sh": path, "--fa": ones, "--roi": ones, "--seeds": text, "--seed-space": "world", "--dg": "ptt", "--max-directions-per-seed": 1, "--step-size": f"{o['step']}mm",
+               "--ptt-substep": f"{o['substep']}mm", "--probe-length": f"{o['probe']}mm", "--probe-quality": o["quality"] - 1, "--pmf-threshold": o["threshold"],
+               "--min-radius-of-curvature": f"{o['radius']}mm", "--max-length": 500, "-o": out}
+    subprocess.run([glslines, "track", "-q", "--force", *(str(x) for pair in options.items() for x in pair)], check=True)
+    return list(nib.streamlines.load(out).streamlines)
+
+
+def measure(lines):
+    """Means and their standard errors: length, and degrees turned in a step."""
+    length, turn = [], []
+    for line in lines:
+        d = np.diff(line, axis=0)
+        n = np.linalg.norm(d, axis=1)
+        length.append(n.sum())
+        # all steps are alike but the last one, and the two at the seed
+        n = np.where((n > 0.98 * np.median(n)) & (n < 1.02 * np.median(n)), n, np.nan) if len(n) else n
+        u = d / n[:, None]
+        cosine = np.clip((u[1:] * u[:-1]).sum(1), -1, 1)
+        turn += np.degrees(np.arccos(cosine))[np.isfinite(cosine)].tolist()
+    turn = np.array(turn) ** 2
+    rms = np.sqrt(turn.mean())
+    return len(lines), np.mean(length), np.std(length) / np.sqrt(len(length)), rms, turn.std() / np.sqrt(len(turn)) / 2 / rms
+
+
+def main():
+    glslines, work, others = sys.argv[1], sys.argv[2], sys.argv[3:]
+    os.makedirs(work, exist_ok=True)
+    bad = 0
+    print("| Scene | Program | Streamlines | Mean length, mm | Turn in a step, degrees |\n|---|---|---|---|---|")
+    for s in [*scenes(), phantom_scene(glslines, work)]:
+        path = os.path.join(work, "fod.nii.gz")
+        nib.save(nib.Nifti1Image(s.sh, s.affine), path)
+        rows = {"Trekker": measure(track_trekker(path, s)), "Trekker again": measure(track_trekker(path, s))}
+        for i, tool in enumerate([glslines, *others]):
+            rows["glslines" if i == 0 else tool] = measure(track_glslines(tool, work, path, s))
+        for name, (n, length, length_error, turn, turn_error) in rows.items():
+            print(f"| {s.name} | {name} | {n} | {length:.2f} ± {length_error:.2f} | {turn:.3f} ± {turn_error:.3f} |", flush=True)
+        (_, a, ea, ta, eta), (_, b, eb, tb, etb) = rows["Trekker"], rows["glslines"]
+        if abs(a - b) > LENGTH_BOUND + 0.03 * a + CHANCE * np.hypot(ea, eb) or abs(ta - tb) > TURN_BOUND * ta + CHANCE * np.hypot(eta, etb):
+            print(f"{s.name}: apart")
+            bad += 1
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(child() if sys.argv[1:2] == ["--child"] else main())
