@@ -7,6 +7,7 @@
 #include <glslines/image.h>
 #include <glslines/odf.h>
 #include <glslines/qball.h>
+#include <glslines/regions.h>
 #include <glslines/seeds.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
@@ -101,6 +102,7 @@ typedef struct gls_track_input {
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
+    const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
 } gls_track_input;
 
 /* Why a half-streamline ended: the list in ends.def. */
@@ -133,10 +135,13 @@ GLS_API const char *gls_verdict_name(gls_verdict verdict);
 typedef struct gls_track_result {
     uint64_t seeds; /* tried */
     uint64_t seeds_without_direction;
-    uint64_t directions;  /* initial directions = streamlines tracked */
-    uint64_t streamlines; /* kept */
+    uint64_t seeds_rejected; /* by regions: no direction was tried */
+    uint64_t directions;     /* initial directions = streamlines tracked */
+    uint64_t streamlines;    /* kept */
     uint64_t points;
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* streamlines by what became of them; their sum is directions */
+    uint64_t met[GLS_REGION_MAX_BITS];    /* streamlines that met the regions of a bit, and were not rejected for what
+                                             has nothing to do with regions */
     uint64_t truncated;                   /* kept, but cut at max_length */
     uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm */
