@@ -191,8 +191,8 @@ GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
 /* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of
- * two, where they fit so), the stop map, tables of directions, and the buffers of a batch. It does not depend on the
- * number of seeds. */
+ * two, where they fit so), the stop map and regions, tables of directions, and the buffers of a batch. It does not
+ * depend on the number of seeds. */
 typedef struct gls_track_memory {
     uint64_t volume_bytes, stop_map_bytes, table_bytes, buffer_bytes;
     uint64_t device_bytes;    /* their sum, on each device */

@@ -122,7 +122,7 @@ typedef struct gls_job_options {
     struct {
         bool step_size, probe_length, probe_radius, min_radius_of_curvature, ptt_substep;
     } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
-    gls_mask_stop mask_stop; /* default GLS_MASK_STOP_INTERPOLATED */
+    gls_mask_stop mask_stop; /* default GLS_MASK_STOP_NEAREST; without a mask there is nothing to stop at */
     /* regions, each as gls_regions_add() takes it; default none */
     gls_strings include, exclude, tracking_mask, stop_at;
     /* devices */

@@ -70,6 +70,8 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     for (size_t i = 0; i < in->series.n_shells; i++)
         printf("shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval, in->series.shell[i].n);
     printf("mask        %s voxels\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels));
+    if (gls_regions_bits(in->regions, GLS_REGION_MASK))
+        printf("            streamlines end before their first point in a voxel outside it\n");
     printf("seeds       %s", gls_format_count(seeds, count, sizeof count));
     if (o->seeds)
         printf(" from %s\n", o->seeds);
@@ -80,7 +82,6 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
                gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(job, o);
     printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
-    if (o->mask_stop == GLS_MASK_STOP_NEAREST) printf("mask        streamlines end before their first point outside\n");
     for (size_t i = 0; i < gls_regions_count(in->regions); i++) {
         gls_region_info region = gls_regions_get(in->regions, i);
         if (region.role == GLS_REGION_MASK) continue;

@@ -174,7 +174,8 @@ static gls_status read_regions(gls_study *input, const gls_job_options *o)
                  {GLS_REGION_EXCLUDE, &o->exclude},
                  {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
                  {GLS_REGION_STOP_AT, &o->stop_at}};
-    bool nearest = o->mask_stop == GLS_MASK_STOP_NEAREST;
+    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom,
+         nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     if (!nearest && o->include.n + o->exclude.n + o->tracking_mask.n + o->stop_at.n == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest)

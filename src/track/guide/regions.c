@@ -7,40 +7,54 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Words of a line of the texture, and lines of a layer. */
+/* Words of a line of the texture, where the device allows them. */
 #define SIDE 1024u
+
+/* Room for all words, in lines of side words and layers of side lines; one layer may have fewer. */
+static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
+{
+    size_t lines = r->n_words / side + 1;
+    size[0] = side;
+    size[1] = lines < side ? (uint32_t)lines : side;
+    size[2] = (uint32_t)((lines + side - 1) / side);
+}
 
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
     (void)params;
+    const gls_regions *r = input->regions;
     uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
-    uint64_t layer = (uint64_t)side * side, words = input->regions->n_words;
-    if (words > layer * limits->max_texture_3d || words > INT32_MAX)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %llu voxels are over the device's limit",
-                        (unsigned long long)words);
+    if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
+    bool remembers = gls_regions_bits(r, GLS_REGION_INCLUDE) || gls_regions_bits(r, GLS_REGION_EXCLUDE) ||
+                     gls_regions_bits(r, GLS_REGION_STOP_AT);
+    uint32_t size[3];
     plan->n_textures = 2;
-    plan->n_words = 1;
+    plan->n_words = remembers ? 1 : 0;
     plan->side = side;
-    plan->bytes =
-        sizeof(float) * gls_grid_voxels(&input->stop_map->grid) + sizeof(uint32_t) * (words / layer + 1) * layer;
+    texture_size(r, side, size);
+    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid) +
+                  sizeof(uint32_t) * (uint64_t)size[0] * size[1] * size[2];
     return GLS_OK;
 }
 
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_regions *r = input->regions;
-    size_t side = guide->plan.side, layer = side * side, n_layers = r->n_words / layer + 1;
-    const uint32_t size[3] = {(uint32_t)side, (uint32_t)side, (uint32_t)n_layers};
+    uint32_t size[3];
     gls_status status = gls_stop_map_create(guide, device, input);
+    texture_size(r, guide->plan.side, size);
     if (status == GLS_OK) status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
-    uint32_t *words = status == GLS_OK ? calloc(layer, sizeof *words) : NULL;
-    if (status == GLS_OK && !words) status = gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
-    for (size_t z = 0; z < n_layers && status == GLS_OK; z++) {
+    if (status != GLS_OK) return status;
+    size_t layer = (size_t)size[0] * size[1];
+    uint32_t *words = calloc(layer, sizeof *words);
+    if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
+    for (uint32_t z = 0; z < size[2] && status == GLS_OK; z++) {
         size_t first = z * layer, n = r->n_words - first < layer ? r->n_words - first : layer;
         memcpy(words, r->store + first, n * sizeof *words);
-        status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, (uint32_t)z},
-                                          (const uint32_t[3]){(uint32_t)side, (uint32_t)side, 1}, words);
+        status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, z},
+                                          (const uint32_t[3]){size[0], size[1], 1}, words);
     }
     free(words);
     return status;
@@ -114,7 +128,8 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], const uint
                          uint32_t *met)
 {
     const gls_regions *r = guide->regions;
-    *met = gls_regions_at(r, seed) | backward[0] | forward[0];
+    *met = gls_regions_at(r, seed);
+    if (guide->plan.n_words > 0) *met |= backward[0] | forward[0];
     if (*met & gls_regions_bits(r, GLS_REGION_EXCLUDE)) return GLS_VERDICT_EXCLUDED;
     return has_all(r, GLS_REGION_INCLUDE, *met) ? GLS_VERDICT_KEPT : GLS_VERDICT_MISSED_INCLUDE;
 }
