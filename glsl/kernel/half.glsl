@@ -88,14 +88,24 @@ void half_end(Half h, uint how)
     state[h.item] = how;
 }
 
+// Whether the next point becomes one of the streamline: with a frame that is one after every SUBSTEPS turns.
+bool half_stores(Half h)
+{
+#if FRAMED
+    return (h.draw.step & ~STEP_BACKWARD) % uint(SUBSTEPS) == 0u;
+#else
+    return true;
+#endif
+}
+
 // Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
 // the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
 {
     h.p = q;
 #if FRAMED
-    // a point is stored after every SUBSTEPS turns; the getter has moved the frame
-    bool due = (h.draw.step & ~STEP_BACKWARD) % uint(SUBSTEPS) == 0u;
+    // the getter has moved the frame
+    bool due = half_stores(h);
     bool stored = !due || half_store(h, q);
     h.n_points += due ? 1u : 0u;
 #else
@@ -116,12 +126,13 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
+    bool stored = !h.joint && half_stores(h);
     if (outcome != DIRECTION_FOUND)
         end = GLS_END_NO_DIRECTION;
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
     else
-        end = guide_point(q, memory);
+        end = guide_point(q, stored, memory);
     if (h.joint) {
         // the point is one of the forward half
         h.joint = false;

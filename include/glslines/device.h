@@ -133,19 +133,22 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_R32F,
     GLS_TEXTURE_RGBA16F,
     GLS_TEXTURE_RGBA32F,
-    GLS_TEXTURE_R16F
+    GLS_TEXTURE_R16F,
+    GLS_TEXTURE_R32UI /* whole numbers, for texelFetch() alone: written by gls_texture_write_texels() */
 } gls_texture_format;
 
-/* A 3D texture of zeros with linear filtering, clamped at its edges. On a device without float_linear one of single
- * precision is kept in half precision, and values beyond 65504 become that; a warning says so once. What is never
- * written must be finite: a texel that is not a number makes a sample not a number, even with weight 0. */
+/* A 3D texture of zeros with linear filtering (whole numbers: none), clamped at its edges. On a device without
+ * float_linear one of single precision is kept in half precision, and values beyond 65504 become that; a warning says
+ * so once. What is never written must be finite: a texel that is not a number makes a sample not a number, even with
+ * weight 0. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 a texel, x fastest), converted to the format. */
 GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
                                      const float *data);
-/* The same from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F, else float32. */
+/* The same from values in the texture's own format: float16 (as uint16_t) for R16F and RGBA16F, uint32_t for
+ * R32UI, else float32. */
 GLS_API gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
                                             const void *texels);
 

@@ -7,6 +7,7 @@
 #include <glslines/image.h>
 #include <glslines/odf.h>
 #include <glslines/qball.h>
+#include <glslines/regions.h>
 #include <glslines/seeds.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
@@ -103,6 +104,7 @@ typedef struct gls_track_input {
     const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
+    const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
 } gls_track_input;
 
 /* Why a half-streamline ended: the list in ends.def. */
@@ -135,10 +137,13 @@ GLS_API const char *gls_verdict_name(gls_verdict verdict);
 typedef struct gls_track_result {
     uint64_t seeds; /* tried */
     uint64_t seeds_without_direction;
-    uint64_t directions;  /* initial directions = streamlines tracked */
-    uint64_t streamlines; /* kept */
+    uint64_t seeds_rejected; /* by regions: no direction was tried */
+    uint64_t directions;     /* initial directions = streamlines tracked */
+    uint64_t streamlines;    /* kept */
     uint64_t points;
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* streamlines by what became of them; their sum is directions */
+    uint64_t met[GLS_REGION_MAX_BITS];    /* streamlines that met the regions of a bit, and were not rejected for what
+                                             has nothing to do with regions */
     uint64_t truncated;                   /* kept, but cut at max_length */
     uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm */
@@ -188,8 +193,8 @@ GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n
 GLS_API void gls_tracker_destroy(gls_tracker *tracker);
 
 /* What a tracker takes, in bytes: a volume of the channels of the model (tiles in textures of sides that are powers of
- * two, where they fit so), the stop map, tables of directions, and the buffers of a batch. It does not depend on the
- * number of seeds. */
+ * two, where they fit so), the stop map and regions, tables of directions, and the buffers of a batch. It does not
+ * depend on the number of seeds. */
 typedef struct gls_track_memory {
     uint64_t volume_bytes, stop_map_bytes, table_bytes, buffer_bytes;
     uint64_t device_bytes;    /* their sum, on each device */

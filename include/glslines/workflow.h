@@ -50,6 +50,18 @@ typedef struct gls_numbers {
     int n;
 } gls_numbers;
 
+#define GLS_MAX_STRINGS 64
+typedef struct gls_strings {
+    const char *value[GLS_MAX_STRINGS];
+    int n;
+} gls_strings;
+
+/* Which points lie outside of the mask. */
+typedef enum gls_mask_stop {
+    GLS_MASK_STOP_INTERPOLATED, /* none: the stop map, which is 0 there, is all that ends a half-streamline */
+    GLS_MASK_STOP_NEAREST       /* those whose nearest voxel does: a half-streamline ends before the first of them */
+} gls_mask_stop;
+
 /* A gradient table and a model. */
 typedef struct gls_model_options {
     gls_bvec_frame bvec_frame; /* of the file of b-vectors; default GLS_BVEC_FSL */
@@ -110,6 +122,9 @@ typedef struct gls_job_options {
     struct {
         bool step_size, probe_length, probe_radius, min_radius_of_curvature, ptt_substep;
     } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
+    gls_mask_stop mask_stop; /* default GLS_MASK_STOP_NEAREST; without a mask there is nothing to stop at */
+    /* regions, each as gls_regions_add() takes it; default none */
+    gls_strings include, exclude, tracking_mask, stop_at;
     /* devices */
     const char *device; /* see gls_device_open(); several names with commas share the work; default "auto" */
     gls_graphics api;   /* default GLS_GRAPHICS_AUTO */

@@ -79,6 +79,7 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
         if (numbers->n > 0 && used < size) snprintf(buffer + used, size - used, "%s%s", space, unit);
         break;
     }
+    case CMD_STRINGS: break;
     case CMD_STRING:
         if (*(const char *const *)field) snprintf(buffer, size, "%s", *(const char *const *)field);
         break;

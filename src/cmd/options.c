@@ -224,6 +224,14 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
     }
     case CMD_LENGTH: return set_length(p, option, text, field);
     case CMD_NUMBERS: return set_numbers(p, option, text, field);
+    case CMD_STRINGS: {
+        gls_strings *strings = field;
+        if (!*text) return fail(p, "--%s: the value is empty", option->name);
+        if (strings->n == GLS_MAX_STRINGS)
+            return fail(p, "--%s: may be given %d times at most", option->name, GLS_MAX_STRINGS);
+        strings->value[strings->n++] = text;
+        return true;
+    }
     case CMD_STRING:
         if (!*text) return fail(p, "--%s: the value is empty", option->name);
         *(const char **)field = text;

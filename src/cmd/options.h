@@ -21,6 +21,7 @@ typedef enum cmd_type {
     CMD_DOUBLE,  /* double */
     CMD_LENGTH,  /* a number with an optional suffix vox or mm: cmd_length */
     CMD_NUMBERS, /* several numbers, apart or with commas: cmd_numbers */
+    CMD_STRINGS, /* one each time it is given: gls_strings */
     CMD_STRING,  /* const char *, NULL where not given */
     CMD_CHOICE   /* one of the words of choices: int, its place in the list */
 } cmd_type;
@@ -91,7 +92,7 @@ struct cmd_command {
     void (*set_defaults)(void *values); /* on a zeroed struct */
     int (*run)(const cmd_command *command, void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
-#define CMD_MAX_VALUES 2048
+#define CMD_MAX_VALUES 8192
 
 /* The options that every command has (-q -v -h), in a table of their own. */
 extern const cmd_option cmd_common_options[];

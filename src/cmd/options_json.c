@@ -43,6 +43,12 @@ static void add_parameter(cJSON *object, const cmd_option *option, const void *v
         for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
         break;
     }
+    case CMD_STRINGS: {
+        const gls_strings *strings = field;
+        cJSON *array = cJSON_AddArrayToObject(object, key);
+        for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
+        break;
+    }
     case CMD_STRING:
         if (*(const char *const *)field)
             cJSON_AddStringToObject(object, key, *(const char *const *)field);

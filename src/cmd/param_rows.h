@@ -14,6 +14,7 @@
 #define CMD_FIELD_DOUBLE double
 #define CMD_FIELD_LENGTH cmd_length
 #define CMD_FIELD_NUMBERS cmd_numbers
+#define CMD_FIELD_STRINGS gls_strings
 #define CMD_FIELD_STRING const char *
 #define CMD_FIELD_CHOICE int
 
@@ -40,6 +41,7 @@
 #define CMD_GET_DOUBLE(to, is_mm, from) to = from;
 #define CMD_GET_LENGTH(to, is_mm, from) to = from.value, is_mm = from.mm;
 #define CMD_GET_NUMBERS(to, is_mm, from) to = from;
+#define CMD_GET_STRINGS(to, is_mm, from) to = from;
 #define CMD_GET_STRING(to, is_mm, from) to = from;
 #define CMD_GET_CHOICE(to, is_mm, from) to = from;
 
@@ -51,6 +53,7 @@
 #define CMD_SET_DOUBLE(from, is_mm, to) to = from;
 #define CMD_SET_LENGTH(from, is_mm, to) to = (cmd_length){from, is_mm};
 #define CMD_SET_NUMBERS(from, is_mm, to) to = from;
+#define CMD_SET_STRINGS(from, is_mm, to) to = from;
 #define CMD_SET_STRING(from, is_mm, to) to = from;
 #define CMD_SET_CHOICE(from, is_mm, to) to = (int)from;
 

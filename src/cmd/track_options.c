@@ -14,6 +14,7 @@
 #define GROUP_SEEDS "Seeds"
 #define GROUP_MODEL "Model"
 #define GROUP_TRACKING "Tracking"
+#define GROUP_REGIONS "Regions"
 #define GROUP_PTT "Parallel transport (--dg ptt)"
 #define GROUP_DEVICE "Device"
 

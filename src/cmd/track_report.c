@@ -70,6 +70,8 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     for (size_t i = 0; i < in->series.n_shells; i++)
         printf("shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval, in->series.shell[i].n);
     printf("mask        %s voxels\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels));
+    if (gls_regions_bits(in->regions, GLS_REGION_MASK))
+        printf("            streamlines end before their first point in a voxel outside it\n");
     printf("seeds       %s", gls_format_count(seeds, count, sizeof count));
     if (o->seeds)
         printf(" from %s\n", o->seeds);
@@ -80,6 +82,13 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
                gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(job, o);
     printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
+    for (size_t i = 0; i < gls_regions_count(in->regions); i++) {
+        gls_region_info region = gls_regions_get(in->regions, i);
+        if (region.role == GLS_REGION_MASK) continue;
+        printf("region      %s %s", gls_region_role_name(region.role), region.text);
+        if (region.voxels) printf(", %s voxels", gls_format_count(region.voxels, count, sizeof count));
+        printf("\n");
+    }
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     printf("sphere      %s, %zu directions%s\n", o->sphere, sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     printf("direction   %s, step %.6g mm, at most %g degrees\n", gls_getter_name((gls_direction_getter)o->dg),
@@ -98,20 +107,37 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     if (job->sidecar) printf("sidecar     %s\n", job->sidecar);
 }
 
+/* Include regions that nothing reached are the likeliest reason for few streamlines. */
+static void warn_of_regions(const gls_job *job)
+{
+    const gls_regions *regions = job->study.regions;
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        if (region.role == GLS_REGION_INCLUDE && job->result.track.met[region.bit] == 0)
+            cmd_warn("--include %s: no streamline met it", region.text);
+    }
+}
+
 static void summary_counts(const gls_track_result *r)
 {
     char a[32], b[32], c[32];
     cmd_info("seeds        %s, %s of them without a direction", gls_format_count(r->seeds, a, sizeof a),
              gls_format_count(r->seeds_without_direction, b, sizeof b));
+    if (r->seeds_rejected > 0)
+        cmd_info("             %s of them rejected by regions", gls_format_count(r->seeds_rejected, a, sizeof a));
     cmd_info("directions   %s", gls_format_count(r->directions, a, sizeof a));
     cmd_info("streamlines  %s, %s of them cut at the largest length", gls_format_count(r->streamlines, a, sizeof a),
              gls_format_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));
-    cmd_info("rejected     %s: %s of a single point, %s too short",
-             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], a, sizeof a),
+    uint64_t excluded = r->verdicts[GLS_VERDICT_EXCLUDED], missed = r->verdicts[GLS_VERDICT_MISSED_INCLUDE];
+    char line[512] = "";
+    if (excluded + missed > 0)
+        snprintf(line, sizeof line, ", %s in exclude regions, %s without all include regions",
+                 gls_format_count(excluded, a, sizeof a), gls_format_count(missed, b, sizeof b));
+    cmd_info("rejected     %s: %s of a single point, %s too short%s",
+             gls_format_count(r->directions - r->streamlines, a, sizeof a),
              gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
-             gls_format_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
-    char line[512];
+             gls_format_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c), line);
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "", gls_end_name((gls_end)e),
@@ -156,10 +182,9 @@ void track_print_summary(const gls_job *job)
     cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
              job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
     if (r->streamlines == 0)
-        cmd_warn(
-            "no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
-            "empty",
-            gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a),
-            gls_format_count(r->seeds, b, sizeof b),
-            gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
+        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
+                 "empty",
+                 gls_format_count(r->seeds - r->seeds_without_direction - r->seeds_rejected, a, sizeof a),
+                 gls_format_count(r->seeds, b, sizeof b), gls_format_count(r->directions, c, sizeof c));
+    warn_of_regions(job);
 }

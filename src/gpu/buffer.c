@@ -172,18 +172,20 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
-    bool half;
+    GLenum type; /* of values as they are stored */
+    GLint filter;
 } formats[] = {
-    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, false},
-    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8, true},
-    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16, false},
-    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2, true},
+    [GLS_TEXTURE_R32F] = {GL_R32F, GL_RED, 1, 4, GL_FLOAT, GL_LINEAR},
+    [GLS_TEXTURE_RGBA16F] = {GL_RGBA16F, GL_RGBA, 4, 8, GL_HALF_FLOAT, GL_LINEAR},
+    [GLS_TEXTURE_RGBA32F] = {GL_RGBA32F, GL_RGBA, 4, 16, GL_FLOAT, GL_LINEAR},
+    [GLS_TEXTURE_R16F] = {GL_R16F, GL_RED, 1, 2, GL_HALF_FLOAT, GL_LINEAR},
+    [GLS_TEXTURE_R32UI] = {GL_R32UI, GL_RED_INTEGER, 1, 4, GL_UNSIGNED_INT, GL_NEAREST},
 };
 
 /* The format that this device can filter. */
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
-    if (device->info.float_linear || formats[format].half) return format;
+    if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;
     if (!device->told_of_half)
         gls_log(GLS_LOG_WARNING, "volumes are kept in half precision: this device does not filter single precision "
                                  "(GL_OES_texture_float_linear)");
@@ -195,8 +197,10 @@ static unsigned stored_format(gls_device *device, gls_texture_format format)
 static gls_status clear_texture(gls_device *device, const gls_texture *texture)
 {
     const uint32_t *size = texture->size;
+    /* drivers take zeros of this type for halves too */
+    GLenum type = formats[texture->stored].type == GL_UNSIGNED_INT ? GL_UNSIGNED_INT : GL_FLOAT;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
-        glClearTexImage(texture->name, 0, formats[texture->stored].layout, GL_FLOAT, NULL);
+        glClearTexImage(texture->name, 0, formats[texture->stored].layout, type, NULL);
         return GLS_OK;
     }
     float *zeros = calloc((size_t)size[0] * size[1] * formats[texture->stored].channels, sizeof *zeros);
@@ -204,7 +208,7 @@ static gls_status clear_texture(gls_device *device, const gls_texture *texture)
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     for (uint32_t z = 0; z < size[2]; z++)
         glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, (GLsizei)size[0], (GLsizei)size[1], 1,
-                        formats[texture->stored].layout, GL_FLOAT, zeros);
+                        formats[texture->stored].layout, type, zeros);
     free(zeros);
     return GLS_OK;
 }
@@ -239,8 +243,8 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     if (!refuse_allocation(device, bytes))
         glTexStorage3D(GL_TEXTURE_3D, 1, formats[stored].internal, (GLsizei)size[0], (GLsizei)size[1],
                        (GLsizei)size[2]);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
-    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, formats[stored].filter);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, formats[stored].filter);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
@@ -314,16 +318,15 @@ static gls_status write_stored(gls_texture *texture, const uint32_t origin[3], c
                                const void *texels)
 {
     gls_device *device = texture->device;
-    bool half = formats[texture->stored].half;
     gls_status status = gls_device_enter(device, "writing a texture");
     if (status != GLS_OK) return status;
     glBindTexture(GL_TEXTURE_3D, texture->name);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, half ? 2 : 4);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, formats[texture->stored].type == GL_HALF_FLOAT ? 2 : 4);
     GLuint staged = stage_texels(device, texels, (size_t)size[0] * size[1] * size[2] * formats[texture->stored].bytes);
     if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
         glTexSubImage3D(GL_TEXTURE_3D, 0, (GLint)origin[0], (GLint)origin[1], (GLint)origin[2], (GLsizei)size[0],
                         (GLsizei)size[1], (GLsizei)size[2], formats[texture->stored].layout,
-                        half ? GL_HALF_FLOAT : GL_FLOAT, staged ? NULL : texels);
+                        formats[texture->stored].type, staged ? NULL : texels);
     if (staged) glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glDeleteBuffers(1, &staged);
     status = gls_device_check(device, "writing a texture");
@@ -335,7 +338,8 @@ gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], con
 {
     GLS_REQUIRE_HANDLE(texture, GLS_HANDLE_TEXTURE);
     GLS_REQUIRE(origin && size && data && contains(texture, origin, size));
-    if (!formats[texture->stored].half) return write_stored(texture, origin, size, data);
+    GLS_REQUIRE(texture->format != GLS_TEXTURE_R32UI);
+    if (formats[texture->stored].type != GL_HALF_FLOAT) return write_stored(texture, origin, size, data);
     /* drivers convert one value after the other */
     uint16_t *half = to_half(data, formats[texture->stored].channels * (size_t)size[0] * size[1] * size[2],
                              texture->stored != texture->format);

@@ -145,7 +145,8 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
             gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
     }
     if (prelude->gles)
-        gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");
+        gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"
+                                 "precision highp usampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
     gls_status status = compose_text(&self, source);

@@ -1,4 +1,5 @@
 /* The input of a tracker: what every direction getter needs, and its own. */
+#include "image/regions.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "util/status.h"
@@ -7,5 +8,11 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
 {
     GLS_REQUIRE(input->stop_map);
     GLS_REQUIRE(input->stop_map->n_volumes == 1);
+    GLS_REQUIRE(!input->regions || input->regions->complete);
+    if (input->regions) {
+        gls_status status =
+            gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
+        if (status != GLS_OK) return status;
+    }
     return gls_getter_of(params)->check(params, input);
 }

@@ -19,6 +19,7 @@
 #define GLS_MAPPING_CHOICES "auto|single|subgroup"
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"
+#define GLS_MASK_STOP_CHOICES "interpolated|nearest"
 #define GLS_FORMAT_CHOICES "trx|trk|tck"
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"

@@ -107,10 +107,14 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
-                            o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    const char *inputs[11 + 4 * GLS_MAX_STRINGS] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
+                                                    o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
+    size_t n = 11;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+        for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     gls_status status = gls_place_check(path, o->force);
-    return status ? status : gls_output_check(path, o->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
+    return status ? status : gls_output_check(path, o->force, inputs, n, others, n_others);
 }
 
 /* Names of the output files. */

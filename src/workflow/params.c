@@ -190,6 +190,12 @@ static void add_numbers(cJSON *object, const char *key, const gls_numbers *numbe
     for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
 }
 
+static void add_strings(cJSON *object, const char *key, const gls_strings *strings)
+{
+    cJSON *array = cJSON_AddArrayToObject(object, key);
+    for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
+}
+
 static void add_choice(cJSON *object, const char *key, const char *choices, int place)
 {
     char word[64];
@@ -203,6 +209,7 @@ static void add_choice(cJSON *object, const char *key, const char *choices, int 
 #define ADD_DOUBLE(at, field) gls_json_double(object, key, at field)
 #define ADD_LENGTH(at, field) add_length(object, key, at field, o->in_mm.field)
 #define ADD_NUMBERS(at, field) add_numbers(object, key, &at field)
+#define ADD_STRINGS(at, field) add_strings(object, key, &at field)
 #define ADD_STRING(at, field) add_string(object, key, at field)
 #define ADD_CHOICE(at, field) add_choice(object, key, rows[ROW_##field].choices, (int)at field)
 
@@ -311,6 +318,7 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
 #define SCALE_SEED(field)
 #define SCALE_DOUBLE(field)
 #define SCALE_NUMBERS(field)
+#define SCALE_STRINGS(field)
 #define SCALE_STRING(field)
 #define SCALE_CHOICE(field)
 

@@ -165,6 +165,7 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     part[n++] = g ? gls_hash(g->bval, g->n * sizeof *g->bval) : 0;
     part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
+    part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
         const char *path = in->file[texts[i]].path;
         if (path && gls_hash_file(path, &part[n]) != 0)

@@ -137,6 +137,59 @@ static gls_status make_seeds(gls_study *input, const gls_job_options *options)
     return GLS_OK;
 }
 
+/* Whether a seed's voxel may lie in a tracking mask. */
+static gls_status check_tracking_mask(const gls_study *input)
+{
+    uint32_t bits = gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK);
+    if (!bits) return GLS_OK;
+    gls_seeds *seeds = input->seeds;
+    float seed[256][3];
+    for (uint64_t at = 0, n, all = gls_seeds_count(seeds); at < all; at += n) {
+        n = all - at < 256 ? all - at : 256;
+        gls_seeds_get(seeds, at, n, seed);
+        for (uint64_t i = 0; i < n; i++)
+            if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
+}
+
+/* Longer steps than a region is wide can jump over it. */
+static void warn_of_steps(const gls_study *input, double step)
+{
+    for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
+        gls_region_info region = gls_regions_get(input->regions, i);
+        if (region.role == GLS_REGION_MASK || step <= region.smallest) continue;
+        gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
+                gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
+                region.smallest);
+    }
+}
+
+static gls_status read_regions(gls_study *input, const gls_job_options *o)
+{
+    const struct {
+        gls_region_role role;
+        const gls_strings *text;
+    } given[] = {{GLS_REGION_INCLUDE, &o->include},
+                 {GLS_REGION_EXCLUDE, &o->exclude},
+                 {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
+                 {GLS_REGION_STOP_AT, &o->stop_at}};
+    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom,
+         nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
+    if (!nearest && o->include.n + o->exclude.n + o->tracking_mask.n + o->stop_at.n == 0) return GLS_OK;
+    gls_status status = gls_regions_create(input->grid, &input->regions);
+    if (!status && nearest)
+        status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask, name_of(input, GLS_FILE_MASK),
+                                       input->mask);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (int k = 0; k < given[i].text->n && !status; k++)
+            status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
+    if (!status) status = gls_regions_complete(input->regions);
+    if (!status) status = check_tracking_mask(input);
+    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->voxel_mm).step_size);
+    return status;
+}
+
 gls_status gls_study_read(gls_study *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
@@ -159,8 +212,9 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     }
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
+    code = read_regions(input, options);
     input->seconds_read = gls_clock_seconds() - start;
-    return GLS_OK;
+    return code;
 }
 
 static gls_status source_of_amplitudes(gls_study *input, const gls_job_options *options, const gls_odf_options *odf)
@@ -214,7 +268,8 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
 {
-    gls_track_input tracker = {.stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf};
+    gls_track_input tracker = {
+        .stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf, .regions = input->regions};
     if (options->track.dg != GLS_DG_BOOT) return tracker;
     tracker.dwi = gls_series_model_dwi(&input->model);
     tracker.gradients = gls_series_model_gradients(&input->model);
@@ -283,5 +338,6 @@ void gls_study_finish(gls_study *input)
     gls_image_destroy(input->stop_map);
     gls_sphere_destroy(input->sphere);
     gls_seeds_destroy(input->seeds);
+    gls_regions_destroy(input->regions);
     *input = (gls_study){.phantom = NULL};
 }

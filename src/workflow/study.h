@@ -27,6 +27,7 @@ typedef struct gls_study {
     gls_image *mask, *roi; /* roi is NULL where a list of seeds takes its place */
     gls_image *odf_image;  /* of --sh or --odf */
     gls_image *stop_map;
+    gls_regions *regions; /* NULL: none */
     const gls_grid *grid; /* of all of them */
     gls_model model;
     gls_sphere *sphere;  /* NULL with --odf, where the directions are those of its samples */

@@ -2,6 +2,7 @@
 
 #include <cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "util/hash.h"
@@ -102,6 +103,44 @@ static void add_rest(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(output, "format", formats[job->format]);
     gls_json_uint(output, "bytes", job->result.output_bytes);
 }
+
+/* The regions of the run. */
+static void add_regions(cJSON *root, const gls_regions *regions)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "regions");
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "role", gls_region_role_name(region.role));
+        cJSON_AddStringToObject(object, "region", region.text);
+        if (region.voxels)
+            gls_json_uint(object, "voxels", region.voxels);
+        else
+            cJSON_AddNullToObject(object, "voxels");
+        cJSON_AddItemToArray(array, object);
+    }
+}
+
+/* How many streamlines met each include region (in their order), and any of the exclude and stop-at regions. */
+static void add_met(cJSON *counts, const gls_job *job)
+{
+    const gls_regions *regions = job->study.regions;
+    const uint64_t *met = job->result.track.met;
+    cJSON *object = cJSON_AddObjectToObject(counts, "met");
+    int n_includes = 0;
+    bool seen[GLS_REGION_MAX_BITS] = {false};
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        bool border = region.role == GLS_REGION_MASK || region.role == GLS_REGION_TRACKING_MASK;
+        char key[32];
+        if (border || seen[region.bit]) continue;
+        seen[region.bit] = true;
+        snprintf(key, sizeof key, "%s", region.role == GLS_REGION_STOP_AT ? "stop_at" : "exclude");
+        if (region.role == GLS_REGION_INCLUDE) snprintf(key, sizeof key, "include_%d", ++n_includes);
+        gls_json_uint(object, key, met[region.bit]);
+    }
+}
+
 static void add_result(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -119,6 +158,7 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);
     gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
+    gls_json_uint(counts, "seeds_rejected", r->seeds_rejected);
     gls_json_uint(counts, "directions", r->directions);
     gls_json_uint(counts, "streamlines", r->streamlines);
     gls_json_uint(counts, "points", r->points);
@@ -128,6 +168,8 @@ static void add_result(cJSON *root, const gls_job *job)
         gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
+
+    add_met(counts, job);
 
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);
@@ -218,6 +260,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     add_inputs(root, job);
     gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
     add_odf(root, job);
+    add_regions(root, job->study.regions);
     add_rest(root, job);
     add_result(root, job);
     add_run(root, job);

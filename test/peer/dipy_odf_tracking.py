@@ -186,6 +186,7 @@ def track_glslines(glslines, work, getter, rules, extra):
     out = work / f"glslines-{getter}-{rules.replace(' ', '-')}.trx"
     command = [glslines, "track", "-o", out, "--force", "-q", "--dg", getter, "--sphere", problem.directions_path]
     command += ["--sh", problem.sh_path, "--sh-basis", "descoteaux07_legacy"] if "SH" in rules else ["--odf", problem.odf_path]
+    command += ["--mask-stop", "interpolated"]
     command += ["--sh-frame", "image", "--fa", problem.fa_path, "--mask", d / "mask.nii.gz", "--roi", d / "roi.nii.gz"]
     command += ["--seeds", problem.seeds_path, "--seed-space", "voxel", "--fa-threshold", FA_THRESHOLD, "--step-size", STEP]
     command += ["--max-angle", MAX_ANGLE, "--pmf-threshold", PMF_THRESHOLD, "--relative-peak-threshold", relative]

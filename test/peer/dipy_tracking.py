@@ -144,6 +144,7 @@ def track_glslines(glslines, work, extra):
     command += ["--fa", problem.fa_path, "--fa-threshold", FA_THRESHOLD, "--seeds", problem.seeds_path, "--seed-space", "voxel"]
     command += ["--boot-start", "fit", "--boot-retry", "peak", "--pmf-threshold", 0, "--max-directions-per-seed", 32]
     command += ["--max-angle", MAX_ANGLE, "--step-size", STEP, "--min-signal", MIN_SIGNAL, "--sh-order", ORDER, "--sm-lambda", SMOOTH]
+    command += ["--mask-stop", "interpolated"]
     command += ["--relative-peak-threshold", RELATIVE_PEAK, "--min-separation-angle", SEPARATION, "--max-length", 2 * MAX_POINTS * STEP * problem.voxel]
     start = time.monotonic()
     run(*command, *extra)

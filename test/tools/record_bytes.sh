@@ -33,7 +33,7 @@ track() {
     name=$1 suffix=$2
     shift 2
     # shellcheck disable=SC2086
-    record "$name" "out/t.$suffix" track ${from:-$files} --device "$device" ${seeds---nseeds 400} -o "out/t.$suffix" --force --sidecar none "$@"
+    record "$name" "out/t.$suffix" track ${from:-$files} --device "$device" ${seeds---nseeds 400} -o "out/t.$suffix" --force --sidecar none --mask-stop interpolated "$@"
 }
 
 few="--sphere small"

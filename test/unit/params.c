@@ -42,6 +42,7 @@ static uint64_t identity(const gls_job_options *o)
 #define FIRST_DOUBLE(at)
 #define FIRST_LENGTH(at)
 #define FIRST_NUMBERS(at)
+#define FIRST_STRINGS(at)
 #define FIRST_STRING(at) at = "one";
 #define FIRST_CHOICE(at)
 #define OTHER_FLAG(at) at = !at;
@@ -51,6 +52,7 @@ static uint64_t identity(const gls_job_options *o)
 #define OTHER_DOUBLE(at) at = at + 0.015625;
 #define OTHER_LENGTH(at) at = at + 0.015625;
 #define OTHER_NUMBERS(at) at = (gls_numbers){{1000}, 1};
+#define OTHER_STRINGS(at) at = (gls_strings){{"two"}, 1};
 #define OTHER_STRING(at) at = "two";
 #define OTHER_CHOICE(at) at = at == 0;
 

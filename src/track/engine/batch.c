@@ -7,6 +7,20 @@
 #include "util/clock.h"
 #include "util/status.h"
 
+static bool admits(const gls_batch *c, uint32_t seed)
+{
+    const gls_guide *guide = &c->engine->guide;
+    return !guide->plan.kind->admits || guide->plan.kind->admits(guide, c->seed[seed]);
+}
+
+/* Where the guide lets no streamline start there are no directions. */
+static void reject_seeds(gls_batch *c, uint32_t n)
+{
+    size_t stride = gls_direction_words(&c->engine->params);
+    for (uint32_t i = 0; i < n; i++)
+        if (!admits(c, i)) c->direction[i * stride + DIRECTIONS_COUNT] = 0;
+}
+
 /* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
 static uint32_t list_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
                            uint32_t *n_lines)
@@ -69,13 +83,17 @@ static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, ui
     for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
     bool truncated =
         cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
-    uint32_t steps = *backward + *forward;
-    gls_verdict verdict = steps == 0 && !t->params.keep_single_points                       ? GLS_VERDICT_SINGLE_POINT
+    uint32_t steps = *backward + *forward, met = 0;
+    gls_verdict guided = guide->judge ? guide->judge(&t->guide, seed, memory_of(c, 2 * n_lines, 2 * i),
+                                                     memory_of(c, 2 * n_lines, 2 * i + 1), &met)
+                                      : GLS_VERDICT_KEPT;
+    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                                    ? guided
+                          : steps == 0 && !t->params.keep_single_points                     ? GLS_VERDICT_SINGLE_POINT
                           : steps * t->params.step_size < t->params.min_length * (1 - 1e-9) ? GLS_VERDICT_TOO_SHORT
-                          : guide->judge ? guide->judge(&t->guide, seed, memory_of(c, 2 * n_lines, 2 * i),
-                                                        memory_of(c, 2 * n_lines, 2 * i + 1))
-                                         : GLS_VERDICT_KEPT;
+                                                                                            : guided;
     r->verdicts[verdict]++;
+    if (verdict == guided)
+        for (uint32_t bit = 0; bit < GLS_REGION_MAX_BITS; bit++) r->met[bit] += met >> bit & 1;
     if (verdict == GLS_VERDICT_KEPT) {
         r->truncated += truncated;
         gls_track_stats_add(c->stats, steps);
@@ -126,7 +144,9 @@ static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_
             points += (uint64_t)backward + forward + 1;
         }
         c->stats->result.seeds++;
-        c->stats->result.seeds_without_direction += count == 0;
+        bool admitted = count > 0 || admits(c, seed);
+        c->stats->result.seeds_rejected += !admitted;
+        c->stats->result.seeds_without_direction += count == 0 && admitted;
         c->stats->result.directions += count;
     }
 done:
@@ -256,6 +276,7 @@ gls_status gls_batch_run(gls_batch *c, uint64_t first, uint32_t n, uint64_t *don
     double start = gls_clock_seconds();
     gls_seeds_get(c->seeds, first, n, c->seed);
     gls_status status = gls_pass_initial(c, first, n);
+    if (status == GLS_OK) reject_seeds(c, n);
     c->stats->result.seconds_initial += gls_clock_seconds() - start;
     bool gave_way = false;
     if (!c->engine->plan.staged)

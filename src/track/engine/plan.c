@@ -59,7 +59,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
 {
     const gls_getter *getter = gls_getter_of(params);
     gls_track_plan p = {.getter = getter};
-    gls_status status = gls_guide_plan_make(params, input, &p.guide);
+    gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
     if (status == GLS_OK) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status != GLS_OK) return status;
     /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */

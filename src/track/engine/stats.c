@@ -44,10 +44,12 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     stats->sum_steps += from->sum_steps;
     to->seeds += r->seeds;
     to->seeds_without_direction += r->seeds_without_direction;
+    to->seeds_rejected += r->seeds_rejected;
     to->directions += r->directions;
     to->streamlines += r->streamlines;
     to->points += r->points;
     for (int v = 0; v < GLS_VERDICT_COUNT; v++) to->verdicts[v] += r->verdicts[v];
+    for (int bit = 0; bit < GLS_REGION_MAX_BITS; bit++) to->met[bit] += r->met[bit];
     to->truncated += r->truncated;
     for (int e = 0; e < GLS_END_COUNT; e++) to->ends[e] += r->ends[e];
     to->seconds_initial += r->seconds_initial;

@@ -19,18 +19,21 @@ typedef struct gls_guide_plan {
     uint32_t n_textures; /* it has the texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* that it remembers of a half: 0 at its start, kept between dispatches, see the verdict */
     uint64_t bytes;      /* of its textures */
+    uint32_t side;       /* regions: texels along the axes of their texture */
 } gls_guide_plan;
 
 /* A guide on a device. */
 typedef struct gls_guide {
     gls_guide_plan plan;
+    const gls_regions *regions; /* NULL: none */
     gls_texture *texture[GLS_GUIDE_MAX_TEXTURES];
 } gls_guide;
 
 struct gls_guide_kind {
     const char *name;
     const char *shader; /* fills the slot <guide>, see glsl/slots.txt */
-    gls_status (*plan)(const gls_track_params *params, const gls_track_input *input, gls_guide_plan *plan);
+    gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan);
     /* What the shader has to know. NULL: nothing. */
     void (*define)(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                    gls_define_list *defines);
@@ -38,15 +41,20 @@ struct gls_guide_kind {
     gls_status (*create)(gls_guide *guide, gls_device *device, const gls_track_input *input);
     /* Its own fields of the uniform block; the others are 0 before. NULL: none. */
     void (*uniforms)(const gls_track_params *params, gls_track_uniforms *uniforms);
-    /* What becomes of a streamline that would be kept otherwise. seed: voxels; backward, forward: what was remembered
-     * of the halves, n_words each: of their points as they were tracked, before a cut at the maximum length; the shader
-     * does not see the seed itself. NULL: it is kept. */
-    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], const uint32_t *backward,
-                         const uint32_t *forward);
+    /* Whether streamlines may start at a seed, voxels, which the shader does not see. NULL: anywhere. */
+    bool (*admits)(const gls_guide *guide, const float seed[3]);
+    /* What becomes of a streamline: GLS_VERDICT_EXCLUDED whatever else there is to say of it, and any other verdict
+     * where it would be kept otherwise. backward, forward: what was remembered of the halves, n_words each: of their
+     * points as they were tracked, before a cut at the maximum length; *met: bits of the regions that it met. NULL: it
+     * is kept. */
+    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], const uint32_t *backward, const uint32_t *forward,
+                         uint32_t *met);
 };
 
 /* The guide that the parameters and the input ask for. */
-gls_status gls_guide_plan_make(const gls_track_params *params, const gls_track_input *input, gls_guide_plan *plan);
+gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_guide_plan *plan);
+/* What the input leads to must outlive the guide. */
 gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_input *input,
                             gls_guide *guide);
 void gls_guide_finish(gls_guide *guide);

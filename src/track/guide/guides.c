@@ -1,18 +1,19 @@
 /* The table of guides, and what all of them do alike. */
 #include "track/guide/guide.h"
 
-extern const gls_guide_kind gls_guide_threshold;
+extern const gls_guide_kind gls_guide_threshold, gls_guide_regions;
 
-gls_status gls_guide_plan_make(const gls_track_params *params, const gls_track_input *input, gls_guide_plan *plan)
+gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_guide_plan *plan)
 {
-    *plan = (gls_guide_plan){.kind = &gls_guide_threshold};
-    return plan->kind->plan(params, input, plan);
+    *plan = (gls_guide_plan){.kind = gls_regions_count(input->regions) > 0 ? &gls_guide_regions : &gls_guide_threshold};
+    return plan->kind->plan(params, limits, input, plan);
 }
 
 gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_input *input,
                             gls_guide *guide)
 {
-    *guide = (gls_guide){.plan = *plan};
+    *guide = (gls_guide){.plan = *plan, .regions = input->regions};
     return plan->kind->create(guide, device, input);
 }
 

@@ -1,21 +1,23 @@
 /* Guide: a half ends where the stop map falls to the threshold. */
-#include "track/guide/guide.h"
+#include "track/guide/stop_map.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "util/status.h"
 
-static gls_status plan(const gls_track_params *params, const gls_track_input *input, gls_guide_plan *plan)
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
 {
     (void)params;
+    (void)limits;
     plan->n_textures = 1;
     plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
     return GLS_OK;
 }
 
 /* Not-a-number counts as 0: such a voxel ends a streamline under any threshold >= 0. */
-static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_image *map = input->stop_map;
     size_t n = gls_grid_voxels(&map->grid);
@@ -30,7 +32,7 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
     return status;
 }
 
-static void uniforms(const gls_track_params *params, gls_track_uniforms *u)
+void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *u)
 {
     u->stop_threshold = (float)params->stop_threshold;
 }
@@ -39,6 +41,6 @@ const gls_guide_kind gls_guide_threshold = {
     .name = "threshold",
     .shader = "guide/threshold.glsl",
     .plan = plan,
-    .create = create,
-    .uniforms = uniforms,
+    .create = gls_stop_map_create,
+    .uniforms = gls_stop_map_uniforms,
 };

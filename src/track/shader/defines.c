@@ -40,6 +40,11 @@ void gls_define_float(gls_define_list *list, const char *name, double value, con
     add(list, name, gls_text_copy(gls_glsl_float(value, text)), false, reason);
 }
 
+void gls_define_text(gls_define_list *list, const char *name, char *text, const char *reason)
+{
+    add(list, name, text, false, reason);
+}
+
 void gls_define_slot(gls_define_list *list, const char *name, char *text, const char *reason)
 {
     add(list, name, text, true, reason);

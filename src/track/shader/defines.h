@@ -18,6 +18,8 @@ typedef struct gls_define_list {
 
 void gls_define_int(gls_define_list *list, const char *name, int64_t value, const char *reason);
 void gls_define_float(gls_define_list *list, const char *name, double value, const char *reason);
+/* The text (from malloc; NULL counts as memory that ran out) as it is. */
+void gls_define_text(gls_define_list *list, const char *name, char *text, const char *reason);
 /* Fills a slot with text (from malloc; NULL counts as memory that ran out). */
 void gls_define_slot(gls_define_list *list, const char *name, char *text, const char *reason);
 /* Fills a slot with a file. */

@@ -1,0 +1,85 @@
+/* The text that stands for a region: a sphere, an image, or labels of an image. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/regions.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define MAX_LABEL 16777216 /* whole numbers up to this are exact in single precision */
+
+/* The numbers between commas, at most four of them stored; 0: not all are numbers. */
+static size_t read_numbers(const char *text, double number[4])
+{
+    char item[64];
+    size_t n = 0;
+    for (const char *c = text;; c++) {
+        size_t length = strcspn(c, ",");
+        double value;
+        if (length >= sizeof item) return 0;
+        memcpy(item, c, length);
+        item[length] = '\0';
+        if (!gls_parse_double(item, &value)) return 0;
+        if (n < 4) number[n] = value;
+        n++;
+        c += length;
+        if (!*c) return n;
+    }
+}
+
+static bool read_label(const char *text, size_t length, uint32_t *label)
+{
+    char digits[16];
+    uint64_t value;
+    if (length >= sizeof digits) return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (!gls_parse_uint64(digits, &value) || value < 1 || value > MAX_LABEL) return false;
+    *label = (uint32_t)value;
+    return true;
+}
+
+/* "3,7,1000-1035" */
+static bool read_ranges(const char *text, gls_region_text *out)
+{
+    for (const char *c = text;; c++) {
+        size_t length = strcspn(c, ","), first = strcspn(c, "-,");
+        gls_label_range range;
+        if (out->n_ranges == GLS_REGION_MAX_RANGES || !read_label(c, first, &range.first)) return false;
+        range.last = range.first;
+        if (first < length && !read_label(c + first + 1, length - first - 1, &range.last)) return false;
+        if (range.last < range.first) return false;
+        out->range[out->n_ranges++] = range;
+        c += length;
+        if (!*c) return true;
+    }
+}
+
+gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *out)
+{
+    *out = (gls_region_text){.path = NULL};
+    size_t n = read_numbers(text, out->number);
+    bool exists = access(text, F_OK) == 0;
+    if (n == 4 || (n > 1 && !exists)) {
+        if (n != 4)
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: %zu numbers were given", option, text, n);
+        if (!(out->number[3] > 0))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: the radius must be more than 0 mm", option,
+                            text);
+        out->is_sphere = true;
+        return GLS_OK;
+    }
+    const char *colon = exists ? NULL : strrchr(text, ':');
+    /* what follows a colon may be part of a name */
+    bool labels = colon && colon > text && !strchr(colon, '/');
+    if (labels && !read_ranges(colon + 1, out))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035, at most %d of them", option,
+                        text, MAX_LABEL, GLS_REGION_MAX_RANGES);
+    out->path = gls_text_copy(text);
+    if (!out->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (labels) out->path[colon - text] = '\0';
+    return GLS_OK;
+}

@@ -1,0 +1,61 @@
+/* Inside of <glslines/regions.h>: regions as a device looks them up. */
+#ifndef GLS_IMAGE_REGIONS_H
+#define GLS_IMAGE_REGIONS_H
+
+#include <glslines/regions.h>
+
+/* All image regions of one grid: a word a voxel, with a bit for each region. */
+typedef struct gls_region_group {
+    gls_grid grid;
+    uint32_t *voxel; /* of the whole grid; NULL once the set is complete */
+    /* of a complete set: */
+    int32_t origin[3], size[3]; /* the box of voxels that are in a region */
+    float map[3][4];            /* voxel coordinates of the run to those of the box */
+    size_t first;               /* word of the store */
+} gls_region_group;
+
+typedef struct gls_region_sphere {
+    double centre[3], radius; /* world mm */
+    uint32_t bits;
+} gls_region_sphere;
+
+typedef struct gls_region {
+    gls_region_info info;
+    char *text;
+    size_t group;                    /* SIZE_MAX: none */
+    const gls_region_sphere *sphere; /* NULL: none */
+} gls_region;
+
+struct gls_regions {
+    gls_grid grid;
+    gls_region *region;
+    size_t n;
+    gls_region_group group[GLS_REGION_MAX_GRIDS];
+    size_t n_groups;
+    gls_region_sphere sphere[GLS_REGION_MAX_SPHERES];
+    size_t n_spheres;
+    uint32_t n_bits, role_bits[GLS_REGION_ROLES];
+    bool complete;
+    float world[3][4]; /* the grid's affine */
+    uint32_t *store;   /* the boxes of all groups, one after the other, x fastest */
+    size_t n_words;
+};
+
+/* Labels of an image, as ranges. */
+typedef struct gls_label_range {
+    uint32_t first, last;
+} gls_label_range;
+#define GLS_REGION_MAX_RANGES 256
+
+/* The text of a region, taken apart. */
+typedef struct gls_region_text {
+    bool is_sphere;
+    double number[4];
+    char *path; /* of an image; from malloc */
+    gls_label_range range[GLS_REGION_MAX_RANGES];
+    size_t n_ranges; /* 0: all voxels > 0 */
+} gls_region_text;
+/* GLS_ERR_ARGUMENT for what cannot be one; option names it in messages. */
+gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *parsed);
+
+#endif

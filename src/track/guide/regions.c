@@ -1,0 +1,146 @@
+/* Guide: the stop map, and regions that streamlines have to meet, have to avoid, or end at. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/regions.h"
+#include "track/guide/stop_map.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* Words of a line of the texture, where the device allows them. */
+#define SIDE 1024u
+
+/* Room for all words, in lines of side words and layers of side lines; one layer may have fewer. */
+static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
+{
+    size_t lines = r->n_words / side + 1;
+    size[0] = side;
+    size[1] = lines < side ? (uint32_t)lines : side;
+    size[2] = (uint32_t)((lines + side - 1) / side);
+}
+
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
+{
+    (void)params;
+    const gls_regions *r = input->regions;
+    uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
+    if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
+    bool remembers = gls_regions_bits(r, GLS_REGION_INCLUDE) || gls_regions_bits(r, GLS_REGION_EXCLUDE) ||
+                     gls_regions_bits(r, GLS_REGION_STOP_AT);
+    uint32_t size[3];
+    plan->n_textures = 2;
+    plan->n_words = remembers ? 1 : 0;
+    plan->side = side;
+    texture_size(r, side, size);
+    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid) +
+                  sizeof(uint32_t) * (uint64_t)size[0] * size[1] * size[2];
+    return GLS_OK;
+}
+
+static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+{
+    const gls_regions *r = input->regions;
+    uint32_t size[3];
+    gls_status status = gls_stop_map_create(guide, device, input);
+    texture_size(r, guide->plan.side, size);
+    if (status == GLS_OK) status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
+    if (status != GLS_OK) return status;
+    size_t layer = (size_t)size[0] * size[1];
+    uint32_t *words = calloc(layer, sizeof *words);
+    if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
+    for (uint32_t z = 0; z < size[2] && status == GLS_OK; z++) {
+        size_t first = z * layer, n = r->n_words - first < layer ? r->n_words - first : layer;
+        memcpy(words, r->store + first, n * sizeof *words);
+        status = gls_texture_write_texels(guide->texture[1], (const uint32_t[3]){0, 0, z},
+                                          (const uint32_t[3]){size[0], size[1], 1}, words);
+    }
+    free(words);
+    return status;
+}
+
+static void put_map(gls_text *out, const float map[3][4])
+{
+    for (int a = 0; a < 3; a++) {
+        char text[4][40];
+        for (int c = 0; c < 4; c++) gls_glsl_float(map[a][c], text[c]);
+        gls_text_printf(out, "vec4(%s, %s, %s, %s), ", text[0], text[1], text[2], text[3]);
+    }
+}
+
+static char *rows_of(const gls_regions *r)
+{
+    gls_text out = {0};
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const gls_region_group *g = &r->group[i];
+        gls_text_puts(&out, "GROUP(");
+        put_map(&out, (const float(*)[4])g->map);
+        gls_text_printf(&out, "ivec3(%d, %d, %d), %zu)\n", g->size[0], g->size[1], g->size[2], g->first);
+    }
+    for (size_t i = 0; i < r->n_spheres; i++) {
+        const gls_region_sphere *s = &r->sphere[i];
+        char text[4][40];
+        for (int a = 0; a < 3; a++) gls_glsl_float((float)s->centre[a], text[a]);
+        gls_glsl_float((float)(s->radius * s->radius), text[3]);
+        gls_text_puts(&out, "SPHERE(");
+        put_map(&out, (const float(*)[4])r->world);
+        gls_text_printf(&out, "vec3(%s, %s, %s), %s, %uu)\n", text[0], text[1], text[2], text[3], s->bits);
+    }
+    return gls_text_take(&out);
+}
+
+static void define_bits(gls_define_list *d, const char *name, uint32_t bits, const char *reason)
+{
+    gls_text text = {0};
+    gls_text_printf(&text, "%uu", bits);
+    gls_define_text(d, name, gls_text_take(&text), reason);
+}
+
+static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                   gls_define_list *d)
+{
+    const gls_regions *r = input->regions;
+    (void)params;
+    gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
+    define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
+    define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
+    define_bits(d, "REGIONS_EXCLUDE", gls_regions_bits(r, GLS_REGION_EXCLUDE), "bits of exclude");
+    define_bits(d, "REGIONS_STOP", gls_regions_bits(r, GLS_REGION_STOP_AT), "bits of stop-at");
+    gls_define_slot(d, "region_rows", rows_of(r), "grids and spheres of the regions");
+}
+
+static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
+{
+    uint32_t wanted = gls_regions_bits(r, role);
+    return (bits & wanted) == wanted;
+}
+
+static bool admits(const gls_guide *guide, const float seed[3])
+{
+    const gls_regions *r = guide->regions;
+    uint32_t bits = gls_regions_at(r, seed);
+    return has_all(r, GLS_REGION_MASK, bits) && has_all(r, GLS_REGION_TRACKING_MASK, bits) &&
+           !(bits & gls_regions_bits(r, GLS_REGION_EXCLUDE));
+}
+
+static gls_verdict judge(const gls_guide *guide, const float seed[3], const uint32_t *backward, const uint32_t *forward,
+                         uint32_t *met)
+{
+    const gls_regions *r = guide->regions;
+    *met = gls_regions_at(r, seed);
+    if (guide->plan.n_words > 0) *met |= backward[0] | forward[0];
+    if (*met & gls_regions_bits(r, GLS_REGION_EXCLUDE)) return GLS_VERDICT_EXCLUDED;
+    return has_all(r, GLS_REGION_INCLUDE, *met) ? GLS_VERDICT_KEPT : GLS_VERDICT_MISSED_INCLUDE;
+}
+
+const gls_guide_kind gls_guide_regions = {
+    .name = "regions",
+    .shader = "guide/regions.glsl",
+    .plan = plan,
+    .define = define,
+    .create = create,
+    .uniforms = gls_stop_map_uniforms,
+    .admits = admits,
+    .judge = judge,
+};

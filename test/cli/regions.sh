@@ -1,0 +1,69 @@
+# Regions: options, messages, sidecar, shards and several devices. Sourced by run.sh.
+rg="$dwi $bval $bvec $mask $roi --sphere small --dg prob --nseeds 150"
+r=$work/regions
+mkdir -p "$r"
+python3 - "$mask" "$r" "$b" <<'PYTHON'
+import gzip, struct, sys
+mask, out, bad = sys.argv[1:]
+data = gzip.open(mask).read()
+start = int(struct.unpack_from("<f", data, 108)[0])
+nx, ny, nz = struct.unpack_from("<3h", data, 42)
+head = bytearray(data[:start])
+struct.pack_into("<2h", head, 70, 4, 16) # int16
+struct.pack_into("<2f", head, 112, 1, 0)
+def write(name, value):
+    voxels = [value(i % nx, i // nx % ny, i // nx // ny) for i in range(nx * ny * nz)]
+    open(name, "wb").write(bytes(head) + struct.pack("<%dh" % len(voxels), *voxels))
+write(out + "/labels.nii", lambda x, y, z: 3 if x == nx // 2 else 7 if z >= nz - nz // 3 else 1005 if y < ny // 3 else 0)
+write(out + "/inner.nii", lambda x, y, z: 1 if 2 < x < nx - 3 and y > 2 else 0)
+PYTHON
+l=$r/labels.nii
+
+for text in 1,2,3 1,2,3,4,5 1,2,3,0 "$l:" "$l:0" "$l:3-1"; do
+    fails 2 "--include $text" track $rg --include "$text"
+done
+fails 2 "value is empty" track $rg --stop-at=
+fails 3 "$b/none.nii" track $rg --include "$b/none.nii"
+fails 3 "$b/empty.nii.gz" track $rg --exclude "$b/empty.nii.gz"
+fails 3 "$dwi" track $rg --tracking-mask "$dwi"
+fails 3 "label 8" track $rg --include "$l:3,8"
+fails 3 "cannot be reached" track $rg --include 900,0,0,3
+fails 3 "wholly in regions of --exclude" track $rg --include "$l:3" --exclude "$l:3,7"
+fails 3 "no seed lies in it" track $rg --tracking-mask 0,0,0,0.01
+
+# all of them at once, in parts, on two devices, in small batches: the same bytes, and counts that add up
+rules="--include $l:3 --exclude $l:7 --exclude 900,0,0,3 --tracking-mask $r/inner.nii --stop-at $l:1000-1010 --mask-stop nearest"
+succeeds track $rg $rules -o whole.tck
+grep -q 'warning: --exclude 900,0,0,3: has no effect' "$work/stderr" || note "no warning of a region outside"
+cp "$work/out/whole.tck" "$work/out/whole.json" "$r"
+require python3 - "$r/whole.json" <<'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+c = d["counts"]
+assert c["streamlines"] > 0 and c["directions"] == c["streamlines"] + sum(c["rejected"].values())
+assert sum(c["half_streamline_ends"].values()) == 2 * c["directions"]
+assert c["rejected"]["missed_include"] > 0 and c["half_streamline_ends"]["mask"] > 0
+assert list(c["met"]) == ["include_1", "exclude", "stop_at"] and c["met"]["include_1"] >= c["streamlines"]
+assert c["met"]["exclude"] == c["rejected"]["excluded"] and c["seeds_rejected"] > 0
+assert [r["role"] for r in d["regions"]] == ["mask", "include", "exclude", "exclude", "tracking-mask", "stop-at"]
+assert d["parameters"]["mask_stop"] == "nearest" and len(d["parameters"]["exclude"]) == 2
+PYTHON
+for how in "--chunk-size 7" "--device llvmpipe --ngpus 2 --chunk-size 40"; do
+    succeeds track $rg $rules $how -o whole.tck --force -q
+    require cmp "$work/out/whole.tck" "$r/whole.tck"
+done
+clean
+for part in 1 2 3; do succeeds track $rg $rules --shard "$part/3" -o "$r/part.tck" -q; done
+succeeds merge -o "$r/merged.tck" "$r"/part_shard-?of3.tck
+require cmp "$r/merged.tck" "$r/whole.tck"
+require python3 -c 'import json, sys; a, b = (json.load(open(p)) for p in sys.argv[1:]); assert a["counts"] == b["counts"]' "$r/whole.json" "$r/merged.json"
+rm "$r/part_shard-2of3".*
+# a part with another region is one of another run
+succeeds track $rg --include "$l:7" --shard 2/3 -o "$r/part.tck" -q
+fails 3 "part_shard" merge -o m.tck "$r/part_shard-1of3.tck" "$r/part_shard-2of3.tck" "$r/part_shard-3of3.tck"
+
+# an include region that nothing meets
+succeeds track $rg --nseeds 3 --include "$l:7" --max-length 2 --exclude "$l:3" -o none.tck
+succeeds track $rg $rules --dry-run
+grep -q "region      include $l:3" "$work/stdout" || note "--dry-run does not list the regions"
+clean
