@@ -42,6 +42,7 @@
 #include <glslines/shard.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
+#include <glslines/summary.h>
 #include <glslines/tensor.h>
 #include <glslines/track.h>
 #include <glslines/tractogram.h>

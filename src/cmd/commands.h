@@ -9,6 +9,8 @@ extern const cmd_command cmd_merge;
 extern const cmd_command cmd_fit;
 extern const cmd_command cmd_phantom;
 extern const cmd_command cmd_score;
+extern const cmd_command cmd_info_command;
+extern const cmd_command cmd_convert;
 extern const cmd_command cmd_devices;
 extern const cmd_command cmd_bench;
 extern const cmd_command cmd_help_command;

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Tests of the commands on tractograms: tracts.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+set -u
+tool=$1
+work=$2
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+failures=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    head -n 5 stderr
+}
+
+# expect CODE ARGUMENTS...: a failure is one line and leaves no file
+expect() {
+    code=$1
+    shift
+    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
+    [ "$code" -eq 0 ] && return
+    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
+    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
+}
+
+# says TEXT: in what the last command printed
+says() {
+    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
+}
+
+touch stdout stderr
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 300 --model csd --dg det --device llvmpipe -q
+expect 0 track "$@" -o t.trx
+
+# --- info ---
+expect 0 info t.trx
+says "seed_index: 1 x uint32"
+expect 0 info t.trx --check --json info.json
+says "length "
+expect 4 info t.trx --json info.json
+expect 0 info t.trx --json info.json --force
+expect 2 info
+expect 3 info missing.trx
+expect 3 info data/dwi.bval
+printf 'mrtrix tracks\ndatatype: Float32LE\ncount: 1\nfile: . 64\nEND\n' > nan.tck
+python3 - << 'END'
+import struct
+with open("nan.tck", "ab") as f:
+    f.write(bytes(64 - f.tell()))
+    f.write(struct.pack("<12f", 1, 2, 3, 4, float("nan"), 6, *[float("nan")] * 3, *[float("inf")] * 3))
+END
+expect 0 info nan.tck --count
+expect 3 info nan.tck --check
+
+# --- convert ---
+expect 0 convert t.trx t.trk
+[ -s t.trk.json ] || note "no sidecar"
+expect 0 convert t.trx t.trk --force
+expect 0 convert t.trk t.tck
+says "does not hold dps seeds"
+expect 2 convert t.tck u.trx
+expect 0 convert t.tck u.trx --reference data/mask.nii.gz
+expect 4 convert t.tck u.trx --reference data/mask.nii.gz
+expect 4 convert t.trx t.trx --force
+expect 0 convert t.trx none.trx --fields none
+expect 0 convert t.trx one.trx --fields seed_index
+expect 0 info one.trx
+says seed_index
+expect 0 convert one.trx one.tck
+expect 3 convert t.trx two.trx --fields nothing
+expect 2 convert t.trx half.trk --output-precision half
+expect 2 convert t.trx t.vtk
+expect 2 convert t.trx
+expect 3 convert nan.tck nan.trx --reference data/mask.nii.gz
+printf '1 2 3\n' > short.txt
+expect 3 convert t.trx short.trx --weights short.txt
+python3 - << 'END' || note "conversions and the summary"
+import json
+(info,) = json.load(open("info.json"))["tractograms"]
+assert info["format"] == "TRX" and info["streamlines"] > 100, info
+n = info["streamlines"]
+with open("weights.txt", "w") as f:
+    f.write("# of streamlines\n" + "\n".join(str(0.5 + i) for i in range(n)) + "\n")
+assert json.load(open("t.trk.json"))["counts"] == {"read": n, "written": n, "points": info["points"], "outside_reference": 0}
+END
+expect 0 convert t.trx w.trx --weights weights.txt
+expect 0 info w.trx --count
+says "weights: min 0.5"
+
+[ $failures -eq 0 ] && echo "ok   commands on tractograms"
+exit $failures

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Compares the commands on tractograms with MRtrix3, DIPY, nibabel and plain numpy.
+
+usage: tracts.py GLSLINES WORK_DIR
+
+One line per check; exits with 1 if one fails.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+import trx.trx_file_memmap as trxmap
+
+failures = 0
+
+
+def report(name, ok, detail):
+    global failures
+    failures += not ok
+    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL, cwd=work)
+
+
+def glslines(*words):
+    run(tool, *words, "-q", "--force")
+
+
+def path(name):
+    return os.path.join(work, name)
+
+
+def rotation(angles):
+    ax, ay, az = np.radians(angles)
+    rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
+    ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
+    rz = np.array([[np.cos(az), -np.sin(az), 0], [np.sin(az), np.cos(az), 0], [0, 0, 1]])
+    return rz @ ry @ rx
+
+
+def grids():
+    """Shape and affine: voxels of one size with flipped x, oblique ones of three sizes, and axes in another order."""
+    def affine(matrix, origin):
+        a = np.eye(4)
+        a[:3, :3] = matrix
+        a[:3, 3] = origin
+        return a
+
+    oblique = rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
+    permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, -2.0, 0]])
+    return {
+        "LAS": ((24, 30, 22), affine(np.diag([-2, 2, 2]), (23, -29, -21))),
+        "oblique": ((28, 30, 18), affine(oblique, (20.3, -31.1, -25.2))),
+        "permuted": ((38, 22, 20), affine(permuted, (-24.5, 27.25, 21))),
+    }
+
+
+def random_lines(n, step, seed):
+    """Smooth random walks around the origin, float32; some leave every grid, some have one or two points."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for i in range(n):
+        count = (1, 2, 3)[i % 3] if i % 50 < 3 else int(rng.integers(4, 70))
+        d = np.cumsum(rng.normal(0, 0.25, (count, 3)), axis=0) + rng.normal(0, 1, 3)
+        d *= step / np.linalg.norm(d, axis=1, keepdims=True)
+        lines.append((rng.uniform(-22, 22, 3) + np.cumsum(d, axis=0)).astype(np.float32))
+    return lines
+
+
+def save_tck(name, lines, **header):
+    tractogram = nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4))
+    nib.streamlines.TckFile(tractogram, header={key: str(value) for key, value in header.items()}).save(path(name))
+
+
+def load(name):
+    if name.endswith(".trx"):
+        return [np.array(line) for line in trxmap.load(path(name)).streamlines]
+    return [np.asarray(line) for line in nib.streamlines.load(path(name)).streamlines]
+
+
+def check_info(lines):
+    glslines("info", "lines.tck", "--count", "--json", "info.json")
+    with open(path("info.json")) as f:
+        (info,) = json.load(f)["tractograms"]
+    counted = info["counted"]
+    lengths = np.array([np.linalg.norm(np.diff(line.astype(float), axis=0), axis=1).sum() for line in lines])
+    expected = {"mean": lengths.mean(), "sd": lengths.std(ddof=1), "min": lengths.min(), "max": lengths.max(), "median": np.sort(lengths)[len(lengths) // 2]}
+    worst = max(abs(counted["length_mm"][key] - value) / max(abs(value), 1) for key, value in expected.items())
+    report("info: lengths against numpy", worst < 5e-5, f"relative difference {worst:.1e}")
+    box = max(np.abs(np.array(counted["low_mm"]) - np.concatenate(lines).min(0)).max(), np.abs(np.array(counted["high_mm"]) - np.concatenate(lines).max(0)).max())
+    report("info: box against numpy", box == 0, f"{box} mm")
+    out = subprocess.run(["tckinfo", path("lines.tck"), "-count", "-quiet"], capture_output=True, text=True, check=True).stdout
+    count = int(out.split("actual count in file:")[1].split()[0])
+    report("info: count against tckinfo", count == counted["streamlines"], f"{count} and {counted['streamlines']}")
+
+
+def check_convert(lines):
+    glslines("convert", "lines.tck", "lines.trx", "--reference", "LAS.nii.gz")
+    glslines("convert", "lines.trx", "lines.trk")
+    glslines("convert", "lines.trk", "again.tck")
+    for name in ("lines.trx", "lines.trk", "again.tck"):
+        got = load(name)
+        same = len(got) == len(lines) and all(len(a) == len(b) for a, b in zip(got, lines))
+        worst = max(np.abs(a - b).max() for a, b in zip(got, lines)) if same else np.inf
+        report(f"convert: {name}", worst < 1e-4, f"{worst:.1e} mm")
+    run("tckconvert", "lines.tck", "lines.vtk", "-force", "-quiet")
+    glslines("convert", "lines.vtk", "vtk.tck", "--vtk-space", "ras")
+    worst = max(np.abs(a - b).max() for a, b in zip(load("vtk.tck"), lines))
+    report("convert: VTK of MRtrix3", worst < 1e-3, f"{worst:.1e} mm")
+    values = np.random.default_rng(3).random((len(lines), 2)).astype(np.float32)
+    scalars = [np.arange(len(line), dtype=np.float32)[:, None] for line in lines]
+    tractogram = nib.streamlines.Tractogram(lines, data_per_streamline={"pair": values}, data_per_point={"fa": scalars}, affine_to_rasmm=np.eye(4))
+    header = nib.streamlines.trk.TrkFile.create_empty_header()
+    shape, affine = grids()["LAS"]
+    header["dimensions"], header["voxel_sizes"], header["voxel_to_rasmm"], header["voxel_order"] = shape, (2, 2, 2), affine, b"LAS"
+    nib.streamlines.TrkFile(tractogram, header=header).save(path("fields.trk"))
+    glslines("convert", "fields.trk", "fields.trx")
+    got = trxmap.load(path("fields.trx"))
+    same = np.array_equal(np.asarray(got.data_per_streamline["pair"]), values) and np.array_equal(np.asarray(got.data_per_vertex["fa"]._data).ravel(), np.concatenate(scalars).ravel())
+    report("convert: columns of a TRK file", same, "pair and fa are equal" if same else "pair or fa differs")
+
+
+def main():
+    global tool, work
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    os.makedirs(work, exist_ok=True)
+    lines = random_lines(3000, 1.0, 5)
+    save_tck("lines.tck", lines, step_size=1.0)
+    for name, (shape, affine) in grids().items():
+        nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), affine), path(f"{name}.nii.gz"))
+    check_info(lines)
+    check_convert(lines)
+    print(f"{failures} checks failed" if failures else "all checks passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
