@@ -23,6 +23,7 @@
 #include <glslines/common.h>
 #include <glslines/compute.h>
 #include <glslines/csd.h>
+#include <glslines/density.h>
 #include <glslines/device.h>
 #include <glslines/filters.h>
 #include <glslines/gradients.h>

@@ -1,10 +1,13 @@
 #include "cmd/tract_files.h"
 
 #include <cJSON.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <glslines/filters.h>
 
 #include "cmd/interrupt.h"
 #include "util/output.h"
@@ -56,6 +59,70 @@ gls_status tract_weights_read(const char *path, double **weights, size_t *n)
     gls_status status = gls_table_read(path, weights, &rows, &columns);
     if (!status) *n = rows * columns;
     return status;
+}
+
+const char *tract_weights_file(const char *text)
+{
+    return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
+}
+
+static gls_status measure_column(tract_weights *w, const tract_input *input, const char *path)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_summary *summary = NULL;
+    gls_status status = tract_open(input, path, false, &reader);
+    if (!status) status = gls_summary_create(NULL, &summary);
+    if (!status) {
+        const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+        const gls_column *column = gls_column_find(info->dps, info->n_dps, w->column);
+        gls_sink sink = gls_summary_sink(summary);
+        if (!column || column->components != 1)
+            status = gls_fail(GLS_ERR_INPUT, "%s: has no column \"%s\" of one value a streamline", path, w->column);
+        if (!status) status = tract_pump(reader, &sink, path);
+    }
+    const gls_summary_result *r = status ? NULL : gls_summary_get(summary);
+    for (size_t k = 0; r && k < r->n_columns; k++) {
+        const gls_column_summary *c = &r->column[k];
+        if (c->kind != GLS_COLUMN_DPS || strcmp(c->name, w->column) != 0) continue;
+        w->most = fmax(fabs(c->min), fabs(c->max));
+        w->n = r->streamlines;
+    }
+    gls_summary_destroy(summary);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+gls_status tract_weights_open(tract_weights *w, const char *text, const tract_input *input, const char *path)
+{
+    size_t n = 0;
+    *w = (tract_weights){.column = NULL};
+    if (!text) return GLS_OK;
+    if (!tract_weights_file(text)) {
+        w->column = text + 4;
+        return measure_column(w, input, path);
+    }
+    w->column = "weights";
+    gls_status status = tract_weights_read(text, &w->values, &n);
+    w->n = n;
+    for (size_t i = 0; i < n && !status; i++) {
+        if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
+        w->most = fmax(w->most, fabs(w->values[i]));
+    }
+    if (status) tract_weights_close(w);
+    return status;
+}
+
+gls_status tract_weights_sink(const tract_weights *w, gls_sink next, gls_sink *sink)
+{
+    const gls_column column = {w->column, GLS_TYPE_FLOAT64, 1, w->values};
+    *sink = next;
+    return w->values ? gls_filter_dps_create(&column, w->n, &next, sink) : GLS_OK;
+}
+
+void tract_weights_close(tract_weights *w)
+{
+    free(w->values);
+    w->values = NULL;
 }
 
 gls_status tract_output_check(const char *output, bool force, const char *const *inputs, size_t n_inputs,

@@ -49,6 +49,21 @@ gls_status tract_pump(gls_tractogram_reader *reader, const gls_sink *sink, const
 /* Numbers of a text file, one for each streamline, in lines of any length; *weights is from malloc. */
 gls_status tract_weights_read(const char *path, double **weights, size_t *n);
 
+/* What streamlines count: nothing (1 each), a file, or a column of the tractogram itself. */
+typedef struct tract_weights {
+    const char *column; /* under which they go with the streamlines; NULL: none */
+    double *values;     /* of a file; NULL: none */
+    uint64_t n;
+    double most; /* largest absolute value */
+} tract_weights;
+/* The file that text names, NULL where it is NULL or dps:NAME. */
+const char *tract_weights_file(const char *text);
+/* Reads a file, or passes over the tractogram for the range of a column. */
+gls_status tract_weights_open(tract_weights *weights, const char *text, const tract_input *input, const char *path);
+/* A sink that gives the streamlines their weights and hands them on. */
+gls_status tract_weights_sink(const tract_weights *weights, gls_sink next, gls_sink *sink);
+void tract_weights_close(tract_weights *weights);
+
 /* Checks where an output and its sidecar go; *sidecar is from malloc. inputs may have NULL entries. */
 gls_status tract_output_check(const char *output, bool force, const char *const *inputs, size_t n_inputs,
                               char **sidecar);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <glslines/density.h>
+
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/output.h"
@@ -79,6 +81,7 @@ static gls_status check_options(const gls_job_options *o)
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
     if (!status) status = check_getter(o);
+    if (!status && o->density) status = gls_image_name_check(o->density);
     return status ? status : gls_model_options_check(&o->model);
 }
 
@@ -132,9 +135,10 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    const char *others[] = {job->output};
+    const char *others[] = {job->output, job->sidecar};
     gls_status status = check_place(job, job->output, NULL, 0);
-    return status || !job->sidecar ? status : check_place(job, job->sidecar, others, 1);
+    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
+    return status || !o->density ? status : check_place(job, o->density, others, 2);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -144,6 +148,8 @@ static gls_status init_shard(gls_job *job)
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
+    if (job->options.density)
+        return gls_fail(GLS_ERR_ARGUMENT, "--density: not with --shard: merge the shards, then 'glslines density'");
     return gls_shard_choose(job->options.shard, &job->shard);
 }
 
@@ -264,14 +270,28 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }
 
+/* Lets the streamlines also go into a map, where one is wanted. */
+static gls_status add_density(const gls_job *job, gls_density **density, gls_sink *sink)
+{
+    if (!job->options.density) return GLS_OK;
+    gls_status status = gls_density_create(job->study.grid, NULL, density);
+    if (status) return status;
+    const gls_sink both[] = {*sink, gls_density_sink(*density)};
+    return gls_sink_tee(both, 2, sink);
+}
+
 static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
 {
     gls_tractogram_writer *writer = NULL;
     struct stat info;
     gls_status status = create_writer(job, &writer);
     if (status) return status;
+    gls_density *density = NULL;
     gls_sink sink = gls_tractogram_writer_sink(writer);
-    status = track(job, tracker, &sink);
+    status = add_density(job, &density, &sink);
+    if (!status) status = track(job, tracker, &sink);
+    if (!status && density) status = gls_density_write(density, job->options.density);
+    gls_density_destroy(density);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);

@@ -92,5 +92,37 @@ expect 0 convert t.trx w.trx --weights weights.txt
 expect 0 info w.trx --count
 says "weights: min 0.5"
 
+# --- density ---
+expect 0 density t.trx d.nii.gz
+expect 4 density t.trx d.nii.gz
+expect 2 density t.tck e.nii.gz
+expect 0 density t.tck e.nii.gz --template data/mask.nii.gz
+expect 2 density t.tck f.nii.gz --template data/mask.nii.gz --like mrtrix
+expect 0 density t.tck f.nii.gz --template data/mask.nii.gz --like mrtrix --step-size 1
+expect 2 density t.trx g.nii.gz --like dipy --mapping ends
+expect 2 density t.trx g.nii.gz --step-size 1
+expect 2 density t.trx g.txt
+expect 2 density t.trx
+expect 3 density t.trx g.nii.gz --weights short.txt
+expect 3 density t.trx g.nii.gz --weights dps:nothing
+expect 3 density t.trx g.nii.gz --template missing.nii
+expect 3 density nan.tck g.nii.gz --template data/mask.nii.gz
+expect 0 density w.trx w1.nii.gz --weights weights.txt
+expect 0 density w.trx w2.nii.gz --weights dps:weights
+cmp w1.nii.gz w2.nii.gz || note "weights of a file and of a column"
+OMP_NUM_THREADS=1 "$tool" density w.trx w3.nii.gz --weights weights.txt --mapping length -q
+OMP_NUM_THREADS=7 "$tool" density w.trx w4.nii.gz --weights weights.txt --mapping length -q
+cmp w3.nii.gz w4.nii.gz || note "one thread and seven"
+# straight from the tracker: the bytes of the map of the file, and the tractogram that there is without
+for batch in 100 100000; do
+    expect 0 track "$@" -o again.trx --density again.nii.gz --chunk-size $batch --force
+    cmp d.nii.gz again.nii.gz || note "--density with batches of $batch"
+    cmp t.trx again.trx || note "the tractogram beside --density"
+done
+expect 4 track "$@" -o v.trx --density again.nii.gz
+expect 4 track "$@" -o v.nii.trx --density data/mask.nii.gz --force
+expect 2 track "$@" -o v.trx --density v.txt
+expect 2 track "$@" -o v.trx --density v.nii --shard 1/2
+
 [ $failures -eq 0 ] && echo "ok   commands on tractograms"
 exit $failures

@@ -13,6 +13,7 @@ import sys
 import nibabel as nib
 import numpy as np
 import trx.trx_file_memmap as trxmap
+from dipy.tracking.utils import density_map
 
 failures = 0
 
@@ -125,6 +126,74 @@ def check_convert(lines):
     report("convert: columns of a TRK file", same, "pair and fa are equal" if same else "pair or fa differs")
 
 
+def check_map(name, mine, theirs):
+    mine, theirs = (np.asarray(nib.load(path(image)).dataobj, np.float64) if isinstance(image, str) else image for image in (mine, theirs))
+    differ = np.count_nonzero(mine != theirs)
+    report(f"density: {name}", differ == 0 and theirs.sum() > 0, f"{differ} of {np.count_nonzero(theirs)} voxels differ")
+
+
+def traverse(lines, shape, affine):
+    """Streamlines in each voxel and mm, by cutting every segment at all planes between voxels."""
+    inverse = np.linalg.inv(affine)
+    count, mm = np.zeros(shape), np.zeros(shape)
+    for line in lines:
+        p = line.astype(float)
+        c = p @ inverse[:3, :3].T + inverse[:3, 3] + 0.5
+        seen = {}
+        if len(c) == 1:
+            seen[tuple(np.floor(c[0]).astype(int))] = 0
+        for a, b, length in zip(c, c[1:], np.linalg.norm(np.diff(p, axis=0), axis=1)):
+            cuts = [0.0, 1.0]
+            for axis in range(3):
+                low, high = sorted((a[axis], b[axis]))
+                if high > low:
+                    cuts += list((np.arange(np.floor(low) + 1, np.ceil(high)) - a[axis]) / (b[axis] - a[axis]))
+            cuts = np.sort(cuts)
+            for t, u in zip(cuts, cuts[1:]):
+                if u > t:
+                    voxel = tuple(np.floor(a + 0.5 * (t + u) * (b - a)).astype(int))
+                    seen[voxel] = seen.get(voxel, 0) + length * (u - t)
+        for voxel, length in seen.items():
+            if all(0 <= v < n for v, n in zip(voxel, shape)):
+                count[voxel] += 1
+                mm[voxel] += length
+    return count, mm
+
+
+def check_density(lines):
+    rng = np.random.default_rng(9)
+    weights = rng.random(len(lines))
+    np.savetxt(path("weights.txt"), weights, "%.17g")
+    for name, (shape, affine) in grids().items():
+        image = f"{name}.nii.gz"
+        affine = nib.load(path(image)).affine  # float32 in the file
+        for option, peer in (("mrtrix", ()), ("dipy", ("-upsample", "1"))):
+            glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--like", option)
+            run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", *peer)
+            check_map(f"{name}, --like {option} against tckmap {' '.join(peer)}", "mine.nii.gz", "theirs.nii")
+        glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--mapping", "ends")
+        run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", "-ends_only")
+        check_map(f"{name}, ends against tckmap -ends_only", "mine.nii.gz", "theirs.nii")
+        few = lines[:400]
+        save_tck("few.tck", few)
+        count, mm = traverse(few, shape, affine)
+        glslines("density", "few.tck", "mine.nii.gz", "--template", image)
+        check_map(f"{name}, segments against numpy", "mine.nii.gz", count)
+        glslines("density", "few.tck", "mine.nii.gz", "--template", image, "--mapping", "length")
+        worst = np.abs(np.asarray(nib.load(path("mine.nii.gz")).dataobj) - mm).max() / mm.max()
+        report(f"density: {name}, length against numpy", worst < 1e-7, f"{worst:.1e} of the largest value")
+        glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--like", "mrtrix", "--weights", "weights.txt")
+        run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", "-tck_weights_in", "weights.txt")
+        mine, theirs = (np.asarray(nib.load(path(file)).dataobj, np.float64) for file in ("mine.nii.gz", "theirs.nii"))
+        worst = np.abs(mine - theirs).max() / theirs.max()
+        report(f"density: {name}, weights against tckmap", worst < 1e-6, f"{worst:.1e} of the largest value")
+    inner = [line for line in lines if np.all(np.abs(line) < 18)]
+    save_tck("inner.tck", inner)
+    shape, affine = grids()["LAS"]
+    glslines("density", "inner.tck", "mine.nii.gz", "--template", "LAS.nii.gz", "--like", "dipy")
+    check_map("against DIPY", "mine.nii.gz", density_map(inner, affine, shape).astype(float))
+
+
 def main():
     global tool, work
     if len(sys.argv) != 3:
@@ -137,6 +206,7 @@ def main():
         nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), affine), path(f"{name}.nii.gz"))
     check_info(lines)
     check_convert(lines)
+    check_density(lines)
     print(f"{failures} checks failed" if failures else "all checks passed")
     return 1 if failures else 0
 
