@@ -22,6 +22,7 @@
 
 #include <glslines/common.h>
 #include <glslines/compute.h>
+#include <glslines/connectome.h>
 #include <glslines/csd.h>
 #include <glslines/density.h>
 #include <glslines/device.h>

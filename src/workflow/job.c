@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <glslines/density.h>
-
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/output.h"
@@ -81,7 +79,6 @@ static gls_status check_options(const gls_job_options *o)
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
     if (!status) status = check_getter(o);
-    if (!status && o->density) status = gls_image_name_check(o->density);
     return status ? status : gls_model_options_check(&o->model);
 }
 
@@ -110,8 +107,8 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
-                            o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    const char *inputs[] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,    o->fa,
+                            o->sh,  o->odf,  o->model.response, o->seeds, o->sphere, job->maps.labels};
     gls_status status = gls_place_check(path, o->force);
     return status ? status : gls_output_check(path, o->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
 }
@@ -135,10 +132,11 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    const char *others[] = {job->output, job->sidecar};
+    const char *others[] = {job->output, job->sidecar, job->maps.density};
     gls_status status = check_place(job, job->output, NULL, 0);
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
-    return status || !o->density ? status : check_place(job, o->density, others, 2);
+    if (!status && o->density) status = check_place(job, o->density, others, 2);
+    return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 3);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -148,8 +146,6 @@ static gls_status init_shard(gls_job *job)
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
-    if (job->options.density)
-        return gls_fail(GLS_ERR_ARGUMENT, "--density: not with --shard: merge the shards, then 'glslines density'");
     return gls_shard_choose(job->options.shard, &job->shard);
 }
 
@@ -165,6 +161,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = choose_format(job);
+    if (!status) status = gls_maps_init(&job->maps, &job->options);
     if (!status) status = init_shard(job);
     if (!status) status = name_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
@@ -270,28 +267,16 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }
 
-/* Lets the streamlines also go into a map, where one is wanted. */
-static gls_status add_density(const gls_job *job, gls_density **density, gls_sink *sink)
-{
-    if (!job->options.density) return GLS_OK;
-    gls_status status = gls_density_create(job->study.grid, NULL, density);
-    if (status) return status;
-    const gls_sink both[] = {*sink, gls_density_sink(*density)};
-    return gls_sink_tee(both, 2, sink);
-}
-
 static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
 {
     gls_tractogram_writer *writer = NULL;
     struct stat info;
     gls_status status = create_writer(job, &writer);
     if (status) return status;
-    gls_density *density = NULL;
     gls_sink sink = gls_tractogram_writer_sink(writer);
-    status = add_density(job, &density, &sink);
+    status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
-    if (!status && density) status = gls_density_write(density, job->options.density);
-    gls_density_destroy(density);
+    if (!status) status = gls_maps_write(&job->maps, job->options.force);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
@@ -375,6 +360,7 @@ void gls_job_destroy(gls_job *job)
     gls_device_set_close(&job->devices);
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
+    gls_maps_finish(&job->maps);
     free(job->output);
     free(job->sidecar);
     free(job);

@@ -124,5 +124,45 @@ expect 4 track "$@" -o v.nii.trx --density data/mask.nii.gz --force
 expect 2 track "$@" -o v.trx --density v.txt
 expect 2 track "$@" -o v.trx --density v.nii --shard 1/2
 
+# --- connectome ---
+python3 - << 'END'
+import gzip, struct
+raw = gzip.open("data/mask.nii.gz").read()
+head, n = bytearray(raw[:352]), 18 * 20 * 18
+head[70:74] = struct.pack("<2h", 4, 16)
+labels = [0 if 6 <= v // 360 < 12 else 3 + v // 360 for v in range(n)]
+for name, values in (("labels", labels), ("zeros", [0] * n), ("halves", [0.5] * n)):
+    with open(name + ".nii", "wb") as f:
+        f.write(head + struct.pack(f"<{n}h", *(int(v) for v in values)))
+head[70:74] = struct.pack("<2h", 16, 32)
+with open("halves.nii", "wb") as f:
+    f.write(head + struct.pack(f"<{n}f", *[0.5] * n))
+END
+expect 0 connectome t.trx labels.nii c.csv
+[ "$(wc -l < c.csv)" -eq 12 ] || note "not a row for each label that occurs"
+expect 4 connectome t.trx labels.nii c.csv
+expect 0 connectome t.trx labels.nii c.tsv --assign end --symmetric
+expect 0 connectome t.trx labels.nii keep.txt --keep-unassigned --stat-edge min --scale length
+grep -q nan keep.txt || note "no empty cell of the smallest lengths"
+expect 0 connectome w.trx labels.nii w1.csv --weights weights.txt
+expect 0 connectome w.trx labels.nii w2.csv --weights dps:weights
+cmp w1.csv w2.csv || note "weights of a file and of a column, connectome"
+OMP_NUM_THREADS=1 "$tool" connectome w.trx labels.nii w3.csv --weights weights.txt -q
+cmp w1.csv w3.csv || note "one thread and several, connectome"
+expect 2 connectome t.trx labels.nii
+expect 2 connectome t.trx labels.nii e.csv --radius 0
+expect 3 connectome t.trx zeros.nii e.csv
+expect 3 connectome t.trx halves.nii e.csv
+expect 3 connectome t.trx data/dwi.nii.gz e.csv
+expect 3 connectome t.trx labels.nii e.csv --weights short.txt
+for batch in 100 100000; do
+    expect 0 track "$@" -o again.trx --connectome labels.nii:again.csv --density again.nii.gz --chunk-size $batch --force
+    cmp c.csv again.csv && cmp d.nii.gz again.nii.gz && cmp t.trx again.trx || note "--connectome with batches of $batch"
+done
+expect 4 track "$@" -o v.trx --connectome labels.nii:again.csv
+expect 2 track "$@" -o v.trx --connectome labels.nii
+expect 3 track "$@" -o v.trx --connectome missing.nii:v.csv
+expect 4 track "$@" -o v.trx --connectome labels.nii:labels.nii --force
+
 [ $failures -eq 0 ] && echo "ok   commands on tractograms"
 exit $failures

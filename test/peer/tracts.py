@@ -194,6 +194,37 @@ def check_density(lines):
     check_map("against DIPY", "mine.nii.gz", density_map(inner, affine, shape).astype(float))
 
 
+def check_connectome(lines):
+    np.savetxt(path("weights.txt"), np.random.default_rng(2).random(len(lines)), "%.9g")
+    for name, (shape, affine) in grids().items():
+        # balls of several sizes, labels from 1 without gaps
+        rng = np.random.default_rng(4)
+        labels = np.zeros(shape, np.int16)
+        at = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), -1) @ affine[:3, :3].T + affine[:3, 3]
+        for label in range(1, 41):
+            labels[np.linalg.norm(at - rng.uniform(-20, 20, 3), axis=-1) < rng.uniform(2, 6)] = label
+        labels = (np.unique(labels, return_inverse=True)[1].reshape(shape)).astype(np.int16)
+        nib.save(nib.Nifti1Image(labels, affine), path("labels.nii.gz"))
+        for mine, theirs, bound in (
+            ([], [], 0),
+            (["--radius", "2"], ["-assignment_radial_search", "2"], 0),
+            (["--assign", "end"], ["-assignment_end_voxels"], 0),
+            (["--symmetric", "--zero-diagonal"], ["-symmetric", "-zero_diagonal"], 0),
+            (["--keep-unassigned"], ["-keep_unassigned"], 0),
+            (["--scale", "length", "--stat-edge", "mean"], ["-scale_length", "-stat_edge", "mean"], 1e-5),
+            (["--scale", "length", "--stat-edge", "min"], ["-scale_length", "-stat_edge", "min"], 1e-5),
+            (["--scale", "length", "--stat-edge", "max"], ["-scale_length", "-stat_edge", "max"], 1e-5),
+            (["--scale", "invnodevol"], ["-scale_invnodevol"], 1e-6),
+            (["--weights", "weights.txt"], ["-tck_weights_in", "weights.txt"], 1e-6),
+        ):
+            glslines("connectome", "many.tck", "labels.nii.gz", "mine.csv", *mine)
+            run("tck2connectome", "many.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", *theirs)
+            a, b = (np.genfromtxt(path(file), delimiter=",") for file in ("mine.csv", "theirs.csv"))
+            same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
+            worst = np.nanmax(np.abs(a - b)) / np.nanmax(b) if same else np.inf
+            report(f"connectome: {name} {' '.join(mine)}", worst <= bound and np.nanmax(b) > 0, f"{worst:.1e} of the largest cell")
+
+
 def main():
     global tool, work
     if len(sys.argv) != 3:
@@ -207,6 +238,9 @@ def main():
     check_info(lines)
     check_convert(lines)
     check_density(lines)
+    lines = [line for line in random_lines(12000, 1.0, 8) if len(line) > 1]
+    save_tck("many.tck", lines, step_size=1.0)
+    check_connectome(lines)
     print(f"{failures} checks failed" if failures else "all checks passed")
     return 1 if failures else 0
 
