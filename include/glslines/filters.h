@@ -27,6 +27,14 @@ GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64
                                            const gls_sink *next, gls_sink *filter);
 /* Drops streamlines without points and those with a coordinate that is not finite. */
 GLS_API gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter);
+/* Hands on only those columns and groups whose names are among these n, which are copied. */
+GLS_API gls_status gls_filter_columns_create(const char *const *names, size_t n, const gls_sink *next,
+                                             gls_sink *filter);
+/* Adds a column per streamline in front of the others, in place of one of the same name: row i belongs to streamline i
+ * of the stream. Its name and its data, `rows` of them, are borrowed until the filter is finished. GLS_ERR_INPUT if
+ * there are more or fewer streamlines than rows. */
+GLS_API gls_status gls_filter_dps_create(const gls_column *column, uint64_t rows, const gls_sink *next,
+                                         gls_sink *filter);
 /* Moves points and seeds: world = map applied to (x, y, z, 1), in double. */
 GLS_API gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter);
 /* n >= 2 points at equal distances along each streamline, by linear interpolation; both ends stay as they are. A

@@ -22,7 +22,9 @@
 
 #include <glslines/common.h>
 #include <glslines/compute.h>
+#include <glslines/connectome.h>
 #include <glslines/csd.h>
+#include <glslines/density.h>
 #include <glslines/device.h>
 #include <glslines/filters.h>
 #include <glslines/gradients.h>
@@ -42,6 +44,7 @@
 #include <glslines/shard.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
+#include <glslines/summary.h>
 #include <glslines/tensor.h>
 #include <glslines/track.h>
 #include <glslines/tractogram.h>

@@ -135,6 +135,8 @@ typedef struct gls_job_options {
     gls_tractogram_format format; /* where output does not give it; default GLS_FORMAT_TRX */
     bool half_positions;          /* TRX: positions in half precision; default false */
     const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
+    const char *density;          /* map of the streamlines in each voxel, NIfTI; default NULL: none */
+    const char *connectome;       /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
     bool force;                   /* overwrite; default false */
     bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
     int argc;                     /* words of the command line to note in the sidecar; default 0: none */

@@ -4,6 +4,7 @@
 
 #include "image/stream.h"
 #include "image/values.h"
+#include <glslines/type.h>
 
 /* What reading the voxels needs to know. */
 typedef struct gls_nifti_header {
@@ -18,5 +19,8 @@ typedef struct gls_nifti_header {
 /* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name
  * path. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
+
+/* Writes volumes of int32, float32 or float64 values as they are, otherwise as gls_image_write(). */
+gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volumes, gls_type type, const void *data);
 
 #endif

@@ -31,16 +31,11 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
 }
 
 /* The library's description of the image; its data stay NULL. */
-static nifti_image *describe(const gls_image *image, gls_image_type type, bool small)
+static nifti_image *describe(const gls_grid *g, size_t n_volumes, int code, bool small)
 {
-    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32,
-                                [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16,
-                                [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
-    const gls_grid *g = &image->grid;
-    const int64_t dim[8] = {image->n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2],
-                            (int64_t)image->n_volumes,    1,         1,         1};
+    const int64_t dim[8] = {n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)n_volumes, 1, 1, 1};
     double dx, dy, dz;
-    nifti_image *nim = nifti_make_new_nim(dim, codes[type], 0);
+    nifti_image *nim = nifti_make_new_nim(dim, code, 0);
     if (!nim) return NULL;
     nim->nifti_type = small ? NIFTI_FTYPE_NIFTI1_1 : NIFTI_FTYPE_NIFTI2_1;
     nim->iname_offset = (int64_t)(small ? sizeof(nifti_1_header) : sizeof(nifti_2_header)) + 4;
@@ -58,13 +53,13 @@ static nifti_image *describe(const gls_image *image, gls_image_type type, bool s
     return nim;
 }
 
-static gls_status make_header(const char *path, const gls_image *image, gls_image_type type, packed_header *header)
+static gls_status make_header(const char *path, const gls_grid *grid, size_t n_volumes, int code, packed_header *header)
 {
-    bool small = image->n_volumes <= INT16_MAX;
-    for (int i = 0; i < 3; i++) small &= image->grid.dim[i] <= INT16_MAX;
+    bool small = n_volumes <= INT16_MAX;
+    for (int i = 0; i < 3; i++) small &= grid->dim[i] <= INT16_MAX;
     memset(header, 0, sizeof *header);
     nifti_set_debug_level(0);
-    nifti_image *nim = describe(image, type, small);
+    nifti_image *nim = describe(grid, n_volumes, code, small);
     if (!nim) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     int result = small ? nifti_convert_nim2n1hdr(nim, &header->h.v1) : nifti_convert_nim2n2hdr(nim, &header->h.v2);
     header->bytes = (size_t)nim->iname_offset;
@@ -74,8 +69,10 @@ static gls_status make_header(const char *path, const gls_image *image, gls_imag
 
 typedef struct source {
     const packed_header *header;
-    const gls_image *image;
+    const float *values; /* to be converted to type; NULL: raw holds the bytes as they are */
     gls_image_type type;
+    const unsigned char *raw;
+    size_t value; /* bytes of one in the file */
 } source;
 
 /* Bytes first .. first + bytes - 1 of the file. The header and all pieces are multiples of the value size. */
@@ -83,7 +80,6 @@ static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
 {
     const source *s = user;
     unsigned char *to = buffer;
-    const size_t value = gls_image_type_bytes(s->type);
     if (first < s->header->bytes) {
         size_t n = s->header->bytes - (size_t)first < bytes ? s->header->bytes - (size_t)first : bytes;
         memcpy(to, s->header->h.bytes + first, n);
@@ -91,7 +87,10 @@ static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
         bytes -= n;
         first += n;
     }
-    gls_values_write(s->type, s->image->data + (first - s->header->bytes) / value, bytes / value, to);
+    if (s->values)
+        gls_values_write(s->type, s->values + (first - s->header->bytes) / s->value, bytes / s->value, to);
+    else
+        memcpy(to, s->raw + (first - s->header->bytes), bytes);
 }
 
 static gls_status write_plain(gls_output *output, source *s, uint64_t total)
@@ -108,27 +107,56 @@ static gls_status write_plain(gls_output *output, source *s, uint64_t total)
     return status;
 }
 
-gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type)
+static bool has_suffix(const char *path, const char *suffix)
 {
-    GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
-    GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && strcasecmp(path + n - m, suffix) == 0;
+}
+
+gls_status gls_image_name_check(const char *path)
+{
+    GLS_REQUIRE(path);
+    if (has_suffix(path, ".nii") || has_suffix(path, ".nii.gz")) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
+}
+
+static gls_status write_file(const char *path, const gls_grid *grid, size_t n_volumes, int code, source *s)
+{
     packed_header header;
     gls_output output;
-    size_t n = strlen(path);
-    bool packed = n > 7 && !strcasecmp(path + n - 7, ".nii.gz");
-    if (!packed && !(n > 4 && !strcasecmp(path + n - 4, ".nii")))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
-    gls_status status = make_header(path, image, type, &header);
+    gls_status status = gls_image_name_check(path);
+    if (status == GLS_OK) status = make_header(path, grid, n_volumes, code, &header);
     if (status == GLS_OK) status = gls_output_create(path, true, &output);
     if (status != GLS_OK) return status;
-    source s = {.header = &header, .image = image, .type = type};
-    uint64_t total =
-        header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
-    if (packed)
-        status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, &s);
+    s->header = &header;
+    uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
+    if (has_suffix(path, ".nii.gz"))
+        status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, s);
     else
-        status = write_plain(&output, &s, total);
+        status = write_plain(&output, s, total);
     if (status == GLS_OK) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;
+}
+
+gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type)
+{
+    static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32,
+                                [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16,
+                                [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
+    GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
+    GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
+    source s = {.values = image->data, .type = type, .value = gls_image_type_bytes(type)};
+    return write_file(path, &image->grid, image->n_volumes, codes[type], &s);
+}
+
+gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volumes, gls_type type, const void *data)
+{
+    GLS_REQUIRE(path && grid && data && n_volumes >= 1);
+    GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_FLOAT32 || type == GLS_TYPE_FLOAT64);
+    int code = type == GLS_TYPE_INT32     ? NIFTI_TYPE_INT32
+               : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
+                                          : NIFTI_TYPE_FLOAT64;
+    source s = {.raw = data, .value = gls_type_size(type)};
+    return write_file(path, grid, n_volumes, code, &s);
 }

@@ -107,10 +107,11 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[11 + 4 * GLS_MAX_STRINGS] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
-                                                    o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,    o->bval,         o->bvec, o->mask,           o->roi,
+                                                    o->fa,     o->sh,           o->odf,  o->model.response, o->seeds,
+                                                    o->sphere, job->maps.labels};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 11;
+    size_t n = 12;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     gls_status status = gls_place_check(path, o->force);
@@ -136,9 +137,11 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    const char *others[] = {job->output};
+    const char *others[] = {job->output, job->sidecar, job->maps.density};
     gls_status status = check_place(job, job->output, NULL, 0);
-    return status || !job->sidecar ? status : check_place(job, job->sidecar, others, 1);
+    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
+    if (!status && o->density) status = check_place(job, o->density, others, 2);
+    return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 3);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -163,6 +166,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = choose_format(job);
+    if (!status) status = gls_maps_init(&job->maps, &job->options);
     if (!status) status = init_shard(job);
     if (!status) status = name_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
@@ -275,7 +279,9 @@ static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
     gls_status status = create_writer(job, &writer);
     if (status) return status;
     gls_sink sink = gls_tractogram_writer_sink(writer);
-    status = track(job, tracker, &sink);
+    status = gls_maps_add(&job->maps, job->study.grid, &sink);
+    if (!status) status = track(job, tracker, &sink);
+    if (!status) status = gls_maps_write(&job->maps, job->options.force);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
@@ -359,6 +365,7 @@ void gls_job_destroy(gls_job *job)
     gls_device_set_close(&job->devices);
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
+    gls_maps_finish(&job->maps);
     free(job->output);
     free(job->sidecar);
     free(job);

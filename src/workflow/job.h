@@ -6,6 +6,7 @@
 
 #include "util/log.h"
 #include "workflow/devices.h"
+#include "workflow/maps.h"
 #include "workflow/study.h"
 
 struct gls_job {
@@ -17,6 +18,7 @@ struct gls_job {
     gls_tractogram_format format;
     char *output;
     char *sidecar; /* NULL: none */
+    gls_maps maps;
     gls_device_set devices;
     const gls_device_info *device; /* the first */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];

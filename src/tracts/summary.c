@@ -1,0 +1,221 @@
+/* Summaries of tractograms of any size in constant memory: medians come from histograms over the leading bits of
+ * float32 values, which grow with them. */
+#include <glslines/summary.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/affine.h"
+#include "util/status.h"
+
+/* Values of one bin agree in sign, exponent and 14 bits of the mantissa. */
+#define BIN_SHIFT 9
+#define BINS ((size_t)1 << (31 - BIN_SHIFT))
+
+typedef struct spread {
+    uint64_t n;
+    double mean, m2, min, max; /* m2: sum of squared deviations from the mean, by Welford's method */
+    uint32_t *bin;
+} spread;
+
+struct gls_summary {
+    bool has_grid;
+    gls_grid grid;
+    double world_to_voxel[3][4];
+    spread length, step;
+    bool defined;
+    gls_column_summary *column;
+    gls_summary_result result;
+};
+
+static uint32_t bits_of(double value)
+{
+    float f = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static void spread_add(spread *s, double value)
+{
+    s->n++;
+    double d = value - s->mean;
+    s->mean += d / (double)s->n;
+    s->m2 += d * (value - s->mean);
+    if (s->n == 1 || value < s->min) s->min = value;
+    if (s->n == 1 || value > s->max) s->max = value;
+    s->bin[bits_of(value) >> BIN_SHIFT]++;
+}
+
+/* The value of this rank, counted from 0: the middle of its bin. */
+static double value_of_rank(const spread *s, uint64_t rank)
+{
+    uint64_t before = 0;
+    size_t b = 0;
+    if (s->n == 0) return 0;
+    while (b + 1 < BINS && before + s->bin[b] <= rank) before += s->bin[b++];
+    uint32_t bits = (uint32_t)(b << BIN_SHIFT) + (b > 0 ? 1u << (BIN_SHIFT - 1) : 0);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return fmin(fmax(value, s->min), s->max);
+}
+
+static gls_spread spread_get(const spread *s)
+{
+    gls_spread r = {.n = s->n, .mean = s->mean, .min = s->min, .max = s->max};
+    if (s->n > 1) r.sd = sqrt(s->m2 / (double)(s->n - 1));
+    r.median = value_of_rank(s, s->n / 2);
+    r.quartile[0] = value_of_rank(s, s->n / 4);
+    r.quartile[1] = value_of_rank(s, s->n - s->n / 4 - (s->n > 0));
+    return r;
+}
+
+static gls_status define(gls_summary *m, const gls_streamlines *s)
+{
+    const struct {
+        const gls_column *column;
+        size_t n;
+    } kinds[] = {{s->dps, s->n_dps}, {s->dpv, s->n_dpv}, {s->group, s->n_groups}};
+    size_t n = s->n_dps + s->n_dpv + s->n_groups;
+    m->column = calloc(n + 1, sizeof *m->column);
+    if (!m->column) return gls_fail(GLS_ERR_MEMORY, "out of memory for a summary");
+    m->defined = true;
+    m->result.column = m->column;
+    for (int kind = 0; kind < 3; kind++) {
+        for (size_t k = 0; k < kinds[kind].n; k++) {
+            const gls_column *c = &kinds[kind].column[k];
+            char *name = strdup(c->name);
+            if (!name) return gls_fail(GLS_ERR_MEMORY, "out of memory for a summary");
+            m->column[m->result.n_columns++] =
+                (gls_column_summary){.kind = kind, .name = name, .type = c->type, .components = c->components};
+        }
+    }
+    return GLS_OK;
+}
+
+static void add_column(gls_column_summary *to, const gls_column *column, uint64_t rows)
+{
+    for (uint64_t i = 0; i < rows * column->components; i++) {
+        double value = gls_column_value(column, i);
+        if (to->kind == GLS_COLUMN_GROUP && value == 0) continue;
+        if (!isfinite(value)) {
+            to->n_not_finite++;
+            continue;
+        }
+        to->n++;
+        to->mean += (value - to->mean) / (double)to->n;
+        if (to->n == 1 || value < to->min) to->min = value;
+        if (to->n == 1 || value > to->max) to->max = value;
+    }
+}
+
+static bool is_outside(const gls_summary *m, const float point[3])
+{
+    double v[3] = {point[0], point[1], point[2]};
+    gls_affine_apply(m->world_to_voxel, v, v);
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= -0.5 && v[a] <= m->grid.dim[a] - 0.5)) return true;
+    return false;
+}
+
+static bool is_finite(const float (*point)[3], size_t n)
+{
+    for (size_t p = 0; p < n; p++)
+        if (!isfinite(point[p][0]) || !isfinite(point[p][1]) || !isfinite(point[p][2])) return false;
+    return true;
+}
+
+static void add_points(gls_summary *m, const float (*point)[3], size_t n)
+{
+    gls_summary_result *r = &m->result;
+    double length = 0;
+    bool outside = false;
+    for (size_t p = 0; p < n; p++) {
+        bool first = m->length.n == 0 && p == 0;
+        for (int a = 0; a < 3; a++) {
+            if (first || point[p][a] < r->low[a]) r->low[a] = point[p][a];
+            if (first || point[p][a] > r->high[a]) r->high[a] = point[p][a];
+        }
+        if (m->has_grid && !outside) outside = is_outside(m, point[p]);
+        if (p == 0) continue;
+        double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
+               z = (double)point[p][2] - point[p - 1][2], step = sqrt(x * x + y * y + z * z);
+        length += step;
+        r->zero_steps += step == 0;
+        spread_add(&m->step, step);
+    }
+    spread_add(&m->length, length);
+    r->single_points += n == 1;
+    if (outside && r->outside++ == 0) r->first_outside = r->streamlines;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    gls_summary *m = user;
+    gls_summary_result *r = &m->result;
+    gls_status status = m->defined ? GLS_OK : define(m, s);
+    if (status) return status;
+    if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups)
+        return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
+    for (size_t i = 0; i < s->n; i++) {
+        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        const float(*point)[3] = s->point + s->offset[i];
+        if (n == 0)
+            r->empty++;
+        else if (is_finite(point, n))
+            add_points(m, point, n);
+        else if (r->not_finite++ == 0)
+            r->first_not_finite = r->streamlines;
+        r->streamlines++;
+        r->points += n;
+    }
+    gls_column_summary *to = m->column;
+    for (size_t k = 0; k < s->n_dps; k++) add_column(to++, &s->dps[k], s->n);
+    for (size_t k = 0; k < s->n_dpv; k++) add_column(to++, &s->dpv[k], s->offset[s->n]);
+    for (size_t k = 0; k < s->n_groups; k++) add_column(to++, &s->group[k], s->n);
+    return GLS_OK;
+}
+
+gls_status gls_summary_create(const gls_grid *grid, gls_summary **summary)
+{
+    GLS_REQUIRE(summary);
+    gls_summary *m = calloc(1, sizeof *m);
+    if (m) {
+        m->length.bin = calloc(BINS, sizeof *m->length.bin);
+        m->step.bin = calloc(BINS, sizeof *m->step.bin);
+    }
+    if (!m || !m->length.bin || !m->step.bin) {
+        gls_summary_destroy(m);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a summary");
+    }
+    if (grid) {
+        m->has_grid = true;
+        m->grid = *grid;
+        gls_grid_inverse(grid, m->world_to_voxel);
+    }
+    *summary = m;
+    return GLS_OK;
+}
+
+gls_sink gls_summary_sink(gls_summary *summary)
+{
+    return (gls_sink){.append = append, .user = summary};
+}
+
+const gls_summary_result *gls_summary_get(gls_summary *summary)
+{
+    summary->result.length = spread_get(&summary->length);
+    summary->result.step = spread_get(&summary->step);
+    return &summary->result;
+}
+
+void gls_summary_destroy(gls_summary *m)
+{
+    if (!m) return;
+    for (size_t k = 0; k < m->result.n_columns; k++) free((char *)m->column[k].name);
+    free(m->column);
+    free(m->length.bin);
+    free(m->step.bin);
+    free(m);
+}

@@ -1,0 +1,266 @@
+#include "tracts/visits.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/affine.h"
+
+void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
+{
+    gls_grid turned = *grid;
+    double inverse[3][4];
+    memcpy(to->dim, grid->dim, sizeof to->dim);
+    gls_grid_inverse(grid, to->world_to_voxel);
+    for (int c = 0; c < 3; c++) {
+        int longest = 0;
+        for (int r = 1; r < 3; r++)
+            if (fabs(grid->affine[r][c]) > fabs(grid->affine[longest][c])) longest = r;
+        to->flip[c] = grid->affine[longest][c] < 0;
+        for (int r = 0; to->flip[c] && r < 3; r++) {
+            turned.affine[r][3] += turned.affine[r][c] * (grid->dim[c] - 1);
+            turned.affine[r][c] *= -1;
+        }
+    }
+    gls_affine_invert((const double(*)[4])turned.affine, inverse);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) to->turned[r][c] = (float)inverse[r][c];
+}
+
+void gls_visits_finish(gls_visits *v)
+{
+    free(v->voxel);
+    free(v->mm);
+    free(v->slot);
+    *v = (gls_visits){0};
+}
+
+static size_t slot_of(const gls_visits *v, uint64_t voxel)
+{
+    size_t at = (size_t)((voxel * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (v->slots - 1);
+    while (v->slot[at] && v->voxel[v->slot[at] - 1] != voxel) at = (at + 1) & (v->slots - 1);
+    return at;
+}
+
+static bool grow(gls_visits *v)
+{
+    size_t capacity = v->capacity ? 2 * v->capacity : 256;
+    uint64_t *voxel = realloc(v->voxel, capacity * sizeof *voxel);
+    if (voxel) v->voxel = voxel;
+    double *mm = realloc(v->mm, capacity * sizeof *mm);
+    if (mm) v->mm = mm;
+    uint32_t *slot = calloc(2 * capacity, sizeof *slot);
+    if (!voxel || !mm || !slot) {
+        free(slot);
+        v->failed = true;
+        return false;
+    }
+    free(v->slot);
+    v->slot = slot;
+    v->slots = 2 * capacity;
+    v->capacity = capacity;
+    for (size_t i = 0; i < v->n; i++) v->slot[slot_of(v, v->voxel[i])] = (uint32_t)i + 1;
+    return true;
+}
+
+static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
+{
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= 0 && v[a] < g->dim[a])) return false;
+    *voxel = ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0];
+    return true;
+}
+
+/* v: whole numbers. The last voxel comes first to mind: most points lie where the one before does. */
+static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
+{
+    uint64_t voxel;
+    if (!index_of(g, v, &voxel)) {
+        s->outside = true;
+        return;
+    }
+    if (s->n > 0 && s->voxel[s->n - 1] == voxel) {
+        s->mm[s->n - 1] += mm;
+        return;
+    }
+    if (s->n == s->capacity && !grow(s)) return;
+    size_t at = slot_of(s, voxel);
+    if (s->slot[at]) {
+        s->mm[s->slot[at] - 1] += mm;
+        return;
+    }
+    s->voxel[s->n] = voxel;
+    s->mm[s->n] = mm;
+    s->slot[at] = (uint32_t)++s->n;
+}
+
+/* Voxel coordinates with corners at whole numbers. */
+static void to_corner(const gls_visit_grid *g, const float point[3], double c[3])
+{
+    double p[3] = {point[0], point[1], point[2]};
+    gls_affine_apply(g->world_to_voxel, p, c);
+    for (int a = 0; a < 3; a++) c[a] += 0.5;
+}
+
+static void visit_point(gls_visits *s, const gls_visit_grid *g, const double c[3])
+{
+    visit(s, g, (const double[3]){floor(c[0]), floor(c[1]), floor(c[2])}, 0);
+}
+
+/* The part of a -> b inside the grid, as shares of the way; false: none. */
+static bool clip(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], double share[2])
+{
+    share[0] = 0;
+    share[1] = 1;
+    for (int r = 0; r < 3; r++) {
+        double low = (0 - a[r]) / (b[r] - a[r]), high = (g->dim[r] - a[r]) / (b[r] - a[r]);
+        if (a[r] == b[r]) {
+            if (a[r] < 0 || a[r] >= g->dim[r]) share[1] = -1;
+            continue;
+        }
+        share[0] = fmax(share[0], fmin(low, high));
+        share[1] = fmin(share[1], fmax(low, high));
+    }
+    if (share[0] > 0 || share[1] < 1) s->outside = true;
+    return share[0] < share[1];
+}
+
+/* From a to b, whose distance is mm: cut where it crosses faces, each piece in the voxel of its middle. */
+static void visit_segment(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], double mm)
+{
+    double next[3], share[2]; /* next: the next face along each axis */
+    int step[3];
+    if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
+        visit(s, g, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}, mm);
+        return;
+    }
+    if (!clip(s, g, a, b, share)) return;
+    for (int r = 0; r < 3; r++) {
+        double at = a[r] + share[0] * (b[r] - a[r]);
+        step[r] = b[r] > a[r] ? 1 : -1;
+        next[r] = step[r] > 0 ? floor(at) - 1 : ceil(at) + 1;
+    }
+    for (double t = share[0]; t < share[1];) {
+        double until = share[1];
+        for (int r = 0; r < 3; r++) {
+            if (a[r] == b[r]) continue;
+            while ((next[r] - a[r]) / (b[r] - a[r]) <= t) next[r] += step[r];
+            until = fmin(until, (next[r] - a[r]) / (b[r] - a[r]));
+        }
+        double middle = 0.5 * (t + until), v[3];
+        for (int r = 0; r < 3; r++) v[r] = floor(a[r] + middle * (b[r] - a[r]));
+        visit(s, g, v, mm * (until - t));
+        t = until;
+    }
+}
+
+static void visit_polyline(gls_visits *s, const gls_visit_grid *g, const float (*point)[3], size_t n)
+{
+    double a[3], b[3];
+    bool any = false;
+    to_corner(g, point[0], a);
+    for (size_t p = 1; p < n; p++) {
+        double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
+               z = (double)point[p][2] - point[p - 1][2], mm = sqrt(x * x + y * y + z * z);
+        to_corner(g, point[p], b);
+        if (mm > 0) visit_segment(s, g, a, b, mm);
+        any |= mm > 0;
+        memcpy(a, b, sizeof a);
+    }
+    if (!any) visit_point(s, g, a);
+}
+
+/* The voxel of a point as MRtrix3 finds it: float32, halves away from 0, axes flipped towards RAS. */
+static void round_turned(const gls_visit_grid *g, const float p[3], double v[3])
+{
+    for (int r = 0; r < 3; r++) {
+        const float *m = g->turned[r];
+        float x = m[0] * p[0], y = m[1] * p[1], z = m[2] * p[2], sum = x + y;
+        sum += z;
+        sum += m[3];
+        v[r] = round((double)sum);
+        if (g->flip[r]) v[r] = g->dim[r] - 1 - v[r];
+    }
+}
+
+static void visit_turned(gls_visits *s, const gls_visit_grid *g, const float p[3])
+{
+    double v[3];
+    round_turned(g, p, v);
+    visit(s, g, v, 0);
+}
+
+/* Cardinal spline of tension 0.1 through points 1 and 2. */
+static void spline_weights(float mu, float w[4])
+{
+    const float t = 0.5f * 0.1f, h = 0.5f, p2 = mu * mu, p3 = mu * p2;
+    w[0] = (h - t) * (2 * p2 - p3 - mu);
+    w[1] = 1 + (1.5f + t) * p3 - (2.5f + t) * p2;
+    w[2] = (2 + 2 * t) * p2 + (h - t) * mu - (1.5f + t) * p3;
+    w[3] = (h - t) * (p3 - p2);
+}
+
+static void visit_upsampled(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, const float (*p)[3], size_t n)
+{
+    float before[3], after[3], q[3], w[4];
+    if (n == 1) {
+        visit_turned(s, g, p[0]);
+        return;
+    }
+    for (int a = 0; a < 3; a++) {
+        before[a] = p[0][a] + (p[0][a] - p[1][a]);
+        after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
+    }
+    for (size_t i = 0; i + 1 < n; i++) {
+        const float *first = i > 0 ? p[i - 1] : before, *last = i + 2 < n ? p[i + 2] : after;
+        visit_turned(s, g, p[i]);
+        for (uint32_t k = 1; k < ratio; k++) {
+            spline_weights((float)k / (float)ratio, w);
+            for (int a = 0; a < 3; a++) {
+                float x0 = w[0] * first[a], x1 = w[1] * p[i][a], x2 = w[2] * p[i + 1][a], x3 = w[3] * last[a];
+                q[a] = ((x0 + x1) + x2) + x3;
+            }
+            visit_turned(s, g, q);
+        }
+    }
+    visit_turned(s, g, p[n - 1]);
+}
+
+static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)
+{
+    double v[3];
+    uint64_t voxel;
+    if (s->capacity < 2 && !grow(s)) return;
+    for (size_t i = 0; i < (n > 1 ? 2 : 1); i++) {
+        round_turned(g, i == 0 ? p[0] : p[n - 1], v);
+        if (index_of(g, v, &voxel))
+            s->voxel[s->n++] = voxel;
+        else
+            s->outside = true;
+    }
+}
+
+void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_options *o, const float (*point)[3],
+                     size_t n)
+{
+    double c[3];
+    s->n = 0;
+    s->outside = false;
+    switch (o->mapping) {
+    case GLS_DENSITY_SEGMENT:
+    case GLS_DENSITY_LENGTH: visit_polyline(s, g, point, n); break;
+    case GLS_DENSITY_VERTEX:
+        for (size_t p = 0; p < n; p++) {
+            to_corner(g, point[p], c);
+            visit_point(s, g, c);
+        }
+        break;
+    case GLS_DENSITY_MRTRIX: visit_upsampled(s, g, o->upsample, point, n); break;
+    case GLS_DENSITY_ENDS: visit_ends(s, g, point, n); return;
+    }
+    if (s->slots <= 4 * s->n) {
+        if (s->slot) memset(s->slot, 0, s->slots * sizeof *s->slot);
+        return;
+    }
+    for (size_t i = s->n; i-- > 0;) s->slot[slot_of(s, s->voxel[i])] = 0;
+}

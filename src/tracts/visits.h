@@ -1,0 +1,33 @@
+/* Which voxels a streamline visits. */
+#ifndef GLS_TRACTS_VISITS_H
+#define GLS_TRACTS_VISITS_H
+
+#include <glslines/density.h>
+
+/* The grid as the mappings need it. */
+typedef struct gls_visit_grid {
+    int32_t dim[3];
+    double world_to_voxel[3][4];
+    float turned[3][4]; /* the same for axes that are flipped towards RAS, in float32, as MRtrix3 has them */
+    bool flip[3];
+} gls_visit_grid;
+
+/* Room for the visits of one streamline, each voxel once. */
+typedef struct gls_visits {
+    size_t n, capacity;
+    uint64_t *voxel;
+    double *mm;
+    size_t slots;   /* a power of two, at least twice the capacity */
+    uint32_t *slot; /* place in voxel + 1, 0: free; all free between streamlines */
+    bool outside;   /* a part lies outside the grid */
+    bool failed;    /* out of memory */
+} gls_visits;
+
+void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);
+void gls_visits_finish(gls_visits *visits);
+/* Fills in the visits of n >= 1 points. mm is set by the mapping of lengths only; a voxel that both ends share comes
+ * twice. */
+void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
+                     const float (*point)[3], size_t n);
+
+#endif

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Compares the commands on tractograms with MRtrix3, DIPY, nibabel and plain numpy.
+
+usage: tracts.py GLSLINES WORK_DIR
+
+One line per check; exits with 1 if one fails.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+import trx.trx_file_memmap as trxmap
+from dipy.tracking.utils import density_map
+
+failures = 0
+
+
+def report(name, ok, detail):
+    global failures
+    failures += not ok
+    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL, cwd=work)
+
+
+def glslines(*words):
+    run(tool, *words, "-q", "--force")
+
+
+def path(name):
+    return os.path.join(work, name)
+
+
+def rotation(angles):
+    ax, ay, az = np.radians(angles)
+    rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
+    ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
+    rz = np.array([[np.cos(az), -np.sin(az), 0], [np.sin(az), np.cos(az), 0], [0, 0, 1]])
+    return rz @ ry @ rx
+
+
+def grids():
+    """Shape and affine: voxels of one size with flipped x, oblique ones of three sizes, and axes in another order."""
+    def affine(matrix, origin):
+        a = np.eye(4)
+        a[:3, :3] = matrix
+        a[:3, 3] = origin
+        return a
+
+    oblique = rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
+    permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, -2.0, 0]])
+    return {
+        "LAS": ((24, 30, 22), affine(np.diag([-2, 2, 2]), (23, -29, -21))),
+        "oblique": ((28, 30, 18), affine(oblique, (20.3, -31.1, -25.2))),
+        "permuted": ((38, 22, 20), affine(permuted, (-24.5, 27.25, 21))),
+    }
+
+
+def random_lines(n, step, seed):
+    """Smooth random walks around the origin, float32; some leave every grid, some have one or two points."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for i in range(n):
+        count = (1, 2, 3)[i % 3] if i % 50 < 3 else int(rng.integers(4, 70))
+        d = np.cumsum(rng.normal(0, 0.25, (count, 3)), axis=0) + rng.normal(0, 1, 3)
+        d *= step / np.linalg.norm(d, axis=1, keepdims=True)
+        lines.append((rng.uniform(-22, 22, 3) + np.cumsum(d, axis=0)).astype(np.float32))
+    return lines
+
+
+def save_tck(name, lines, **header):
+    tractogram = nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4))
+    nib.streamlines.TckFile(tractogram, header={key: str(value) for key, value in header.items()}).save(path(name))
+
+
+def load(name):
+    if name.endswith(".trx"):
+        return [np.array(line) for line in trxmap.load(path(name)).streamlines]
+    return [np.asarray(line) for line in nib.streamlines.load(path(name)).streamlines]
+
+
+def check_info(lines):
+    glslines("info", "lines.tck", "--count", "--json", "info.json")
+    with open(path("info.json")) as f:
+        (info,) = json.load(f)["tractograms"]
+    counted = info["counted"]
+    lengths = np.array([np.linalg.norm(np.diff(line.astype(float), axis=0), axis=1).sum() for line in lines])
+    expected = {"mean": lengths.mean(), "sd": lengths.std(ddof=1), "min": lengths.min(), "max": lengths.max(), "median": np.sort(lengths)[len(lengths) // 2]}
+    worst = max(abs(counted["length_mm"][key] - value) / max(abs(value), 1) for key, value in expected.items())
+    report("info: lengths against numpy", worst < 5e-5, f"relative difference {worst:.1e}")
+    box = max(np.abs(np.array(counted["low_mm"]) - np.concatenate(lines).min(0)).max(), np.abs(np.array(counted["high_mm"]) - np.concatenate(lines).max(0)).max())
+    report("info: box against numpy", box == 0, f"{box} mm")
+    out = subprocess.run(["tckinfo", path("lines.tck"), "-count", "-quiet"], capture_output=True, text=True, check=True).stdout
+    count = int(out.split("actual count in file:")[1].split()[0])
+    report("info: count against tckinfo", count == counted["streamlines"], f"{count} and {counted['streamlines']}")
+
+
+def check_convert(lines):
+    glslines("convert", "lines.tck", "lines.trx", "--reference", "LAS.nii.gz")
+    glslines("convert", "lines.trx", "lines.trk")
+    glslines("convert", "lines.trk", "again.tck")
+    for name in ("lines.trx", "lines.trk", "again.tck"):
+        got = load(name)
+        same = len(got) == len(lines) and all(len(a) == len(b) for a, b in zip(got, lines))
+        worst = max(np.abs(a - b).max() for a, b in zip(got, lines)) if same else np.inf
+        report(f"convert: {name}", worst < 1e-4, f"{worst:.1e} mm")
+    run("tckconvert", "lines.tck", "lines.vtk", "-force", "-quiet")
+    glslines("convert", "lines.vtk", "vtk.tck", "--vtk-space", "ras")
+    worst = max(np.abs(a - b).max() for a, b in zip(load("vtk.tck"), lines))
+    report("convert: VTK of MRtrix3", worst < 1e-3, f"{worst:.1e} mm")
+    values = np.random.default_rng(3).random((len(lines), 2)).astype(np.float32)
+    scalars = [np.arange(len(line), dtype=np.float32)[:, None] for line in lines]
+    tractogram = nib.streamlines.Tractogram(lines, data_per_streamline={"pair": values}, data_per_point={"fa": scalars}, affine_to_rasmm=np.eye(4))
+    header = nib.streamlines.trk.TrkFile.create_empty_header()
+    shape, affine = grids()["LAS"]
+    header["dimensions"], header["voxel_sizes"], header["voxel_to_rasmm"], header["voxel_order"] = shape, (2, 2, 2), affine, b"LAS"
+    nib.streamlines.TrkFile(tractogram, header=header).save(path("fields.trk"))
+    glslines("convert", "fields.trk", "fields.trx")
+    got = trxmap.load(path("fields.trx"))
+    same = np.array_equal(np.asarray(got.data_per_streamline["pair"]), values) and np.array_equal(np.asarray(got.data_per_vertex["fa"]._data).ravel(), np.concatenate(scalars).ravel())
+    report("convert: columns of a TRK file", same, "pair and fa are equal" if same else "pair or fa differs")
+
+
+def check_map(name, mine, theirs):
+    mine, theirs = (np.asarray(nib.load(path(image)).dataobj, np.float64) if isinstance(image, str) else image for image in (mine, theirs))
+    differ = np.count_nonzero(mine != theirs)
+    report(f"density: {name}", differ == 0 and theirs.sum() > 0, f"{differ} of {np.count_nonzero(theirs)} voxels differ")
+
+
+def traverse(lines, shape, affine):
+    """Streamlines in each voxel and mm, by cutting every segment at all planes between voxels."""
+    inverse = np.linalg.inv(affine)
+    count, mm = np.zeros(shape), np.zeros(shape)
+    for line in lines:
+        p = line.astype(float)
+        c = p @ inverse[:3, :3].T + inverse[:3, 3] + 0.5
+        seen = {}
+        if len(c) == 1:
+            seen[tuple(np.floor(c[0]).astype(int))] = 0
+        for a, b, length in zip(c, c[1:], np.linalg.norm(np.diff(p, axis=0), axis=1)):
+            cuts = [0.0, 1.0]
+            for axis in range(3):
+                low, high = sorted((a[axis], b[axis]))
+                if high > low:
+                    cuts += list((np.arange(np.floor(low) + 1, np.ceil(high)) - a[axis]) / (b[axis] - a[axis]))
+            cuts = np.sort(cuts)
+            for t, u in zip(cuts, cuts[1:]):
+                if u > t:
+                    voxel = tuple(np.floor(a + 0.5 * (t + u) * (b - a)).astype(int))
+                    seen[voxel] = seen.get(voxel, 0) + length * (u - t)
+        for voxel, length in seen.items():
+            if all(0 <= v < n for v, n in zip(voxel, shape)):
+                count[voxel] += 1
+                mm[voxel] += length
+    return count, mm
+
+
+def check_density(lines):
+    rng = np.random.default_rng(9)
+    weights = rng.random(len(lines))
+    np.savetxt(path("weights.txt"), weights, "%.17g")
+    for name, (shape, affine) in grids().items():
+        image = f"{name}.nii.gz"
+        affine = nib.load(path(image)).affine  # float32 in the file
+        for option, peer in (("mrtrix", ()), ("dipy", ("-upsample", "1"))):
+            glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--like", option)
+            run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", *peer)
+            check_map(f"{name}, --like {option} against tckmap {' '.join(peer)}", "mine.nii.gz", "theirs.nii")
+        glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--mapping", "ends")
+        run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", "-ends_only")
+        check_map(f"{name}, ends against tckmap -ends_only", "mine.nii.gz", "theirs.nii")
+        few = lines[:400]
+        save_tck("few.tck", few)
+        count, mm = traverse(few, shape, affine)
+        glslines("density", "few.tck", "mine.nii.gz", "--template", image)
+        check_map(f"{name}, segments against numpy", "mine.nii.gz", count)
+        glslines("density", "few.tck", "mine.nii.gz", "--template", image, "--mapping", "length")
+        worst = np.abs(np.asarray(nib.load(path("mine.nii.gz")).dataobj) - mm).max() / mm.max()
+        report(f"density: {name}, length against numpy", worst < 1e-7, f"{worst:.1e} of the largest value")
+        glslines("density", "lines.tck", "mine.nii.gz", "--template", image, "--like", "mrtrix", "--weights", "weights.txt")
+        run("tckmap", "lines.tck", "theirs.nii", "-template", image, "-force", "-quiet", "-tck_weights_in", "weights.txt")
+        mine, theirs = (np.asarray(nib.load(path(file)).dataobj, np.float64) for file in ("mine.nii.gz", "theirs.nii"))
+        worst = np.abs(mine - theirs).max() / theirs.max()
+        report(f"density: {name}, weights against tckmap", worst < 1e-6, f"{worst:.1e} of the largest value")
+    inner = [line for line in lines if np.all(np.abs(line) < 18)]
+    save_tck("inner.tck", inner)
+    shape, affine = grids()["LAS"]
+    glslines("density", "inner.tck", "mine.nii.gz", "--template", "LAS.nii.gz", "--like", "dipy")
+    check_map("against DIPY", "mine.nii.gz", density_map(inner, affine, shape).astype(float))
+
+
+def check_connectome(lines):
+    np.savetxt(path("weights.txt"), np.random.default_rng(2).random(len(lines)), "%.9g")
+    for name, (shape, affine) in grids().items():
+        # balls of several sizes, labels from 1 without gaps
+        rng = np.random.default_rng(4)
+        labels = np.zeros(shape, np.int16)
+        at = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), -1) @ affine[:3, :3].T + affine[:3, 3]
+        for label in range(1, 41):
+            labels[np.linalg.norm(at - rng.uniform(-20, 20, 3), axis=-1) < rng.uniform(2, 6)] = label
+        labels = (np.unique(labels, return_inverse=True)[1].reshape(shape)).astype(np.int16)
+        nib.save(nib.Nifti1Image(labels, affine), path("labels.nii.gz"))
+        for mine, theirs, bound in (
+            ([], [], 0),
+            (["--radius", "2"], ["-assignment_radial_search", "2"], 0),
+            (["--assign", "end"], ["-assignment_end_voxels"], 0),
+            (["--symmetric", "--zero-diagonal"], ["-symmetric", "-zero_diagonal"], 0),
+            (["--keep-unassigned"], ["-keep_unassigned"], 0),
+            (["--scale", "length", "--stat-edge", "mean"], ["-scale_length", "-stat_edge", "mean"], 1e-5),
+            (["--scale", "length", "--stat-edge", "min"], ["-scale_length", "-stat_edge", "min"], 1e-5),
+            (["--scale", "length", "--stat-edge", "max"], ["-scale_length", "-stat_edge", "max"], 1e-5),
+            (["--scale", "invnodevol"], ["-scale_invnodevol"], 1e-6),
+            (["--weights", "weights.txt"], ["-tck_weights_in", "weights.txt"], 1e-6),
+        ):
+            glslines("connectome", "many.tck", "labels.nii.gz", "mine.csv", *mine)
+            run("tck2connectome", "many.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", *theirs)
+            a, b = (np.genfromtxt(path(file), delimiter=",") for file in ("mine.csv", "theirs.csv"))
+            same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
+            worst = np.nanmax(np.abs(a - b)) / np.nanmax(b) if same else np.inf
+            report(f"connectome: {name} {' '.join(mine)}", worst <= bound and np.nanmax(b) > 0, f"{worst:.1e} of the largest cell")
+
+
+def main():
+    global tool, work
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    os.makedirs(work, exist_ok=True)
+    lines = random_lines(3000, 1.0, 5)
+    save_tck("lines.tck", lines, step_size=1.0)
+    for name, (shape, affine) in grids().items():
+        nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), affine), path(f"{name}.nii.gz"))
+    check_info(lines)
+    check_convert(lines)
+    check_density(lines)
+    lines = [line for line in random_lines(12000, 1.0, 8) if len(line) > 1]
+    save_tck("many.tck", lines, step_size=1.0)
+    check_connectome(lines)
+    print(f"{failures} checks failed" if failures else "all checks passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+/* Connectomes: which region an end belongs to, what cells hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <glslines/connectome.h>
+#include <math.h>
+#include <string.h>
+
+/* Voxels of 1 mm in a row of 20 along x; labels 7 at 2, 9 at 8, 30 at 15 and 16. */
+static gls_image *make_labels(void)
+{
+    static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    gls_grid grid;
+    gls_image *labels;
+    assert_int_equal(gls_grid_init(&grid, (const int32_t[]){20, 1, 1}, affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &labels), GLS_OK);
+    labels->data[2] = 7;
+    labels->data[8] = 9;
+    labels->data[15] = labels->data[16] = 30;
+    return labels;
+}
+
+/* 7 - 9 of 8 mm, 9 - 7 of 4 mm, 30 - 30 of one point, 7 - none, none. */
+static const float points[][3] = {{1, 0, 0}, {9, 0, 0}, {7, 0, 0}, {3, 0, 0}, {16.5f, 0, 0}, {2, 0, 0}, {2, 9, 0}};
+static const uint64_t offsets[] = {0, 2, 4, 5, 7, 7};
+static const double weights[] = {2, 1, 4, 8, 16};
+static const gls_column column = {"w", GLS_TYPE_FLOAT64, 1, weights};
+static const gls_streamlines lines = {.n = 5, .offset = offsets, .point = points, .n_dps = 1, .dps = &column};
+
+static gls_connectome *make(gls_connectome_options o)
+{
+    gls_connectome *c;
+    gls_image *labels = make_labels();
+    assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_OK);
+    gls_image_destroy(labels);
+    gls_sink sink = gls_connectome_sink(c);
+    assert_int_equal(gls_sink_append(&sink, &lines), GLS_OK);
+    return c;
+}
+
+static void test_counts(void **state)
+{
+    const int32_t *label;
+    (void)state;
+    gls_connectome *c = make(gls_connectome_options_default());
+    gls_connectome_counts counts = gls_connectome_get_counts(c);
+    assert_true(counts.streamlines == 5 && counts.empty == 1 && counts.joined == 3 && counts.unassigned == 1);
+    assert_true(gls_connectome_nodes(c, &label) == 3 && label[0] == 7 && label[1] == 9 && label[2] == 30);
+    assert_true(gls_connectome_size(c) == 3 && gls_connectome_value(c, 0, 1) == 2);
+    assert_true(gls_connectome_value(c, 1, 0) == 0 && gls_connectome_value(c, 2, 2) == 1);
+    gls_connectome_destroy(c);
+    gls_connectome_options o = {.radius = 4, .symmetric = true, .zero_diagonal = true, .keep_unassigned = true};
+    c = make(o);
+    assert_true(gls_connectome_size(c) == 4 && gls_connectome_value(c, 0, 1) == 1);
+    assert_true(gls_connectome_value(c, 2, 1) == 2 && gls_connectome_value(c, 3, 3) == 0);
+    gls_connectome_destroy(c);
+    o = gls_connectome_options_default();
+    o.radius = 1; /* strictly nearer: nothing but the single point */
+    c = make(o);
+    assert_true(gls_connectome_value(c, 0, 1) == 0 && gls_connectome_value(c, 2, 2) == 1);
+    gls_connectome_destroy(c);
+    o.assignment = GLS_ASSIGN_END;
+    c = make(o);
+    assert_true(gls_connectome_get_counts(c).joined == 0 || gls_connectome_value(c, 0, 1) == 0);
+    gls_connectome_destroy(c);
+}
+
+static double cell(gls_connectome_scale scale, gls_connectome_stat stat, const char *name, size_t row, size_t col)
+{
+    gls_connectome_options o = {.radius = 4, .scale = scale, .stat = stat, .weights = name};
+    gls_connectome *c = make(o);
+    double value = gls_connectome_value(c, row, col);
+    gls_connectome_destroy(c);
+    return value;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    assert_true(cell(GLS_SCALE_NONE, GLS_STAT_SUM, "w", 0, 1) == 3);
+    assert_true(cell(GLS_SCALE_LENGTH, GLS_STAT_SUM, NULL, 0, 1) == 12);
+    assert_true(cell(GLS_SCALE_LENGTH, GLS_STAT_MEAN, NULL, 0, 1) == 6);
+    assert_true(fabs(cell(GLS_SCALE_LENGTH, GLS_STAT_MEAN, "w", 0, 1) - 20.0 / 3) < 1e-12);
+    assert_true(cell(GLS_SCALE_LENGTH, GLS_STAT_MIN, NULL, 0, 1) == 4);
+    assert_true(cell(GLS_SCALE_LENGTH, GLS_STAT_MAX, NULL, 0, 1) == 8);
+    assert_true(isnan(cell(GLS_SCALE_LENGTH, GLS_STAT_MAX, NULL, 0, 2)));
+    assert_true(cell(GLS_SCALE_NONE, GLS_STAT_MEAN, NULL, 0, 2) == 0);
+    assert_true(cell(GLS_SCALE_INVLENGTH, GLS_STAT_SUM, NULL, 0, 1) == 0.375);
+    assert_true(cell(GLS_SCALE_INVLENGTH, GLS_STAT_SUM, NULL, 2, 2) == 0);
+    assert_true(cell(GLS_SCALE_INVNODEVOL, GLS_STAT_SUM, NULL, 2, 2) == 0.5);
+}
+
+static void test_errors(void **state)
+{
+    gls_connectome *c;
+    gls_image *labels = make_labels();
+    gls_connectome_options o = {.radius = 4, .weights = "nothing"};
+    (void)state;
+    assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_OK);
+    gls_sink sink = gls_connectome_sink(c);
+    assert_int_equal(gls_sink_append(&sink, &lines), GLS_ERR_INPUT);
+    gls_connectome_destroy(c);
+    o.radius = 0;
+    assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_ERR_ARGUMENT);
+    labels->data[0] = -1;
+    assert_int_equal(gls_connectome_create(labels, "labels", NULL, &c), GLS_ERR_INPUT);
+    labels->data[0] = 1.5f;
+    assert_int_equal(gls_connectome_create(labels, "labels", NULL, &c), GLS_ERR_INPUT);
+    memset(labels->data, 0, 20 * sizeof *labels->data);
+    assert_int_equal(gls_connectome_create(labels, "labels", NULL, &c), GLS_ERR_INPUT);
+    gls_image_destroy(labels);
+    gls_connectome_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_values),
+                                       cmocka_unit_test(test_errors)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
