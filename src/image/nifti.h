@@ -3,6 +3,7 @@
 #define GLS_IMAGE_NIFTI_H
 
 #include "image/stream.h"
+#include "util/output.h"
 #include "image/values.h"
 
 /* What reading the voxels needs to know. */
@@ -18,5 +19,9 @@ typedef struct gls_nifti_header {
 /* Reads and checks the header at the start of the stream; *used is the number of bytes taken from it. Messages name
  * path. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
+
+/* gls_image_write() as part of a group, unless that is NULL; an existing file is an error unless overwrite. */
+gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
+                                   gls_image_type type);
 
 #endif

@@ -110,6 +110,12 @@ static gls_status write_plain(gls_output *output, source *s, uint64_t total)
 
 gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type)
 {
+    return gls_image_write_grouped(path, true, NULL, image, type);
+}
+
+gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
+                                   gls_image_type type)
+{
     GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
     GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
     packed_header header;
@@ -119,8 +125,9 @@ gls_status gls_image_write(const char *path, const gls_image *image, gls_image_t
     if (!packed && !(n > 4 && !strcasecmp(path + n - 4, ".nii")))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
     gls_status status = make_header(path, image, type, &header);
-    if (status == GLS_OK) status = gls_output_create(path, true, &output);
+    if (status == GLS_OK) status = gls_output_create(path, overwrite, &output);
     if (status != GLS_OK) return status;
+    output.group = group;
     source s = {.header = &header, .image = image, .type = type};
     uint64_t total =
         header.bytes + (uint64_t)gls_grid_voxels(&image->grid) * image->n_volumes * gls_image_type_bytes(type);
