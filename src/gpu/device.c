@@ -1,6 +1,7 @@
 /* Devices: listing, opening, limits, and holding one on a thread. */
 #include "gpu/internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-static void force_limit(gls_device_info *info, const char *key, uint64_t value)
+/* False: there is no such limit. */
+static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
     const struct {
         const char *key;
@@ -67,12 +69,21 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
         {"work_group_size", &info->max_work_group_size},
         {"work_groups", &info->max_work_groups},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
-    if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
-    if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
-    if (!strcmp(key, "subgroup"))
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(key, words[i].key) != 0) continue;
+        if (value < *words[i].limit) *words[i].limit = (uint32_t)value;
+        return true;
+    }
+    if (!strcmp(key, "storage_bytes")) {
+        if (value < info->max_storage_bytes) info->max_storage_bytes = value;
+    } else if (!strcmp(key, "float_linear")) {
+        if (value == 0) info->float_linear = false;
+    } else if (!strcmp(key, "subgroup")) {
         info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* What every OpenGL ES 3.1 has to offer. */
@@ -82,21 +93,28 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
 
 /* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
  * stands for the least of OpenGL ES 3.1. */
-static void force_limits(gls_device_info *info, const char *text)
+static gls_status force_limits(gls_device_info *info, const char *text)
 {
     char key[32];
-    while (text && *text) {
-        unsigned long long value;
-        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2)
-            force_limit(info, key, value);
-        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6]))
-            force_limits(info, GLES31_LIMITS);
-        text = strchr(text, ',');
-        if (text) text++;
+    gls_status status = GLS_OK;
+    while (text && *text && !status) {
+        int at = 0;
+        char *end = NULL;
+        size_t length = strcspn(text, ",");
+        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && isdigit((unsigned char)text[at]);
+        uint64_t value = named ? strtoull(text + at, &end, 10) : 0;
+        if (length == 6 && strncmp(text, "gles31", 6) == 0)
+            status = force_limits(info, GLES31_LIMITS);
+        else if (!named || end != text + length || !force_limit(info, key, value))
+            status = gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is no limit and its number", (int)length,
+                              text);
+        text += length;
+        if (*text) text++;
     }
+    return status;
 }
 
-void gls_device_query(gls_device_info *info)
+gls_status gls_device_query(gls_device_info *info)
 {
     copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
     copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
@@ -122,7 +140,7 @@ void gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
+    return force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
 }
 
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
@@ -179,7 +197,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     memcpy(device->info.node, candidate->node, sizeof device->info.node);
     gls_device_hold(device);
     if (!device->lost) {
-        gls_device_query(&device->info);
+        status = gls_device_query(&device->info);
         enable_debug_output(device);
         find_reset_status(device);
     }
@@ -188,6 +206,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         status = gls_fail(GLS_ERR_DEVICE, "EGL: the context cannot be made current");
         goto fail;
     }
+    if (status != GLS_OK) goto fail;
     status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
     if (status != GLS_OK) goto fail;
     *out = device;
