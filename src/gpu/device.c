@@ -114,7 +114,7 @@ static gls_status force_limits(gls_device_info *info, const char *text)
     return status;
 }
 
-gls_status gls_device_query(gls_device_info *info)
+void gls_device_query(gls_device_info *info)
 {
     copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
     copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
@@ -140,7 +140,7 @@ gls_status gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    return force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
+    force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
 }
 
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
@@ -197,7 +197,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     memcpy(device->info.node, candidate->node, sizeof device->info.node);
     gls_device_hold(device);
     if (!device->lost) {
-        status = gls_device_query(&device->info);
+        gls_device_query(&device->info);
         enable_debug_output(device);
         find_reset_status(device);
     }
@@ -206,7 +206,6 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
         status = gls_fail(GLS_ERR_DEVICE, "EGL: the context cannot be made current");
         goto fail;
     }
-    if (status != GLS_OK) goto fail;
     status = gls_handle_add(device, GLS_HANDLE_DEVICE, device, device->info.renderer, NULL);
     if (status != GLS_OK) goto fail;
     *out = device;
@@ -360,6 +359,7 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     interfaces allowed;
     gls_status status = parse_api(api, &allowed);
     if (status == GLS_OK) status = gls_inject_read_environment();
+    if (status == GLS_OK) status = force_limits(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
     if (status != GLS_OK) return status;
     const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
     bool any = !name || strcmp(name, "auto") == 0;

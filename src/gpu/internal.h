@@ -85,7 +85,7 @@ struct gls_kernel {
 };
 
 /* Reads limits and names of the current context into info. */
-gls_status gls_device_query(gls_device_info *info);
+void gls_device_query(gls_device_info *info);
 
 /* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
  * driver and can fail starts with it. */

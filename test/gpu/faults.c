@@ -271,8 +271,7 @@ static void notification(void **state)
             uint32_t word = 5;
             if (gls_device_open(NULL, gles ? "gles" : "gl", &d) != GLS_OK) {
                 assert_true(gles);
-                print_message("OpenGL ES is not offered: %s\n", gls_last_error());
-                return;
+                leave_out("GLES", "OpenGL ES");
             }
             if (gls_device_get_info(d)->software) assert_non_null(d->reset_status); /* Mesa notifies */
             assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4, "word", &b));
