@@ -292,25 +292,24 @@ static gls_status track_into_file(gls_job *job, gls_tracker *tracker, gls_output
     return status;
 }
 
-static gls_status begin_sidecar(const gls_job *job, gls_output_group *group, gls_output *sidecar)
+/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
+static void rename_sidecar(gls_job *job)
 {
+    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
+    if (!name) return;
+    free(job->sidecar);
+    job->result.sidecar = job->sidecar = name;
+}
+
+/* In place of the one that was begun before under a name that is taken by now. */
+static gls_status begin_sidecar(gls_job *job, gls_output_group *group, gls_output *sidecar)
+{
+    rename_sidecar(job);
+    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
+    gls_output_discard(sidecar);
     gls_status status = gls_output_create(job->sidecar, job->options.force, sidecar);
     sidecar->group = group;
     return status;
-}
-
-/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
-static gls_status rename_sidecar(gls_job *job, gls_output_group *group, gls_output *sidecar)
-{
-    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
-    if (!name || strcmp(name, job->sidecar) == 0) {
-        free(name);
-        return GLS_OK;
-    }
-    free(job->sidecar);
-    job->result.sidecar = job->sidecar = name;
-    gls_output_discard(sidecar);
-    return begin_sidecar(job, group, sidecar);
 }
 
 /* Both files or neither. The place of the sidecar is taken before the work, so that one that cannot be written is told
@@ -322,7 +321,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     gls_status status = job->sidecar ? begin_sidecar(job, &group, &sidecar) : GLS_OK;
     if (!status) status = track_into_file(job, tracker, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
-    if (!status && job->sidecar) status = rename_sidecar(job, &group, &sidecar);
+    if (!status && job->sidecar) status = begin_sidecar(job, &group, &sidecar);
     if (!status && job->sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
