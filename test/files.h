@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "skip.h"
+
 static char scratch_folder[256];
 
 /* Group set-up and tear-down for cmocka. */

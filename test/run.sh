@@ -7,13 +7,11 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize source peers gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
-export GLS_TEST_REQUIRE_GPU=1 CTEST_OUTPUT_ON_FAILURE=1
-# real crops, where they are; tests that need them say that they are absent
-[ -n "${GLS_SHARED_DATA:-}" ] || [ ! -d "$root/../shared/data" ] || export GLS_SHARED_DATA="$root/../shared/data"
+export GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 GLS_TEST_REQUIRE_LOCALE=1 CTEST_OUTPUT_ON_FAILURE=1
 passed=0 failed=0 skipped=0 failures=
 
 # check NAME COMMAND...: status 77 means that what it needs is not on this machine
@@ -91,6 +89,7 @@ stage_gcc() {
     # shellcheck disable=SC2086
     need_packages $BUILD_PACKAGES $TEST_PACKAGES || exit 1
     want_packages $OPTIONAL_PACKAGES
+    need_locale de_DE.UTF-8 || exit 1
     check "build with gcc" configure_and_build build -DGLS_TESTS=ON || finish
     run_ctest build
 }
@@ -109,6 +108,29 @@ stage_sanitize() {
     run_ctest build/sanitize -R gpu/faults
     check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --nseeds 200 -o build/sanitize/track.trx --force
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
+}
+
+# Own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; drivers are told apart by their names.
+stage_threads() {
+    header "threads: data races"
+    # libarcher tells the sanitizer how OpenMP's threads wait for each other
+    archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
+    CC=clang check "build with ThreadSanitizer" configure_and_build build/threads -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:halt_on_error=0:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
+    run_ctest build/threads -L threads
+    unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
+}
+
+# Each reader for GLS_FUZZ_SECONDS seconds under libFuzzer, from the kept inputs.
+stage_fuzz() {
+    header "fuzz: readers"
+    CC=clang check "build with libFuzzer" configure_and_build build/fuzz -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    for corpus in test/fuzz/corpus/*/; do
+        name=$(basename "$corpus")
+        rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"
+        check "reader $name" quietly "build/fuzz/test/libfuzzer_$name" -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+            -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus"
+    done
 }
 
 # The composed shaders of the variants that the options ask for: as this machine's devices get them, then in both mappings as OpenGL and as OpenGL ES, whatever they offer.
@@ -166,6 +188,10 @@ find_niivue() {
 stage_peers() {
     header "peers: DIPY, nibabel, trx-python, MRtrix3, niivue"
     check "Python with the peers" find_python || return
+    # real series are those that DIPY brings
+    [ -n "${GLS_TEST_DATA:-}" ] || GLS_TEST_DATA=$("$python" -c 'import dipy.data, os; print(os.path.join(os.path.dirname(dipy.data.__file__), "files"))')
+    export GLS_TEST_DATA
+    check "response of a real series" env GLS_TEST_REQUIRE_DATA=1 build/test/unit_response
     check "niivue" find_niivue || modules=
     check "models against DIPY" "$python" test/peer/dipy_models.py build/libglslines.so
     check "tensor against DIPY" "$python" test/peer/dipy_tensor.py build/test/peer_fit_dump

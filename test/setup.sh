@@ -4,7 +4,9 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
 # the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"
-TEST_PACKAGES="clang-format libcmocka-dev g++ clang libomp-dev glslang-tools binutils mandoc zsh fish"
+# clang's own runtimes (sanitizers, libFuzzer) are a package of its version
+CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
+TEST_PACKAGES="clang-format libcmocka-dev g++ clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev glslang-tools binutils mandoc zsh fish locales"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
@@ -62,4 +64,14 @@ want_packages() {
         apt_update_once || return 0
         apt_get install "$package" > /dev/null 2>&1 || say "note: going on without $package"
     done
+}
+
+# Makes a locale that is not there yet.
+need_locale() {
+    normal=$(printf '%s' "$1" | sed 's/UTF-8/utf8/')
+    locale -a 2> /dev/null | grep -qixe "$1" -e "$normal" && return 0
+    as_root localedef -i "${1%%.*}" -f "${1#*.}" "$1" || {
+        say "error: the locale $1 cannot be made"
+        return 1
+    }
 }

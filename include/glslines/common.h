@@ -26,13 +26,14 @@ typedef enum gls_status {
     GLS_ERR_ARGUMENT,    /* an argument or option is out of range or contradicts another */
     GLS_ERR_INPUT,       /* an input file is missing, damaged or does not fit the others */
     GLS_ERR_OUTPUT,      /* an output file cannot be written: permission, full disk, exists already */
-    GLS_ERR_MEMORY,      /* memory ran out: the host's, or the device's */
+    GLS_ERR_MEMORY,      /* the host's memory ran out */
     GLS_ERR_DEVICE,      /* no device, or the device or its driver failed */
     GLS_ERR_UNSUPPORTED, /* valid, but beyond what this build or this device can do */
     GLS_ERR_EMPTY,       /* a valid run had no result, but one was required */
     GLS_ERR_CANCELLED,   /* the caller's progress callback asked to stop */
-    GLS_ERR_LOST /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one may
-                    be opened */
+    GLS_ERR_LOST, /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one
+                     may be opened */
+    GLS_ERR_DEVICE_MEMORY /* the device's memory ran out */
 } gls_status;
 
 /* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the

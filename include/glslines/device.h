@@ -12,10 +12,11 @@
  * taken, and destruction of an object while another thread uses it. gls_device_hold() and gls_device_release() do not
  * check their argument.
  *
- * Failures: a function that reaches the driver returns GLS_ERR_MEMORY where the device's memory ran out, GLS_ERR_DEVICE
- * for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it was unplugged):
- * its objects can then only be destroyed, and the device closed; a new one may be opened, on the same hardware too.
- * Kernels run asynchronously, so a later call may report their failure, at the latest one that waits for them. */
+ * Failures: a function that reaches the driver returns GLS_ERR_DEVICE_MEMORY where the device's memory ran out,
+ * GLS_ERR_DEVICE for other errors of the driver and GLS_ERR_LOST once the device is lost (its driver was reset, or it
+ * was unplugged): its objects can then only be destroyed, and the device closed; a new one may be opened, on the same
+ * hardware too. Kernels run asynchronously, so a later call may report their failure, at the latest one that waits for
+ * them. */
 #ifndef GLSLINES_DEVICE_H
 #define GLSLINES_DEVICE_H
 
@@ -117,7 +118,7 @@ typedef enum gls_buffer_kind {
 } gls_buffer_kind;
 
 /* bytes >= 1; contents undefined unless zeroed by gls_buffer_clear(). GLS_ERR_UNSUPPORTED above the device's limit,
- * GLS_ERR_MEMORY when the driver has none. label is for debuggers and messages. */
+ * GLS_ERR_DEVICE_MEMORY when the driver has none. label is for debuggers and messages. */
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);

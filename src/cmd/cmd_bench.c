@@ -9,16 +9,16 @@
 #include "workflow/output.h"
 #include "workflow/sidecar.h"
 
-static int write_json(const bench_run *run, const char *path)
+static int write_json(const bench_run *run, const char *path, bool force)
 {
     char *text = bench_json_text(run);
     if (!text) return cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", path);
-    gls_status status = gls_sidecar_write(path, text);
+    gls_status status = gls_sidecar_write(path, force, NULL, text);
     free(text);
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
-static int measure(const bench_options *options, const char *json)
+static int measure(const bench_options *options, const char *json, bool force)
 {
     cmd_progress progress = {.quiet_lines = true};
     gls_monitor monitor = cmd_progress_monitor(&progress);
@@ -26,7 +26,7 @@ static int measure(const bench_options *options, const char *json)
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     gls_status status = bench_measure_all(run, options, &monitor);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
-    if (!code && json) code = write_json(run, json);
+    if (!code && json) code = write_json(run, json, force);
     if (!code) cmd_bench_print(run);
     bench_finish(run);
     free(run);
@@ -38,10 +38,10 @@ static int run_bench(const cmd_command *command, void *values, const cmd_argumen
     const bench_values *o = values;
     bench_options options = {.n_devices = 0};
     int code = model_options_check(command, &o->model, arguments);
-    gls_status status = !code && o->json ? gls_place_check(o->json, o->force) : GLS_OK;
+    gls_status status = !code && o->json ? gls_place_check(o->json, o->force, NULL, 0, NULL, 0) : GLS_OK;
     if (status) code = cmd_error_status(status);
     if (!code) code = bench_options_get(o, arguments, &options);
-    if (!code) code = measure(&options, o->json);
+    if (!code) code = measure(&options, o->json, o->force);
     bench_options_finish(&options);
     return code;
 }

@@ -111,7 +111,8 @@ static gls_status connect(const connectome_options *o, const char *const *file, 
     return status;
 }
 
-static gls_status report(const gls_connectome *connectome, const char *const *file, const char *sidecar, cJSON *root)
+static gls_status report(const connectome_options *o, const gls_connectome *connectome, const char *const *file,
+                         const char *sidecar, cJSON *root)
 {
     const int32_t *label;
     gls_connectome_counts c = gls_connectome_get_counts(connectome);
@@ -123,7 +124,7 @@ static gls_status report(const gls_connectome *connectome, const char *const *fi
     gls_json_uint(counts, "without_points", c.empty);
     cJSON *labels = cJSON_AddArrayToObject(root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
-    gls_status status = tract_sidecar_write(sidecar, root);
+    gls_status status = tract_sidecar_write(sidecar, o->force, root);
     if (c.unassigned > 0.6 * (double)(c.streamlines - c.empty))
         cmd_warn("%s: %" PRIu64 " of %" PRIu64 " ends have no region: are %s and the tractogram in one space?", file[0],
                  c.unassigned, 2 * (c.streamlines - c.empty), file[1]);
@@ -150,7 +151,7 @@ static int run_connectome(const cmd_command *command, void *values, const cmd_ar
         cmd_interrupt_release();
     }
     if (!status)
-        status = report(connectome, file, sidecar,
+        status = report(o, connectome, file, sidecar,
                         tract_sidecar_begin("Connectome by glslines", command, values, arguments, inputs, 4, file[2]));
     gls_connectome_destroy(connectome);
     gls_tractogram_reader_close(reader);

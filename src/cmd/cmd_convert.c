@@ -196,7 +196,7 @@ static gls_status report(const conversion *c, const char *sidecar, cJSON *root)
     gls_json_uint(counts, "points", r->points);
     gls_json_uint(counts, "outside_reference", r->outside);
     if (c->lost) cJSON_AddStringToObject(root, "lost", c->lost);
-    gls_status status = tract_sidecar_write(sidecar, root);
+    gls_status status = tract_sidecar_write(sidecar, c->options->force, root);
     if (c->lost) cmd_warn("%s: its format does not hold %s", c->out, c->lost);
     if (c->valid.kept < c->valid.taken)
         cmd_warn("%s: %" PRIu64 " streamlines without points were left out", c->in, c->valid.taken - c->valid.kept);

@@ -135,7 +135,8 @@ static gls_status map(const density_options *o, const char *in, const char *out,
     return status;
 }
 
-static gls_status report(const gls_density *density, const char *in, const char *out, const char *sidecar, cJSON *root)
+static gls_status report(const density_options *o, const gls_density *density, const char *in, const char *out,
+                         const char *sidecar, cJSON *root)
 {
     gls_density_counts c = gls_density_get_counts(density);
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
@@ -143,7 +144,7 @@ static gls_status report(const gls_density *density, const char *in, const char 
     gls_json_uint(counts, "used", c.used);
     gls_json_uint(counts, "without_points", c.empty);
     gls_json_uint(counts, "partly_outside", c.partial);
-    gls_status status = tract_sidecar_write(sidecar, root);
+    gls_status status = tract_sidecar_write(sidecar, o->force, root);
     if (c.used < c.streamlines - c.empty)
         cmd_warn("%s: %" PRIu64 " of %" PRIu64 " streamlines lie outside the map", in, c.streamlines - c.empty - c.used,
                  c.streamlines);
@@ -174,7 +175,7 @@ static int run_density(const cmd_command *command, void *values, const cmd_argum
         cmd_interrupt_release();
     }
     if (!status)
-        status = report(density, in, out, sidecar,
+        status = report(o, density, in, out, sidecar,
                         tract_sidecar_begin("Track density by glslines", command, values, arguments, inputs, 4, out));
     gls_density_destroy(density);
     gls_tractogram_reader_close(reader);

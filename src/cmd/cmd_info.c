@@ -151,7 +151,7 @@ static int run_info(const cmd_command *command, void *values, const cmd_argument
     cJSON *list = cJSON_AddArrayToObject(root, "tractograms");
     for (size_t i = 0; i < n && !status; i++) status = inform(o, arguments->positional[i], list, &invalid);
     if (!status && o->json) {
-        status = tract_sidecar_write(o->json, root);
+        status = tract_sidecar_write(o->json, o->force, root);
         root = NULL;
     }
     cJSON_Delete(root);

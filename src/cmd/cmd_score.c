@@ -249,7 +249,7 @@ static int write_json(const score_run *run)
     cJSON_Delete(root);
     if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     cmd_interrupt_catch();
-    gls_status status = gls_sidecar_write(run->options->json, text);
+    gls_status status = gls_sidecar_write(run->options->json, run->options->force, NULL, text);
     cmd_interrupt_release();
     free(text);
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
@@ -261,7 +261,7 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
     if (o->model - FIRST_MODEL == GLS_MODEL_CSD && o->dg - 1 == GLS_DG_BOOT)
         return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
-    gls_status status = o->json ? gls_place_check(o->json, o->force) : GLS_OK;
+    gls_status status = o->json ? gls_place_check(o->json, o->force, NULL, 0, NULL, 0) : GLS_OK;
     if (status) return cmd_error_status(status);
     score_run *run = calloc(1, sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");

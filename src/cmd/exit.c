@@ -9,7 +9,8 @@ cmd_exit cmd_exit_from_status(gls_status status)
     case GLS_ERR_OUTPUT: return CMD_EXIT_OUTPUT;
     case GLS_ERR_MEMORY: return CMD_EXIT_INTERNAL;
     case GLS_ERR_DEVICE:
-    case GLS_ERR_LOST: return CMD_EXIT_DEVICE;
+    case GLS_ERR_LOST:
+    case GLS_ERR_DEVICE_MEMORY: return CMD_EXIT_DEVICE;
     case GLS_ERR_UNSUPPORTED: return CMD_EXIT_UNSUPPORTED;
     case GLS_ERR_EMPTY: return CMD_EXIT_EMPTY;
     case GLS_ERR_CANCELLED: return CMD_EXIT_INTERRUPTED;
@@ -26,7 +27,7 @@ static const struct {
     {CMD_EXIT_USAGE, "usage: unknown option, value out of range"},
     {CMD_EXIT_INPUT, "bad input: missing, damaged or inconsistent files"},
     {CMD_EXIT_OUTPUT, "the output cannot be written, or exists and --force is absent"},
-    {CMD_EXIT_DEVICE, "no usable device, or the device failed"},
+    {CMD_EXIT_DEVICE, "no usable device, or the device failed or ran out of memory"},
     {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
     {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or this device"},
     {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},

@@ -128,13 +128,11 @@ void tract_weights_close(tract_weights *w)
 gls_status tract_output_check(const char *output, bool force, const char *const *inputs, size_t n_inputs,
                               char **sidecar)
 {
-    gls_status status = gls_place_check(output, force);
-    if (!status) status = gls_output_check(output, force, inputs, n_inputs, NULL, 0);
+    gls_status status = gls_place_check(output, force, inputs, n_inputs, NULL, 0);
     if (status) return status;
     *sidecar = gls_sidecar_name(output);
     if (!*sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    status = gls_place_check(*sidecar, force);
-    return status ? status : gls_output_check(*sidecar, force, inputs, n_inputs, &output, 1);
+    return gls_place_check(*sidecar, force, inputs, n_inputs, &output, 1);
 }
 
 cJSON *tract_sidecar_begin(const char *description, const cmd_command *command, const void *values,
@@ -158,13 +156,13 @@ cJSON *tract_sidecar_begin(const char *description, const cmd_command *command, 
     return root;
 }
 
-gls_status tract_sidecar_write(const char *path, cJSON *root)
+gls_status tract_sidecar_write(const char *path, bool force, cJSON *root)
 {
     char *text = cJSON_Print(root);
     cJSON_Delete(root);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     cmd_interrupt_catch();
-    gls_status status = gls_sidecar_write(path, text);
+    gls_status status = gls_sidecar_write(path, force, NULL, text);
     cmd_interrupt_release();
     free(text);
     return status;

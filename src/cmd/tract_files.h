@@ -72,7 +72,7 @@ struct cJSON *tract_sidecar_begin(const char *description, const cmd_command *co
                                   const cmd_arguments *arguments, const char *const *inputs, size_t n_inputs,
                                   const char *output);
 /* Writes it and frees root. */
-gls_status tract_sidecar_write(const char *path, struct cJSON *root);
+gls_status tract_sidecar_write(const char *path, bool force, struct cJSON *root);
 
 /* What a tractogram is and, unless summary is NULL, holds. */
 struct cJSON *tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary);

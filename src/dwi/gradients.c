@@ -122,6 +122,10 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
     }
     *deviation = 0;
     out[0] = out[1] = out[2] = 0;
+    if (is_b0 && !isfinite(norm))
+        gls_log(GLS_LOG_DETAIL,
+                "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number and counts as 0", name,
+                volume, b);
     if (is_b0) return GLS_OK;
     if (!isfinite(norm))
         return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",

@@ -191,6 +191,11 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
         free(value);
         return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
     }
+    for (size_t i = 0; i < 3 * rows; i++) {
+        if (isfinite(value[i])) continue;
+        free(value);
+        return gls_fail(GLS_ERR_INPUT, "%s: direction %zu (counted from 0) is not a finite number", path, i / 3);
+    }
     *direction = (double(*)[3])value;
     *n = rows;
     return GLS_OK;

@@ -3,7 +3,7 @@
 
 #include "dwi/gradients_table.h"
 #include "util/table.h"
-#include "util/file.h"
+#include "dwi/response_file.h"
 #include "util/output.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -99,6 +99,12 @@ gls_status gls_response_read(const char *path, int sh_order, const gls_gradients
 
 gls_status gls_response_write(const char *path, const gls_response *response)
 {
+    return gls_response_write_grouped(path, true, NULL, response);
+}
+
+gls_status gls_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
+                                      const gls_response *response)
+{
     GLS_REQUIRE(path && response);
     gls_text text = {0};
     if (response->is_zonal) {
@@ -116,7 +122,7 @@ gls_status gls_response_write(const char *path, const gls_response *response)
     size_t n = text.length;
     char *data = gls_text_take(&text);
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, true, data, n);
+    gls_status status = gls_file_write(path, overwrite, group, data, n);
     free(data);
     return status;
 }

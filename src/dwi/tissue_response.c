@@ -108,7 +108,7 @@ gls_status gls_tissue_response_write(const char *path, const gls_tissue_response
     size_t n = text.length;
     char *data = gls_text_take(&text);
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, true, data, n);
+    gls_status status = gls_file_write(path, true, NULL, data, n);
     free(data);
     return status;
 }

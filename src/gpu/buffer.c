@@ -40,7 +40,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
         if (!pooled) glBufferData(target, (GLsizeiptr)buffer->size, NULL, GL_DYNAMIC_COPY);
         label_object(device, GL_BUFFER, buffer->name, label);
         gls_status status = gls_device_check(device, what);
-        again = status == GLS_ERR_MEMORY && gls_cache_clear(device);
+        again = gls_status_is_memory(status) && gls_cache_clear(device);
         if (!again) return status;
     }
     return gls_device_check(device, what);
@@ -226,7 +226,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     unsigned stored = stored_format(device, format);
     uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
-        return gls_fail(GLS_ERR_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",
+        return gls_fail(GLS_ERR_DEVICE_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",
                         label ? label : "", (unsigned long long)bytes, (unsigned long long)device->info.memory_bytes);
     gls_texture *texture = calloc(1, sizeof *texture);
     if (!texture) return gls_fail(GLS_ERR_MEMORY, "out of memory for a texture");

@@ -1,6 +1,7 @@
 /* Devices: listing, opening, limits, and holding one on a thread. */
 #include "gpu/internal.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-static void force_limit(gls_device_info *info, const char *key, uint64_t value)
+/* False: there is no such limit. */
+static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
     const struct {
         const char *key;
@@ -67,12 +69,21 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
         {"work_group_size", &info->max_work_group_size},
         {"work_groups", &info->max_work_groups},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
-    if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
-    if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
-    if (!strcmp(key, "subgroup"))
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(key, words[i].key) != 0) continue;
+        if (value < *words[i].limit) *words[i].limit = (uint32_t)value;
+        return true;
+    }
+    if (!strcmp(key, "storage_bytes")) {
+        if (value < info->max_storage_bytes) info->max_storage_bytes = value;
+    } else if (!strcmp(key, "float_linear")) {
+        if (value == 0) info->float_linear = false;
+    } else if (!strcmp(key, "subgroup")) {
         info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* What every OpenGL ES 3.1 has to offer. */
@@ -82,18 +93,25 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
 
 /* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
  * stands for the least of OpenGL ES 3.1. */
-static void force_limits(gls_device_info *info, const char *text)
+static gls_status force_limits(gls_device_info *info, const char *text)
 {
     char key[32];
-    while (text && *text) {
-        unsigned long long value;
-        if (sscanf(text, "%31[a-z_0-9]=%llu", key, &value) == 2)
-            force_limit(info, key, value);
-        else if (strncmp(text, "gles31", 6) == 0 && (text[6] == ',' || !text[6]))
-            force_limits(info, GLES31_LIMITS);
-        text = strchr(text, ',');
-        if (text) text++;
+    gls_status status = GLS_OK;
+    while (text && *text && !status) {
+        int at = 0;
+        char *end = NULL;
+        size_t length = strcspn(text, ",");
+        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && isdigit((unsigned char)text[at]);
+        uint64_t value = named ? strtoull(text + at, &end, 10) : 0;
+        if (length == 6 && strncmp(text, "gles31", 6) == 0)
+            status = force_limits(info, GLES31_LIMITS);
+        else if (!named || end != text + length || !force_limit(info, key, value))
+            status = gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is no limit and its number", (int)length,
+                              text);
+        text += length;
+        if (*text) text++;
     }
+    return status;
 }
 
 void gls_device_query(gls_device_info *info)
@@ -341,6 +359,7 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
     interfaces allowed;
     gls_status status = parse_api(api, &allowed);
     if (status == GLS_OK) status = gls_inject_read_environment();
+    if (status == GLS_OK) status = force_limits(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
     if (status != GLS_OK) return status;
     const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
     bool any = !name || strcmp(name, "auto") == 0;

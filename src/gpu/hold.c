@@ -101,7 +101,7 @@ gls_status gls_device_check(gls_device *device, const char *what)
     for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
         if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");
     if (device->lost) return fail_lost(device, what);
-    if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_MEMORY, "%s: the device is out of memory", what);
+    if (error == GL_OUT_OF_MEMORY) return gls_fail(GLS_ERR_DEVICE_MEMORY, "%s: the device is out of memory", what);
     return gls_fail(GLS_ERR_DEVICE, "%s: error of the graphics driver (0x%x)", what, error);
 }
 

@@ -120,14 +120,16 @@ gls_status gls_image_name_check(const char *path)
     return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
 }
 
-static gls_status write_file(const char *path, const gls_grid *grid, size_t n_volumes, int code, source *s)
+static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
+                             size_t n_volumes, int code, source *s)
 {
     packed_header header;
     gls_output output;
     gls_status status = gls_image_name_check(path);
     if (status == GLS_OK) status = make_header(path, grid, n_volumes, code, &header);
-    if (status == GLS_OK) status = gls_output_create(path, true, &output);
+    if (status == GLS_OK) status = gls_output_create(path, overwrite, &output);
     if (status != GLS_OK) return status;
+    output.group = group;
     s->header = &header;
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
     if (has_suffix(path, ".nii.gz"))
@@ -141,13 +143,19 @@ static gls_status write_file(const char *path, const gls_grid *grid, size_t n_vo
 
 gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type)
 {
+    return gls_image_write_grouped(path, true, NULL, image, type);
+}
+
+gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
+                                   gls_image_type type)
+{
     static const int codes[] = {[GLS_IMAGE_FLOAT32] = NIFTI_TYPE_FLOAT32,
                                 [GLS_IMAGE_INT16] = NIFTI_TYPE_INT16,
                                 [GLS_IMAGE_UINT8] = NIFTI_TYPE_UINT8};
     GLS_REQUIRE(path && image && image->data && image->n_volumes >= 1);
     GLS_REQUIRE(type == GLS_IMAGE_FLOAT32 || type == GLS_IMAGE_INT16 || type == GLS_IMAGE_UINT8);
     source s = {.values = image->data, .type = type, .value = gls_image_type_bytes(type)};
-    return write_file(path, &image->grid, image->n_volumes, codes[type], &s);
+    return write_file(path, overwrite, group, &image->grid, image->n_volumes, codes[type], &s);
 }
 
 gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volumes, gls_type type, const void *data)
@@ -158,5 +166,5 @@ gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volu
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
                                           : NIFTI_TYPE_FLOAT64;
     source s = {.raw = data, .value = gls_type_size(type)};
-    return write_file(path, grid, n_volumes, code, &s);
+    return write_file(path, true, NULL, grid, n_volumes, code, &s);
 }

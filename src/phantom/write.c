@@ -1,6 +1,6 @@
-/* Writes a phantom: everything into a hidden folder first, so that a full disk leaves nothing behind. */
+/* Writes a phantom: all of its files get their names together, so that a full disk leaves nothing behind. */
 #include <glslines/phantom.h>
-#include "util/file.h"
+#include "image/nifti.h"
 #include "util/output.h"
 #include "util/status.h"
 #include <errno.h>
@@ -20,13 +20,10 @@ typedef struct item {
     what what;
     const gls_image *image;
     const gls_phantom_bundle *bundle;
-    bool is_new; /* nothing had its name before */
-    bool placed; /* it has its name now */
 } item;
 
 typedef struct writer {
     const char *directory;
-    char stage[PATH_MOST];
     item *item;
     size_t n;
 } writer;
@@ -67,20 +64,16 @@ static gls_status path_join(char path[PATH_MOST], const char *folder, const char
     return GLS_OK;
 }
 
-/* Which targets exist; that they may, and that they can be replaced. */
-static gls_status targets_check(writer *w, bool overwrite)
+/* What exists already is told before anything is made. */
+static gls_status targets_check(const writer *w, bool overwrite)
 {
     char path[PATH_MOST];
-    struct stat info;
-    for (size_t i = 0; i < w->n; i++) {
-        gls_status status = path_join(path, w->directory, w->item[i].name);
-        if (status) return status;
-        w->item[i].is_new = lstat(path, &info) != 0;
-        if (w->item[i].is_new) continue;
-        if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", path);
-        if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s is a directory", path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < w->n && !status; i++) {
+        status = path_join(path, w->directory, w->item[i].name);
+        if (!status) status = gls_output_check(path, overwrite, NULL, 0, NULL, 0);
     }
-    return GLS_OK;
+    return status;
 }
 
 static void print_vectors(FILE *file, const gls_phantom *p)
@@ -96,7 +89,8 @@ static void print_vectors(FILE *file, const gls_phantom *p)
     }
 }
 
-static gls_status text_write(const char *path, const item *it, const gls_phantom *p)
+static gls_status text_write(const char *path, bool overwrite, gls_output_group *group, const item *it,
+                             const gls_phantom *p)
 {
     char *text = NULL;
     size_t n = 0;
@@ -116,46 +110,27 @@ static gls_status text_write(const char *path, const item *it, const gls_phantom
     bool bad = ferror(file);
     bad = fclose(file) || bad;
     gls_status status =
-        bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, true, text, n);
+        bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, overwrite, group, text, n);
     free(text);
     return status;
 }
 
-static gls_status items_stage(writer *w, const gls_phantom *p)
+static gls_status items_write(const writer *w, const gls_phantom *p, bool overwrite, gls_output_group *group)
 {
     char path[PATH_MOST];
     for (size_t i = 0; i < w->n; i++) {
         const item *it = &w->item[i];
-        gls_status status = path_join(path, w->stage, it->name);
+        gls_status status = path_join(path, w->directory, it->name);
         if (status) return status;
         switch (it->what) {
-        case DWI: status = gls_image_write(path, it->image, GLS_IMAGE_INT16); break;
-        case IMAGE: status = gls_image_write(path, it->image, GLS_IMAGE_FLOAT32); break;
-        case LABEL: status = gls_image_write(path, it->image, GLS_IMAGE_UINT8); break;
+        case DWI: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_INT16); break;
+        case IMAGE: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_FLOAT32); break;
+        case LABEL: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_UINT8); break;
         case BVAL:
         case BVEC:
-        case LINE: status = text_write(path, it, p); break;
+        case LINE: status = text_write(path, overwrite, group, it, p); break;
         }
         if (status) return status;
-    }
-    return GLS_OK;
-}
-
-/* Gives every file its name; if one cannot have it, takes back those that replaced nothing. */
-static gls_status items_place(writer *w, bool overwrite)
-{
-    char from[PATH_MOST], to[PATH_MOST];
-    for (size_t i = 0; i < w->n; i++) {
-        item *it = &w->item[i];
-        gls_status status = path_join(from, w->stage, it->name);
-        if (!status) status = path_join(to, w->directory, it->name);
-        if (status) return status;
-        /* A link fails where a file appeared meanwhile, a rename replaces it. */
-        bool done = !overwrite && !link(from, to);
-        if (!overwrite && !done && errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s exists already", to);
-        if (!done && rename(from, to))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
-        it->placed = true;
     }
     return GLS_OK;
 }
@@ -173,41 +148,21 @@ static gls_status folder_make(const char *path, bool *made)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot make the directory: %s", path, strerror(reason));
 }
 
-/* Removes the hidden folder and, after a failure, what has its name already. */
-static void clean_up(writer *w, bool failed, bool staged)
-{
-    char path[PATH_MOST];
-    for (size_t i = 0; i < w->n; i++) {
-        if (staged && !path_join(path, w->stage, w->item[i].name)) unlink(path);
-        if (failed && w->item[i].is_new && w->item[i].placed && !path_join(path, w->directory, w->item[i].name))
-            unlink(path);
-    }
-    if (!staged) return;
-    if (!path_join(path, w->stage, "bundles")) rmdir(path);
-    rmdir(w->stage);
-}
-
 gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite)
 {
     GLS_REQUIRE(phantom && directory && directory[0]);
     writer w = {.directory = directory};
-    bool new_root = false, new_bundles = false, staged = false, ignored;
+    gls_output_group group = {0};
+    bool new_root = false, new_bundles = false;
     char path[PATH_MOST] = "";
     gls_status status = items_list(&w, phantom);
     if (!status) status = targets_check(&w, overwrite);
     if (!status) status = folder_make(directory, &new_root);
-    if (!status) status = path_join(w.stage, directory, ".glslines-XXXXXX");
-    if (!status) {
-        staged = mkdtemp(w.stage) != NULL;
-        if (!staged) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written to: %s", directory, strerror(errno));
-    }
-    if (!status && phantom->n_bundles) status = path_join(path, w.stage, "bundles");
-    if (!status && phantom->n_bundles) status = folder_make(path, &ignored);
-    if (!status) status = items_stage(&w, phantom);
     if (!status) status = path_join(path, directory, "bundles");
     if (!status && phantom->n_bundles) status = folder_make(path, &new_bundles);
-    if (!status) status = items_place(&w, overwrite);
-    clean_up(&w, status != GLS_OK, staged);
+    if (!status) status = items_write(&w, phantom, overwrite, &group);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
     if (status && new_bundles) rmdir(path);
     if (status && new_root) rmdir(directory);
     free(w.item);

@@ -55,9 +55,9 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
                 gls_last_error());
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
-    if (status == GLS_OK || (status == GLS_ERR_MEMORY && t->params.float_textures)) return status;
-    bool device_failed =
-        status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.float_textures)) return status;
+    bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
+                         status == GLS_ERR_UNSUPPORTED;
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
     t->failed[i] = true;
     if (!device_failed || n_others == 0) return status;
@@ -163,7 +163,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     t->params = *params;
     t->input = *input;
     status = create_engines(t);
-    if (status == GLS_ERR_MEMORY && t->params.float_textures) {
+    if (gls_status_is_memory(status) && t->params.float_textures) {
         /* the same on every device, or their streamlines would differ */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
         destroy_engines(t);

@@ -7,6 +7,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,14 @@ static gls_status sort(merge *m)
     return status;
 }
 
+static gls_status fail_shard(const char *path)
+{
+    char reason[1024];
+    snprintf(reason, sizeof reason, "%s", gls_last_error());
+    const char *text = strstr(reason, ": ");
+    return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
+}
+
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
     gls_shard_reader r;
@@ -184,6 +193,8 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     while (status == GLS_OK && lines.n > 0) {
         status = gls_shard_reader_next(&r, &lines);
         if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
+        /* what the writer refuses, no shard that it made has */
+        if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
         if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
         double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
         if (status == GLS_OK && m->progress &&
@@ -195,7 +206,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     return status;
 }
 
-static gls_status write_output(merge *m, bool overwrite)
+static gls_status write_output(merge *m, bool overwrite, gls_output_group *group)
 {
     static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     gls_tractogram_writer *writer = NULL;
@@ -213,6 +224,7 @@ static gls_status write_output(merge *m, bool overwrite)
     /* so that bytes stay as they are: computed from the rounded affine, voxel sizes may differ in the last bit */
     memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
     writer->in_stored_space = true;
+    gls_writer_join(writer, group);
     for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++)
         status = copy_shard(m, m->order[k], writer);
     if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
@@ -222,6 +234,13 @@ static gls_status write_output(merge *m, bool overwrite)
 
 gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
                                 gls_merge_progress progress, void *user, gls_merge_result *result)
+{
+    return gls_tractogram_merge_grouped(paths, n, output, overwrite, NULL, progress, user, result);
+}
+
+gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
+                                        gls_output_group *group, gls_merge_progress progress, void *user,
+                                        gls_merge_result *result)
 {
     GLS_REQUIRE(paths && output);
     GLS_REQUIRE(n > 0);
@@ -239,7 +258,7 @@ gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *
                               paths[0]);
     }
     if (status == GLS_OK) status = sort(&m);
-    if (status == GLS_OK) status = write_output(&m, overwrite);
+    if (status == GLS_OK) status = write_output(&m, overwrite, group);
     if (status == GLS_OK && result) *result = lengths_result(&m.lengths);
     gls_shard_reader_close(&m.first);
     free(m.lengths.bin);

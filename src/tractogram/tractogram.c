@@ -143,6 +143,11 @@ gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_stre
     return GLS_OK;
 }
 
+void gls_writer_join(gls_tractogram_writer *w, gls_output_group *group)
+{
+    w->output.group = group;
+}
+
 void gls_writer_lose(gls_tractogram_writer *w, size_t column)
 {
     const char *kind = column < w->n_dps ? "dps" : column < w->n_dps + w->n_dpv ? "dpv" : "group";

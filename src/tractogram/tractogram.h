@@ -6,6 +6,7 @@
 #include "util/file.h"
 #include "util/output.h"
 #include "util/text.h"
+#include <glslines/merge.h>
 #include <glslines/tractogram.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -42,6 +43,14 @@ struct gls_tractogram_writer {
     gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
+
+/* finish then leaves the file to the group, which gives it its name. */
+void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
+
+/* gls_tractogram_merge() as part of a group, unless that is NULL. */
+gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
+                                        gls_output_group *group, gls_merge_progress progress, void *user,
+                                        gls_merge_result *result);
 
 /* Notes that the format does not hold a column. */
 void gls_writer_lose(gls_tractogram_writer *writer, size_t column);

@@ -18,10 +18,11 @@
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
 
-gls_status gls_file_write(const char *path, bool overwrite, const void *data, size_t bytes)
+gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes)
 {
     gls_output output;
     gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
     if (status == GLS_OK) status = gls_output_write(&output, data, bytes);
     if (status == GLS_OK) return gls_output_commit(&output);
     gls_output_discard(&output);
@@ -284,27 +285,44 @@ gls_status gls_output_commit(gls_output *output)
 {
     gls_output_group *group = output->group;
     if (!group) return gls_outputs_commit(output, 1);
-    if (group->n == GLS_OUTPUT_GROUP) {
-        gls_status status =
-            gls_fail(GLS_ERR_OUTPUT, "%s: more than %d files in one group", output->path, GLS_OUTPUT_GROUP);
-        gls_output_discard(output);
-        return status;
+    gls_status status = synchronise(output);
+    if (status == GLS_OK && group->n == group->capacity) {
+        size_t capacity = 2 * group->capacity + 4;
+        gls_output *more = realloc(group->output, capacity * sizeof *more);
+        if (more) {
+            group->output = more;
+            group->capacity = capacity;
+        } else {
+            status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
+        }
     }
-    group->output[group->n++] = *output;
-    *output = GLS_OUTPUT_NONE;
-    return GLS_OK;
+    if (status == GLS_OK) {
+        group->output[group->n++] = *output;
+        *output = GLS_OUTPUT_NONE;
+    }
+    gls_output_discard(output);
+    return status;
 }
 
 gls_status gls_output_group_commit(gls_output_group *group)
 {
     gls_status status = gls_outputs_commit(group->output, group->n);
     group->n = 0;
+    gls_output_group_discard(group);
     return status;
 }
 
 void gls_output_group_discard(gls_output_group *group)
 {
     while (group->n > 0) gls_output_discard(&group->output[--group->n]);
+    free(group->output);
+    *group = (gls_output_group){0};
+}
+
+uint64_t gls_output_size(const gls_output *output)
+{
+    struct stat st;
+    return fstat(output->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
 void gls_output_discard(gls_output *output)

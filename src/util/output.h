@@ -20,11 +20,10 @@ typedef struct gls_output {
 /* A value for outputs that are not open: gls_output_discard() accepts it. */
 #define GLS_OUTPUT_NONE ((gls_output){.fd = -1})
 
-/* Files that belong together: each waits, complete, until all get their names. */
-#define GLS_OUTPUT_GROUP 16
+/* Files that belong together: each waits, complete, until all get their names. All zero is an empty group. */
 typedef struct gls_output_group {
-    size_t n;
-    gls_output output[GLS_OUTPUT_GROUP];
+    size_t n, capacity;
+    gls_output *output;
 } gls_output_group;
 
 /* Whether path may be written: GLS_ERR_OUTPUT if it is one of the inputs or of the other outputs (the same file under
@@ -41,8 +40,10 @@ gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);
 /* Cuts the file; the next write is appended there. */
 gls_status gls_output_truncate(gls_output *output, uint64_t bytes);
-/* Gives the file its name, or, in a group, leaves it to the group. Whatever happens, output is then as after
- * gls_output_discard(). */
+/* Bytes so far. */
+uint64_t gls_output_size(const gls_output *output);
+/* Gives the file its name, or, in a group, leaves it to the group, with its data on the disk. Whatever happens, output
+ * is then as after gls_output_discard(). */
 gls_status gls_output_commit(gls_output *output);
 /* Removes the unfinished file. Harmless when there is none. */
 void gls_output_discard(gls_output *output);
@@ -57,7 +58,7 @@ void gls_output_group_discard(gls_output_group *group);
 /* Opens a nameless file for scratch data in the directory of the output; it vanishes when closed. */
 gls_status gls_output_scratch(const gls_output *output, int *fd);
 
-/* A whole file at once; an existing file is an error unless overwrite. */
-gls_status gls_file_write(const char *path, bool overwrite, const void *data, size_t bytes);
+/* A whole file at once, in group unless that is NULL; an existing file is an error unless overwrite. */
+gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes);
 
 #endif

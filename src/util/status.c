@@ -39,8 +39,14 @@ const char *gls_status_name(gls_status status)
     case GLS_ERR_EMPTY: return "empty result";
     case GLS_ERR_CANCELLED: return "cancelled";
     case GLS_ERR_LOST: return "device lost";
+    case GLS_ERR_DEVICE_MEMORY: return "out of device memory";
     }
     return "unknown error";
+}
+
+bool gls_status_is_memory(gls_status status)
+{
+    return status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE_MEMORY;
 }
 
 void gls_free(void *array)

@@ -2,10 +2,15 @@
 #ifndef GLS_UTIL_STATUS_H
 #define GLS_UTIL_STATUS_H
 
+#include <stdbool.h>
+
 #include <glslines/common.h>
 
 /* Stores a one-line message for gls_last_error() and returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether memory ran out, so that the same with less of it may do. */
+bool gls_status_is_memory(gls_status status);
 
 /* Validation of arguments at the public boundary: returns GLS_ERR_ARGUMENT from the calling function, naming it and the
  * condition. */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/file.h"
+#include "image/nifti.h"
 #include "util/output.h"
 #include "util/format.h"
 #include "util/hash.h"
@@ -159,9 +159,12 @@ void gls_fit_cache_write(const char *directory, const char *name, const cJSON *k
     cJSON_AddItemToObject(root, "key", copy);
     cJSON_AddStringToObject(root, "contents", hash);
     char *text = copy ? cJSON_Print(root) : NULL;
-    gls_status status =
-        text ? gls_image_write(path, image, GLS_IMAGE_FLOAT32) : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status) status = gls_file_write(json_path, true, text, strlen(text));
+    gls_output_group group = {0};
+    gls_status status = text ? gls_image_write_grouped(path, true, &group, image, GLS_IMAGE_FLOAT32)
+                             : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) status = gls_file_write(json_path, true, &group, text, strlen(text));
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
     if (status)
         gls_log(GLS_LOG_WARNING, "cache: %s; nothing is kept", gls_last_error());
     else

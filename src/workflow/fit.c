@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/response_file.h"
+#include "image/nifti.h"
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/log.h"
@@ -48,10 +50,9 @@ static gls_status set_output(fit_run *run)
             run->output[i] = NULL;
             return gls_fail(GLS_ERR_MEMORY, "out of memory");
         }
-        gls_status status = i == OUT_JSON
-                                ? gls_sidecar_check(run->output[i], (const char *const *)run->output, OUT_JSON, force)
-                                : gls_place_check(run->output[i], force);
-        if (!status) status = gls_output_check(run->output[i], force, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
+        const char *const *others = (const char *const *)run->output;
+        gls_status status = (i == OUT_JSON ? gls_sidecar_check : gls_place_check)(
+            run->output[i], force, inputs, sizeof inputs / sizeof *inputs, others, (size_t)i);
         if (status) return status;
     }
     return GLS_OK;
@@ -140,35 +141,33 @@ static char *sidecar_text(const fit_run *run)
     return text;
 }
 
-/* Everything or nothing: what was written is removed after a failure, unless it took the place of an older file. */
-static gls_status write_all(fit_run *run, int *n_written)
+static gls_status write_all(const fit_run *run, gls_output_group *group)
 {
+    const bool force = run->options->force;
     const gls_image *images[] = {[OUT_FA] = run->fa, [OUT_TENSOR] = run->tensor, [OUT_SH] = run->sh};
     gls_status status = GLS_OK;
     for (int i = OUT_FA; i <= OUT_SH && !status; i++) {
-        status = gls_image_write(run->output[i], images[i], GLS_IMAGE_FLOAT32);
+        status = gls_image_write_grouped(run->output[i], force, group, images[i], GLS_IMAGE_FLOAT32);
         if (status) return status;
-        *n_written = i + 1;
         if (gls_monitor_cancelled(run->monitor, GLS_PHASE_WRITE)) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
     }
-    if (run->output[OUT_RESPONSE]) status = gls_response_write(run->output[OUT_RESPONSE], &run->model.response);
+    if (run->output[OUT_RESPONSE])
+        status = gls_response_write_grouped(run->output[OUT_RESPONSE], force, group, &run->model.response);
     if (status) return status;
-    *n_written = OUT_JSON;
     char *text = sidecar_text(run);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    status = gls_sidecar_write(run->output[OUT_JSON], text);
+    status = gls_sidecar_write(run->output[OUT_JSON], force, group, text);
     free(text);
-    return status;
+    return status ? status : gls_output_group_commit(group);
 }
 
 static gls_status write_output(fit_run *run)
 {
-    int n_written = 0;
+    gls_output_group group = {0};
     gls_monitor_begin(run->monitor, GLS_PHASE_WRITE);
-    gls_status status = write_all(run, &n_written);
+    gls_status status = write_all(run, &group);
     gls_monitor_end(run->monitor, GLS_PHASE_WRITE);
-    for (int i = 0; i < n_written && status && !run->options->force; i++)
-        if (run->output[i]) remove(run->output[i]);
+    gls_output_group_discard(&group);
     if (status) return status;
     char text[32];
     for (int i = 0; i < N_OUTPUTS; i++)

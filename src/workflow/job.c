@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "tractogram/tractogram.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
@@ -107,15 +106,24 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,    o->bval,         o->bvec, o->mask,           o->roi,
-                                                    o->fa,     o->sh,           o->odf,  o->model.response, o->seeds,
-                                                    o->sphere, job->maps.labels};
+    bool named = strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0;
+    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,
+                                                    o->bval,
+                                                    o->bvec,
+                                                    o->mask,
+                                                    o->roi,
+                                                    o->fa,
+                                                    o->sh,
+                                                    o->odf,
+                                                    o->model.response,
+                                                    o->seeds,
+                                                    named ? NULL : o->sphere,
+                                                    job->maps.labels};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
     size_t n = 12;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    gls_status status = gls_place_check(path, o->force);
-    return status ? status : gls_output_check(path, o->force, inputs, n, others, n_others);
+    return gls_place_check(path, o->force, inputs, n, others, n_others);
 }
 
 /* Names of the output files. */
@@ -272,12 +280,12 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }
 
-static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
+static gls_status track_into_file(gls_job *job, gls_tracker *tracker, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
-    struct stat info;
     gls_status status = create_writer(job, &writer);
     if (status) return status;
+    gls_writer_join(writer, group);
     gls_sink sink = gls_tractogram_writer_sink(writer);
     status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
@@ -290,28 +298,48 @@ static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
     job->result.seconds_write += gls_clock_seconds() - start;
-    if (!status && stat(job->output, &info) == 0) job->result.output_bytes = (uint64_t)info.st_size;
+    if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
     return status;
 }
 
-/* The place of the sidecar is taken before the work, so that one that cannot be written is told in time. */
+/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
+static void rename_sidecar(gls_job *job)
+{
+    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
+    if (!name) return;
+    free(job->sidecar);
+    job->result.sidecar = job->sidecar = name;
+}
+
+/* In place of the one that was begun before under a name that is taken by now. */
+static gls_status begin_sidecar(gls_job *job, gls_output_group *group, gls_output *sidecar)
+{
+    rename_sidecar(job);
+    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
+    gls_output_discard(sidecar);
+    gls_status status = gls_output_create(job->sidecar, job->options.force, sidecar);
+    sidecar->group = group;
+    return status;
+}
+
+/* Both files or neither. The place of the sidecar is taken before the work, so that one that cannot be written is told
+ * in time. */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
+    gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
-    gls_status status = job->sidecar ? gls_output_create(job->sidecar, true, &sidecar) : GLS_OK;
-    if (!status) status = track_into_file(job, tracker);
+    gls_status status = job->sidecar ? begin_sidecar(job, &group, &sidecar) : GLS_OK;
+    if (!status) status = track_into_file(job, tracker, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
+    if (!status && job->sidecar) status = begin_sidecar(job, &group, &sidecar);
     if (!status && job->sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
-        if (status) {
-            char error[1024];
-            snprintf(error, sizeof error, "%s", gls_last_error());
-            gls_fail(status, "%s (%s is complete)", error, job->output);
-        }
     }
+    if (!status) status = gls_output_group_commit(&group);
     gls_output_discard(&sidecar);
+    gls_output_group_discard(&group);
     return status;
 }
 

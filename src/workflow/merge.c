@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "util/file.h"
+#include "tractogram/tractogram.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "workflow/merge_sidecar.h"
@@ -38,18 +37,21 @@ static gls_status set_sidecar(merge_run *run)
     return GLS_OK;
 }
 
-/* No output may take the place of an input, not even with force. */
-static gls_status check_distinct(const merge_run *run, const char *output)
+/* Places that can be written and hold none of the shards and their sidecars, as far as those are known. */
+static gls_status check_places(const merge_run *run)
 {
-    struct stat out, in;
-    if (!output || stat(output, &out) != 0) return GLS_OK;
+    const gls_merge_options *o = run->options;
+    size_t n = 2 * run->n;
+    const char **inputs = calloc(n, sizeof *inputs), *const others[] = {o->output};
+    if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < run->n; i++) {
-        const char *files[] = {run->shard[i].path, run->shard[i].sidecar};
-        for (int k = 0; k < 2; k++)
-            if (files[k] && stat(files[k], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-                return gls_fail(GLS_ERR_ARGUMENT, "%s: is a shard to be merged, or the sidecar of one", output);
+        inputs[2 * i] = run->shard[i].path;
+        inputs[2 * i + 1] = run->shard[i].sidecar;
     }
-    return GLS_OK;
+    gls_status status = gls_place_check(o->output, o->force, inputs, n, NULL, 0);
+    if (!status && run->sidecar) status = gls_place_check(run->sidecar, o->force, inputs, n, others, 1);
+    free(inputs);
+    return status;
 }
 
 static gls_status check_output(merge_run *run)
@@ -59,9 +61,7 @@ static gls_status check_output(merge_run *run)
     gls_status status = gls_tractogram_format_parse(o->output, &format);
     for (size_t i = 0; !status && i < run->n; i++) status = gls_tractogram_format_parse(run->shard[i].path, &format);
     if (!status) status = set_sidecar(run);
-    if (!status) status = check_distinct(run, o->output);
-    if (!status) status = gls_place_check(o->output, o->force);
-    return status || !run->sidecar ? status : gls_place_check(run->sidecar, o->force);
+    return status ? status : check_places(run);
 }
 
 /* Sidecars tell more clearly than the shards themselves what does not fit. */
@@ -73,7 +73,7 @@ static gls_status read_sidecars(merge_run *run)
         if (!status && i > 0) status = gls_merge_shard_compare(&run->shard[0], &run->shard[i], &warned);
         if (status) return status;
     }
-    return check_distinct(run, run->sidecar);
+    return check_places(run);
 }
 
 static bool step(void *user, uint64_t done, uint64_t total)
@@ -81,42 +81,38 @@ static bool step(void *user, uint64_t done, uint64_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_MERGE, .done = done, .total = total});
 }
 
-static gls_status write_tractogram(merge_run *run)
+static gls_status write_tractogram(merge_run *run, gls_output_group *group)
 {
     const gls_merge_options *o = run->options;
-    gls_status status =
-        gls_tractogram_merge(o->shards, run->n, o->output, o->force, step, (void *)run->monitor, &run->result);
+    gls_status status = gls_tractogram_merge_grouped(o->shards, run->n, o->output, o->force, group, step,
+                                                     (void *)run->monitor, &run->result);
     if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", o->output);
     return status;
 }
 
-static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
+static gls_status write_sidecar(merge_run *run, gls_output *sidecar, uint64_t bytes)
 {
     const gls_merge_options *o = run->options;
-    struct stat info;
-    char *text = NULL, error[1024];
-    uint64_t bytes = stat(o->output, &info) == 0 ? (uint64_t)info.st_size : 0;
+    char *text = NULL;
     gls_status status = gls_merge_sidecar_text(run->shard, run->n, o, &run->warnings, &run->result, bytes, &text);
-    if (status) {
-        /* all or nothing, unless it took the place of an older file */
-        if (!o->force) remove(o->output);
-        return status;
-    }
-    status = gls_sidecar_finish(sidecar, run->sidecar, text);
+    if (!status) status = gls_sidecar_finish(sidecar, run->sidecar, text);
     free(text);
-    if (!status) return GLS_OK;
-    snprintf(error, sizeof error, "%s", gls_last_error());
-    return gls_fail(status, "%s (%s is complete)", error, o->output);
+    return status;
 }
 
+/* Both files or neither. */
 static gls_status write_results(merge_run *run)
 {
+    gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
     gls_monitor_begin(run->monitor, GLS_PHASE_MERGE);
-    gls_status status = run->sidecar ? gls_output_create(run->sidecar, true, &sidecar) : GLS_OK;
-    if (!status) status = write_tractogram(run);
-    if (!status && run->sidecar) status = write_sidecar(run, &sidecar);
+    gls_status status = run->sidecar ? gls_output_create(run->sidecar, run->options->force, &sidecar) : GLS_OK;
+    sidecar.group = &group;
+    if (!status) status = write_tractogram(run, &group);
+    if (!status && run->sidecar) status = write_sidecar(run, &sidecar, gls_output_size(&group.output[0]));
+    if (!status) status = gls_output_group_commit(&group);
     gls_output_discard(&sidecar);
+    gls_output_group_discard(&group);
     gls_monitor_end(run->monitor, GLS_PHASE_MERGE);
     return status;
 }

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
 
-gls_status gls_place_check(const char *path, bool force)
+gls_status gls_place_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                           const char *const *others, size_t n_others)
 {
     struct stat info;
     if (stat(path, &info) == 0) {
@@ -27,5 +28,5 @@ gls_status gls_place_check(const char *path, bool force)
     else if (!S_ISDIR(info.st_mode))
         code = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
     free(directory);
-    return code;
+    return code ? code : gls_output_check(path, true, inputs, n_inputs, others, n_others);
 }

@@ -78,10 +78,11 @@ char *gls_sidecar_name(const char *output)
     return beside(output, true);
 }
 
-gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force)
+gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                             const char *const *own, size_t n_own)
 {
     char *other = other_output(path, own, n_own);
-    if (!other) return gls_place_check(path, force);
+    if (!other) return gls_place_check(path, force, inputs, n_inputs, own, n_own);
     gls_status status = gls_fail(
         GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
     free(other);
@@ -98,9 +99,10 @@ gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *
     return status;
 }
 
-gls_status gls_sidecar_write(const char *path, const char *text)
+gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text)
 {
     gls_output output;
-    gls_status status = gls_output_create(path, true, &output);
+    gls_status status = gls_output_create(path, force, &output);
+    output.group = group;
     return status ? status : gls_sidecar_finish(&output, path, text);
 }

@@ -12,12 +12,13 @@ char *gls_sidecar_name(const char *output);
 char *gls_sidecar_find(const char *output);
 /* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with
  * force. own: the outputs that are to be described, of which NULL are left out. */
-gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force);
+gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
+                             const char *const *own, size_t n_own);
 
 /* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
  * memory ran out. Whatever happens, output is then as after gls_output_discard(). */
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
-/* The same at once. */
-gls_status gls_sidecar_write(const char *path, const char *text);
+/* The same at once, in group unless that is NULL; an existing file is an error unless force. */
+gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text);
 
 #endif

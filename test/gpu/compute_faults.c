@@ -67,8 +67,8 @@ static void each_in_turn(void **state)
     static const char *const kinds[] = {"alloc", "upload", "compile", "dispatch", "readback", "reset"};
     static const gls_fault faults[] = {GLS_FAULT_ALLOC,    GLS_FAULT_UPLOAD,   GLS_FAULT_COMPILE,
                                        GLS_FAULT_DISPATCH, GLS_FAULT_READBACK, GLS_FAULT_RESET};
-    static const gls_status expected[] = {GLS_ERR_MEMORY, GLS_ERR_MEMORY, GLS_ERR_DEVICE,
-                                          GLS_ERR_DEVICE, GLS_ERR_MEMORY, GLS_ERR_LOST};
+    static const gls_status expected[] = {GLS_ERR_DEVICE_MEMORY, GLS_ERR_DEVICE_MEMORY, GLS_ERR_DEVICE,
+                                          GLS_ERR_DEVICE,        GLS_ERR_DEVICE_MEMORY, GLS_ERR_LOST};
     for (gls_matmul_way way = GLS_MATMUL_AUTO; way <= GLS_MATMUL_REGISTERS; way++)
         for (int kind = 0; kind < 6; kind++) {
             bool right = false, lost = kind == 5;
@@ -118,7 +118,7 @@ static void memory_ends(void **state)
     gls_array *a = NULL, *b = NULL;
     assert_ok(gls_array_create(d, GLS_TYPE_FLOAT32, 1000, "a", &a));
     assert_int_equal(gls_inject_set("memory:6000"), GLS_OK);
-    assert_int_equal(gls_array_create(d, GLS_TYPE_FLOAT32, 1000, "b", &b), GLS_ERR_MEMORY);
+    assert_int_equal(gls_array_create(d, GLS_TYPE_FLOAT32, 1000, "b", &b), GLS_ERR_DEVICE_MEMORY);
     assert_message("b");
     assert_null(b);
     assert_ok(gls_array_create(d, GLS_TYPE_FLOAT32, 500, "b", &b));

@@ -138,11 +138,11 @@ static void each_call(void **state)
         const char *rule, *part;
         gls_status status;
     } cases[] = {
-        {"alloc:1", "words", GLS_ERR_MEMORY},     {"alloc:2", "texels", GLS_ERR_MEMORY},
-        {"memory:127", "texels", GLS_ERR_MEMORY}, {"compile:1", "doubler", GLS_ERR_DEVICE},
-        {"upload:1", "buffer", GLS_ERR_MEMORY},   {"upload:2", "buffer", GLS_ERR_MEMORY},
-        {"upload:3", "texture", GLS_ERR_MEMORY},  {"dispatch:1", "doubler", GLS_ERR_DEVICE},
-        {"readback:1", "buffer", GLS_ERR_MEMORY}, {"memory:128", "", GLS_OK},
+        {"alloc:1", "words", GLS_ERR_DEVICE_MEMORY},     {"alloc:2", "texels", GLS_ERR_DEVICE_MEMORY},
+        {"memory:127", "texels", GLS_ERR_DEVICE_MEMORY}, {"compile:1", "doubler", GLS_ERR_DEVICE},
+        {"upload:1", "buffer", GLS_ERR_DEVICE_MEMORY},   {"upload:2", "buffer", GLS_ERR_DEVICE_MEMORY},
+        {"upload:3", "texture", GLS_ERR_DEVICE_MEMORY},  {"dispatch:1", "doubler", GLS_ERR_DEVICE},
+        {"readback:1", "buffer", GLS_ERR_DEVICE_MEMORY}, {"memory:128", "", GLS_OK},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gls_device *d = open_limited(NULL);
@@ -271,8 +271,7 @@ static void notification(void **state)
             uint32_t word = 5;
             if (gls_device_open(NULL, gles ? "gles" : "gl", &d) != GLS_OK) {
                 assert_true(gles);
-                print_message("OpenGL ES is not offered: %s\n", gls_last_error());
-                return;
+                leave_out("GLES", "OpenGL ES");
             }
             if (gls_device_get_info(d)->software) assert_non_null(d->reset_status); /* Mesa notifies */
             assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4, "word", &b));
@@ -299,9 +298,10 @@ static const struct {
     const char *kind;
     gls_fault fault;
     gls_status status;
-} kinds[] = {{"alloc", GLS_FAULT_ALLOC, GLS_ERR_MEMORY},       {"upload", GLS_FAULT_UPLOAD, GLS_ERR_MEMORY},
-             {"compile", GLS_FAULT_COMPILE, GLS_ERR_DEVICE},   {"dispatch", GLS_FAULT_DISPATCH, GLS_ERR_DEVICE},
-             {"readback", GLS_FAULT_READBACK, GLS_ERR_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
+} kinds[] = {
+    {"alloc", GLS_FAULT_ALLOC, GLS_ERR_DEVICE_MEMORY},       {"upload", GLS_FAULT_UPLOAD, GLS_ERR_DEVICE_MEMORY},
+    {"compile", GLS_FAULT_COMPILE, GLS_ERR_DEVICE},          {"dispatch", GLS_FAULT_DISPATCH, GLS_ERR_DEVICE},
+    {"readback", GLS_FAULT_READBACK, GLS_ERR_DEVICE_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* One attempt under these rules on a device of its own; true if it came through. */
@@ -367,7 +367,7 @@ static void tracker(void **state)
     for (uint64_t memory = 1; memory < peak; memory = memory * 8) {
         char text[64];
         snprintf(text, sizeof text, "memory:%llu", (unsigned long long)memory);
-        attempt(text, GLS_ERR_MEMORY, false);
+        attempt(text, GLS_ERR_DEVICE_MEMORY, false);
     }
 }
 

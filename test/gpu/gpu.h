@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "skip.h"
+
 #define assert_ok(expression) assert_ok_(expression, #expression, __FILE__, __LINE__)
 static inline void assert_ok_(gls_status status, const char *what, const char *file, int line)
 {

@@ -251,7 +251,7 @@ static void little_memory(void **state)
         snprintf(text, sizeof text, "memory:%llu", (unsigned long long)least / 2);
         open_group(&g, n);
         assert_ok(gls_inject_set(text));
-        assert_int_equal(create_group(&g, &params), GLS_ERR_MEMORY);
+        assert_int_equal(create_group(&g, &params), GLS_ERR_DEVICE_MEMORY);
         assert_message("memory");
         close_group(&g);
     }

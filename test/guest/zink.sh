@@ -50,7 +50,7 @@ leave() {
 # env of a software Vulkan device below and zink above
 inside() {
     as_root chroot "$chroot" env -i PATH=/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 LD_LIBRARY_PATH=/glslines/lib GALLIUM_DRIVER=zink LIBGL_ALWAYS_SOFTWARE=1 \
-        GLS_TEST_REQUIRE_GPU=1 "$@"
+        GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_SUBGROUP=1 "$@"
 }
 
 missing_inside() {

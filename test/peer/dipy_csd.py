@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares responses, CSD coefficients and sampled ODFs with DIPY and MRtrix3.
 
-usage: dipy_csd.py PEER_FIT_DUMP GLSLINES [DATA_FOLDER]   the folder defaults to $GLS_SHARED_DATA; its part is left out where it is absent, that of MRtrix3
+usage: dipy_csd.py PEER_FIT_DUMP GLSLINES [DATA_FOLDER]   the folder defaults to $GLS_TEST_DATA; its part is left out where it is absent, that of MRtrix3
                                                           where sh2amp is not installed
 """
 
@@ -195,7 +195,7 @@ def main():
         print(__doc__)
         return 2
     tool = os.path.abspath(sys.argv[1])
-    folder = sys.argv[3] if len(sys.argv) > 3 else os.environ.get("GLS_SHARED_DATA", "")
+    folder = sys.argv[3] if len(sys.argv) > 3 else os.environ.get("GLS_TEST_DATA", "")
     try:
         phantom = path("phantom")
         subprocess.run([os.path.abspath(sys.argv[2]), "phantom", phantom, "-q"], check=True, stderr=subprocess.DEVNULL)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares spherical harmonics, q-ball models, peaks and hulls of the library with DIPY's.
 
-dipy_models.py LIBGLSLINES.so     (small_64D is read from $GLS_SHARED_DATA, and left out without it)
+dipy_models.py LIBGLSLINES.so     (small_64D is read from $GLS_TEST_DATA, and left out without it)
 """
 
 import ctypes as ct
@@ -213,11 +213,11 @@ def main():
     check_sh(lib, report)
     check_spheres(lib, report)
     check_peaks(lib, report)
-    folder = os.environ.get("GLS_SHARED_DATA")
+    folder = os.environ.get("GLS_TEST_DATA")
     if folder:
         check_qball(lib, report, folder, "small_64D", (4, 6, 8))
     else:
-        print("skip q-ball models: GLS_SHARED_DATA is not set")
+        print("skip q-ball models: GLS_TEST_DATA is not set")
     return int(report.failures > 0)
 
 

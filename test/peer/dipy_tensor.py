@@ -1,6 +1,6 @@
 """Compares FA, eigenvalues and tensors with DIPY's weighted least squares.
 
-usage: dipy_tensor.py PEER_FIT_DUMP [DATA_FOLDER]    the folder defaults to $GLS_SHARED_DATA; exit status 77 where it is absent
+usage: dipy_tensor.py PEER_FIT_DUMP [DATA_FOLDER]    the folder defaults to $GLS_TEST_DATA; exit status 77 where it is absent
        dipy_tensor.py --golden                       prints the golden numbers of test/unit/tensor.c
 """
 import os
@@ -121,7 +121,7 @@ def golden():
 def main():
     if sys.argv[1:] == ["--golden"]:
         return golden()
-    tool, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.environ.get("GLS_SHARED_DATA", "")
+    tool, folder = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else os.environ.get("GLS_TEST_DATA", "")
     with tempfile.TemporaryDirectory() as work:
         ok = noise(tool, work)
         if not os.path.exists(os.path.join(folder, "small_64D.nii")):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tracks the real crops that tests may use, from the files to TRX, TRK and TCK, and reads the results with nibabel and trx-python.
 
-Usage: real_data.py GLSLINES WORK    The crops are looked for in $GLS_SHARED_DATA; status 77 where they are absent.
+Usage: real_data.py GLSLINES WORK    The crops are looked for in $GLS_TEST_DATA; status 77 where they are absent.
 """
 import json
 import os
@@ -60,7 +60,7 @@ def track(tool, data, name, work):
 
 def main():
     tool, work = os.path.abspath(sys.argv[1]), sys.argv[2]
-    data = os.environ.get("GLS_SHARED_DATA", "")
+    data = os.environ.get("GLS_TEST_DATA", "")
     if not os.path.isfile(os.path.join(data, CROPS["small_64D"])):
         print("the real crops are not here")
         return 77

@@ -138,14 +138,14 @@ static void test_permissions(void **state)
     const char *path = scratch("mode"), *link = scratch("link"), *folder = scratch("m");
     mkdir(folder, 0777);
     mode_t before = umask(027);
-    assert_int_equal(gls_file_write(path, false, "one", 3), GLS_OK);
+    assert_int_equal(gls_file_write(path, false, NULL, "one", 3), GLS_OK);
     assert_int_equal(mode_of(path), 0640);
     umask(before);
-    assert_int_equal(gls_file_write(path, false, "two", 3), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_file_write(path, false, NULL, "two", 3), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), "/mode: exists already and is not overwritten"));
     chmod(path, 0604);
     assert_int_equal(symlink(path, link), 0);
-    assert_int_equal(gls_file_write(link, true, "three", 5), GLS_OK);
+    assert_int_equal(gls_file_write(link, true, NULL, "three", 5), GLS_OK);
     struct stat st;
     assert_int_equal(lstat(link, &st), 0);
     assert_true(S_ISLNK(st.st_mode)); /* the file behind it was replaced */
@@ -158,7 +158,7 @@ static void test_permissions(void **state)
     free(text);
     assert_int_equal(gls_file_read(path, 4, &text, &n), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "too large"));
-    assert_int_equal(gls_file_write("/dev/null", true, "x", 1), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_file_write("/dev/null", true, NULL, "x", 1), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), "not a regular file"));
 }
 

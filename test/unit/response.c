@@ -121,12 +121,12 @@ static void selection(void **state)
 static void real_data(void **state)
 {
     (void)state;
-    const char *folder = getenv("GLS_SHARED_DATA");
+    const char *folder = getenv("GLS_TEST_DATA");
     char dwi_path[512], bval[512], bvec[512];
     snprintf(dwi_path, sizeof dwi_path, "%s/small_64D.nii", folder ? folder : "");
     snprintf(bval, sizeof bval, "%s/small_64D.bval", folder ? folder : "");
     snprintf(bvec, sizeof bvec, "%s/small_64D.bvec", folder ? folder : "");
-    if (!folder || access(dwi_path, R_OK) != 0) skip();
+    if (!folder || access(dwi_path, R_OK) != 0) leave_out("DATA", "DIPY's small_64D in the folder GLS_TEST_DATA");
     gls_image *dwi = NULL;
     gls_gradients *table = NULL;
     gls_gradients_options frame = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};

@@ -62,7 +62,8 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
         if (status == GLS_OK && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
                     gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
-        if (status != GLS_ERR_MEMORY || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1)) return status;
+        if (!gls_status_is_memory(status) || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1))
+            return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
         gls_status planned = gls_track_plan_make(&t->params, gls_device_get_info(t->device), input, &t->plan);
@@ -83,7 +84,7 @@ static gls_status fit_model(gls_engine *t, const gls_track_input *input)
 {
     gls_status status = create_model(t, input);
     const gls_field_kind *kind = t->model_plan.field.kind;
-    if (status != GLS_ERR_MEMORY || !kind || !kind->can_shrink || !kind->can_shrink(&t->model_plan.field))
+    if (!gls_status_is_memory(status) || !kind || !kind->can_shrink || !kind->can_shrink(&t->model_plan.field))
         return status;
     gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in a quarter of %.1f MiB",
             gls_device_get_info(t->device)->renderer, (double)t->model_plan.field.bytes / 1048576.0);

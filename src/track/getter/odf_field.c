@@ -56,6 +56,11 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
+static gls_status fail_empty(void)
+{
+    return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive: all values are 0, negative or no numbers");
+}
+
 static bool has_coefficients(const gls_odf_source *odf)
 {
     return odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
@@ -101,7 +106,7 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
     const gls_odf_source *odf = input->odf;
     odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels};
     float largest = largest_value(odf);
-    if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+    if (largest <= 0) return fail_empty();
     /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 /
      * sqrt(4 pi) */
     double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
@@ -112,6 +117,7 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
 gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
                                          const uint32_t *place, size_t *failed)
 {
+    if (largest_value(input->odf) <= 0) return fail_empty();
     const odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = input->odf->sphere->n, .scale = 1};
     return fill(models, n, input, amplitude_block, &f, place, failed);
 }

@@ -101,7 +101,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
     char reason[512];
     for (;;) {
         bool lost = status == GLS_ERR_LOST;
-        if (!lost && (status != GLS_ERR_MEMORY || batch == 1 || !t->engine[w->index])) return status;
+        if (!lost && (!gls_status_is_memory(status) || batch == 1 || !t->engine[w->index])) return status;
         snprintf(reason, sizeof reason, "%s", gls_last_error());
         if (lost && w->losses == GLS_MAX_LOSSES)
             return gls_fail(status, "%s (%d times since seed %" PRIu64 " was due)", reason, GLS_MAX_LOSSES + 1, seed);
@@ -159,8 +159,8 @@ static gls_status track_range(gls_worker *w, gls_range *range)
 static void leave(gls_worker *w, gls_status status)
 {
     gls_run *run = w->run;
-    bool device_failed =
-        status == GLS_ERR_LOST || status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED;
+    bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
+                         status == GLS_ERR_UNSUPPORTED;
     pthread_mutex_lock(&run->queue.lock);
     bool others = --run->n_alive > 0;
     pthread_mutex_unlock(&run->queue.lock);

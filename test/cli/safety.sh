@@ -1,0 +1,170 @@
+# Nothing is overwritten that should not be, nothing is left behind, and files that belong together come together. Sourced by run.sh.
+files="$dwi $bval $bvec $mask $roi"
+few="--nseeds 100 --sphere small -q"
+
+# one_line CODE TEXT: how the last run has to have failed
+one_line() {
+    [ "$code" -eq "$1" ] || note "exit code $code, not $1: $2"
+    grep -qF -e "$2" "$work/stderr" || note "the message does not name '$2'"
+}
+
+# a sphere on which a hull once overflowed
+printf '1 1 2\n0 1 0\n1 0 1\n0 1 1\n-1 1 0\n1 -1 1\n1 1 1\n1 1 -1\n' >"$work/eight.txt"
+run track $files --sphere "$work/eight.txt" --dg det --nseeds 3 -o x.trx -q
+[ "$code" -lt 128 ] || note "a sphere of eight directions: exit code $code"
+clean
+
+# the sidecar is never the tractogram, under whatever name
+fails 4 "another output" track $files $few -o a.trx --sidecar ./a.trx
+mkdir "$work/bad/folder"
+fails 4 "another output" track $files $few -o a.trx --sidecar "../bad/../out/a.trx"
+for force in "" --force; do
+    echo old >"$work/out/a.trx"
+    ln "$work/out/a.trx" "$work/out/hard.json"
+    ln -s a.trx "$work/out/soft.json"
+    for name in hard.json soft.json; do
+        run track $files $few -o a.trx --sidecar $name $force
+        one_line 4 "a.trx"
+        grep -qx old "$work/out/a.trx" || note "the tractogram was changed through $name"
+    done
+    clean
+done
+
+# inputs and special files stay, with --force, too
+cp -r "$i" "$work/own"
+cp "$mask" "$work/own/s_fa.nii.gz"
+sum=$(cat "$work"/own/*.* | cksum)
+o=$work/own
+for name in dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz; do
+    run track "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/mask.nii.gz" "$o/roi.nii.gz" $few -o a.trx --sidecar "$o/$name" --force
+    one_line 4 "is an input"
+done
+run fit "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/s_fa.nii.gz" "$o/s" --force -q
+one_line 4 "is an input"
+[ "$(cat "$work"/own/*.* | cksum)" = "$sum" ] || note "an input was changed"
+[ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
+mkfifo "$work/out/fifo"
+ln -s nowhere "$work/out/soft"
+for node in fifo soft /dev/null; do
+    run track $files $few -o a.trx --sidecar $node --force
+    one_line 4 "$node"
+    run score --json $node --force --nseeds 10 -q
+    one_line 4 "$node"
+    run bench --json $node --force -q
+    one_line 4 "$node"
+done
+[ -p "$work/out/fifo" ] && [ -L "$work/out/soft" ] && [ -c /dev/null ] || note "a special file was replaced"
+clean
+
+# standard descriptors that are closed get no file's contents
+(cd "$work/out" && "$tool" track $files --nseeds 100 --sphere small -o a.trx <&- >&- 2>&-)
+require python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out/a.json"
+clean
+
+# killed at any moment, the program leaves nothing
+folder_of() { find "$work/out" -type f | wc -l; }
+for signal in KILL HUP PIPE XCPU USR1 TERM; do
+    (cd "$work/out" && exec "$tool" track $files --nseeds 20000000 --sphere small -o a.trx >"$work/stdout" 2>"$work/stderr") &
+    child=$!
+    until grep -q 'seeds' "$work/stderr" || ! kill -0 $child 2>/dev/null; do sleep 0.1; done
+    sleep 0.5
+    kill -$signal $child 2>/dev/null
+    [ $signal != PIPE ] || { sleep 0.2; kill -TERM $child; } # which is ignored
+    wait $child
+    code=$?
+    [ $code -ge 128 ] || note "signal $signal: exit code $code"
+    require test "$(folder_of)" -eq 0
+    clean
+done
+for pause in 0.3 0.6 0.9; do
+    (cd "$work/out" && exec "$tool" phantom p --shape 40 44 40 -q) &
+    child=$!
+    sleep $pause
+    kill -KILL $child
+    wait $child
+    left=$(find "$work/out" -name '.*' -type f | wc -l)
+    [ "$left" -eq 0 ] || note "phantom: $left hidden files after SIGKILL"
+    all=$(folder_of)
+    [ "$all" -eq 0 ] || [ -s "$work/out/p/dwi.nii.gz" ] || note "phantom: a part of the files after SIGKILL"
+    clean
+done
+
+# a full disk is an error of the output, and leaves nothing
+for command in "track $files $few --nseeds 5000 -o a.trx" "fit $dwi $bval $bvec $mask f -q" "phantom p --shape 18 20 18 -q"; do
+    (cd "$work/out" && ulimit -f 16 && exec "$tool" $command >"$work/stdout" 2>"$work/stderr")
+    code=$?
+    one_line 4 "File too large"
+    require test "$(folder_of)" -eq 0
+    clean
+done
+
+# a sidecar that appears during the run stays; nothing of the run is left then
+(cd "$work/out" && exec "$tool" track $files --nseeds 3000 --sphere small --chunk-size 100 -o a.trx --sidecar s.json >"$work/stdout" 2>"$work/stderr") &
+child=$!
+until grep -q 'seeds' "$work/stderr" || ! kill -0 $child 2>/dev/null; do sleep 0.05; done
+echo mine >"$work/out/s.json"
+wait $child
+code=$?
+one_line 4 "s.json: exists already"
+grep -qx mine "$work/out/s.json" || note "a sidecar that appeared meanwhile was overwritten"
+require test "$(folder_of)" -eq 1
+clean
+# two runs of one stem at once: a sidecar each
+for suffix in trx tck; do
+    (cd "$work/out" && exec "$tool" track $files $few -o st.$suffix 2>"$work/stderr.$suffix") &
+    eval "child_$suffix=$!"
+done
+wait "$child_trx" || note "first of two runs"
+wait "$child_tck" || note "second of two runs"
+require test "$(folder_of)" -eq 4
+clean
+
+# damaged shards: bad input, by its name
+succeeds track $files $few --shard 1/2 -o s.tck --sidecar none
+succeeds track $files $few --shard 2/2 -o s.tck --sidecar none
+mv "$work"/out/s_shard-*.tck "$work/"
+python3 - "$work/s_shard-1of2.tck" "$work/bad" <<'PYTHON'
+import sys
+data = open(sys.argv[1], "rb").read()
+start = int(data[data.index(b"file: . ") + 8:].split()[0])
+for number, (at, value) in enumerate([(start, b"\0\0\xc0\x7f"), (start + 4, b"\0\0\x80\x7f"), (len(data) - 12, b"\0\0\0\0"), (40, b"\xff"), (start + 24, b"\1\2\3\4")]):
+    open(f"{sys.argv[2]}/shard{number}.tck", "wb").write(data[:at] + value + data[at + len(value):])
+for share in (3, 9):
+    open(f"{sys.argv[2]}/cut{share}.tck", "wb").write(data[: len(data) * share // 10])
+PYTHON
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+for shard in "$work"/bad/shard*.tck "$work"/bad/cut*.tck; do
+    fails 3 "$shard" merge -o o.tck "$shard" "$work/s_shard-2of2.tck" --sidecar none
+done
+
+# ODFs without a positive value, for every getter that takes them
+python3 - "$b/sh15.nii.gz" "$work/bad" <<'PYTHON'
+import gzip, struct, sys
+image = bytearray(gzip.open(sys.argv[1]).read())
+start = int(struct.unpack_from("<f", image, 108)[0])
+struct.pack_into("<2h", image, 70, 16, 32)
+for name, value in (("zero", 0.0), ("nan", float("nan"))):
+    body = struct.pack("<f", value) * (len(image) - start)
+    gzip.open(f"{sys.argv[2]}/{name}.nii.gz", "wb", 1).write(image[:start] + body)
+PYTHON
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+for dg in prob det ptt; do
+    for name in zero nan; do
+        fails 3 "nowhere positive" track --sh "$b/$name.nii.gz" --fa "$mask" --roi "$roi" --dg $dg --nseeds 10
+    done
+done
+
+# a vector that is no number is told where it does not matter, and refused where it does
+sed '2s/^ *[^ ]*/nan/' "$bvec" >"$work/b0.bvec"
+run track "$dwi" "$bval" "$work/b0.bvec" "$mask" "$roi" --nseeds 10 --sphere small -v -o n.trx
+[ "$code" -eq 0 ] || note "a vector of a b0 that is no number: exit code $code"
+grep -q 'b0.bvec: volume 0 .*not a finite number' "$work/stderr" || note "a vector of a b0 that is no number is not told"
+clean
+
+# limits that are none
+for limits in texture_3d=x texture=64 texture_3d 'texture_3d=64;' gles32; do
+    (cd "$work/out" && GLSLINES_FORCE_LIMITS=$limits "$tool" track $files $few -o a.trx >"$work/stdout" 2>"$work/stderr")
+    code=$?
+    one_line 2 GLSLINES_FORCE_LIMITS
+    require test "$(folder_of)" -eq 0
+done

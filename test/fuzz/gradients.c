@@ -1,0 +1,23 @@
+/* Any bytes as b-values and, after the first NUL, b-vectors: an error or a table, never a crash. */
+#include <glslines/gradients.h>
+
+#include "file.h"
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    char bval[64], bvec[64];
+    const uint8_t *end = bytes ? memchr(data, 0, bytes) : NULL;
+    size_t n = end ? (size_t)(end - data) : bytes, rest = end ? bytes - n - 1 : 0;
+    int first = fuzz_file(data, n, bval), second = fuzz_file(data + bytes - rest, rest, bvec);
+    for (size_t volumes = 1; volumes <= 6; volumes++) {
+        gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+        gls_gradients *table = NULL;
+        if (!fuzz_ok(gls_gradients_read(bval, bvec, &options, NULL, volumes, &table))) continue;
+        if (table->n != volumes || table->n_b0 == 0) abort();
+        gls_gradients_destroy(table);
+    }
+    close(first);
+    close(second);
+    return 0;
+}
