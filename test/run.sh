@@ -115,8 +115,9 @@ stage_threads() {
     header "threads: data races"
     # libarcher tells the sanitizer how OpenMP's threads wait for each other
     archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
-    CC=clang check "build with ThreadSanitizer" configure_and_build build/threads -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
-    export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:halt_on_error=0:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
+    CC=clang check "configure with ThreadSanitizer" quietly cmake -S . -B build/threads -G Ninja -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
+        check "build with ThreadSanitizer" quietly cmake --build build/threads -j "$jobs" --target unit_courier unit_stream unit_order unit_image_write gpu_group || return
+    export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
     run_ctest build/threads -L threads
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
 }
