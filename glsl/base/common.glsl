@@ -15,10 +15,10 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // group, of which there are SLOTS at most, GROUP_SLOTS in fact.
 //
 // SLOT_ARRAY(type, name, size) is an array for each streamline, SLOT_ELEMENT(name, size, i) its element i, which other
-// lanes see after lane_sync(). lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane;
-// lane_of: the value of a given lane; lane_chosen: that of the first lane that chose itself; lane_lead: that of the lane
-// for which lane_leads() is true, which speaks for the streamline. lane_place: the places of the lanes that want one,
-// from count on, which goes on behind them.
+// lanes see after lane_sync(). lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane; lane_of:
+// the value of a given lane; lane_chosen: that of the first lane that chose itself; lane_lead: that of the lane for
+// which lane_leads() is true, which speaks for the streamline. lane_place: the places of the lanes that want one, from
+// count on, which goes on behind them.
 #include <lanes>
 
 // For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a

@@ -7,7 +7,8 @@ bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out 
         candidate = draw_candidate(draw, c, start);
         float total = start;
         // while samples of 1 to the probe's end, and rounding, would do
-        for (int q = FIRST_SAMPLE; q <= PROBE_STEPS && total + 1.001 * float(PROBE_STEPS + 1 - q) >= candidate.least; q++)
+        float least = candidate.least;
+        for (int q = FIRST_SAMPLE; q <= PROBE_STEPS && total + 1.001 * float(PROBE_STEPS + 1 - q) >= least; q++)
             total += probe_sample(p, frame, candidate.k, candidate.bend, q);
         if (total >= candidate.least) return true;
     }

@@ -51,8 +51,8 @@ void cmd_print_overview(FILE *out)
     }
     fputs("\nTopics of the manual:\n", out);
     for (const manual_topic *topic = manual_topics; topic->name; topic++) {
-        fprintf(out, "  %-16s", topic->name);
-        cmd_wrap(out, manual_topic_title(topic, title, sizeof title), 18, 18, width);
+        fprintf(out, "  %-20s", topic->name);
+        cmd_wrap(out, manual_topic_title(topic, title, sizeof title), 22, 22, width);
     }
     fputs("\nExit codes:\n", out);
     cmd_help_exit_codes(out, width);
