@@ -123,7 +123,8 @@ static inline void assert_sums(const gls_track_result *r)
     for (int v = 0; v < GLS_VERDICT_COUNT; v++) verdicts += r->verdicts[v];
     assert_true(verdicts == r->directions && r->verdicts[GLS_VERDICT_KEPT] == r->streamlines);
     assert_true(r->truncated <= r->streamlines && r->seeds_without_direction <= r->seeds);
-    assert_true(r->directions >= r->seeds - r->seeds_without_direction - r->seeds_rejected && r->points >= r->streamlines);
+    assert_true(r->directions >= r->seeds - r->seeds_without_direction - r->seeds_rejected &&
+                r->points >= r->streamlines);
 }
 
 #endif
