@@ -181,7 +181,7 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
     gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask") : GLS_OK;
     if (status == GLS_OK) status = check_shells(gradients, n_tissues);
     for (size_t t = 0; t < n_tissues && status == GLS_OK; t++) {
-        char name[32];
+        char name[48];
         snprintf(name, sizeof name, "response of tissue %zu", t + 1);
         status = gls_tissue_response_check(response[t], name, gradients, true);
     }
