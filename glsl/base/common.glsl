@@ -1,71 +1,28 @@
-// Parameters, the mapping of invocations to streamlines, and the counters of the random numbers.
-//
-// LANES invocations work on one streamline: 1, or a whole subgroup (SUBGROUP). All of them hold the same state of the streamline; LANE tells them apart in loops over
-// vertices and measurements, and the lane_* functions join their parts. SLOT tells apart the streamlines of a work group, of which there are SLOTS at most.
+// What every tracking kernel begins with: parameters, the lanes of a streamline, and the counters of random numbers.
 layout(local_size_x = GROUP_SIZE) in;
 
+#include "base/constants.glsl"
 #define FIELD(type, name) type name;
 layout(std140, binding = 0) uniform Params {
-#include "layout/track_params.h"
+#include "layout/track_params.def"
 } params;
 
-#if SUBGROUP
-#define LANE int(gl_SubgroupInvocationID)
-#define SLOT gl_SubgroupID
-#define GROUP_SLOTS gl_NumSubgroups
-#if !defined(LANES)
-#define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
-#endif
-float lane_sum(float x) { return subgroupAdd(x); }
-float lane_max(float x) { return subgroupMax(x); }
-float lane_min(float x) { return subgroupMin(x); }
-#if LANES_IN_STEP
-// NVIDIA's compiler makes a barrier of a subgroup one of the whole device's memory, which empties the L1 cache. Its lanes meet again after every branch without one, and a
-// subgroup's accesses to shared memory keep their order.
-void lane_sync() { subgroupMemoryBarrierShared(); }
-#else
-void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
-#endif
-uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
-uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
-int lane_lowest(int x) { return subgroupMin(x); }
-// The places of the lanes that want one, from count on; count goes on behind them.
-int lane_place(bool wanted, inout uint count)
-{
-    uvec4 votes = subgroupBallot(wanted);
-    uint place = count + subgroupBallotExclusiveBitCount(votes);
-    count += subgroupBallotBitCount(votes);
-    return int(place);
-}
-// An array for each streamline.
-#define SLOT_ARRAY(type, name, size) shared type name[SLOTS * (size)]
-#define SLOT_ELEMENT(name, size, i) name[int(SLOT) * (size) + (i)]
-// The value of the one lane that chose itself.
-vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
-#else
-#define LANE 0
-#define LANES 1
-#define SLOT gl_LocalInvocationIndex
-#define GROUP_SLOTS uint(GROUP_SIZE)
-float lane_sum(float x) { return x; }
-float lane_max(float x) { return x; }
-float lane_min(float x) { return x; }
-void lane_sync() {}
-uint lane_upto(uint x) { return x; }
-uint lane_last(uint x) { return x; }
-int lane_lowest(int x) { return x; }
-int lane_place(bool wanted, inout uint count)
-{
-    count += wanted ? 1u : 0u;
-    return int(count) - 1;
-}
-#define SLOT_ARRAY(type, name, size) type name[size]
-#define SLOT_ELEMENT(name, size, i) name[i]
-vec3 lane_chosen(vec3 x, bool chosen) { return x; }
-#endif
+// Room for what the guide remembers of a half.
+const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
-// For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a longer one walks through end in memory, and compiling that
-// takes Mesa minutes.
+// LANES invocations work on one streamline, and all of them hold the same state of it. LANE tells them apart in loops
+// over vertices and measurements, and the lane_* functions join their parts. SLOT tells apart the streamlines of a work
+// group, of which there are SLOTS at most, GROUP_SLOTS in fact.
+//
+// SLOT_ARRAY(type, name, size) is an array for each streamline, SLOT_ELEMENT(name, size, i) its element i, which other
+// lanes see after lane_sync(). lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane;
+// lane_last: the value of the last lane; lane_of: that of a given lane; lane_chosen: that of the first lane that chose
+// itself; lane_lead: that of the lane for which lane_leads() is true, which speaks for the streamline. lane_place: the
+// places of the lanes that want one, from count on, which goes on behind them.
+#include <lanes>
+
+// For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a
+// longer one walks through end in memory, and compiling that takes Mesa minutes.
 #define EACH_COEFFICIENT(statement)                                 \
     for (int j = 0; j < min(N_COEFFICIENTS, 32); j++) { statement } \
     for (int j = 32; j < N_COEFFICIENTS; j++) { statement }
@@ -73,7 +30,7 @@ vec3 lane_chosen(vec3 x, bool chosen) { return x; }
 // Where in the random sequence a draw lies: nothing of the batch, the device or the launch enters.
 struct Draw {
     uint block;     // attempt << 16, plus the block within the attempt
-    uint step;      // step | half << 31
+    uint step;      // number of the step, STEP_BACKWARD in the backward half
     uint seed_lo;
     uint seed_hi;   // upper bits of the seed's index | direction << 16 | 1 << 31
 };
@@ -84,7 +41,8 @@ uint draw_stream(uint seed_hi, uint direction) { return (seed_hi & 0xffffu) | (d
 
 uvec4 draw_block(Draw draw, uint block)
 {
-    return philox(uvec4(draw.block + block, draw.step, draw.seed_lo, draw.seed_hi), uvec2(params.key_lo, params.key_hi));
+    uvec4 counter = uvec4(draw.block + block, draw.step, draw.seed_lo, draw.seed_hi);
+    return philox(counter, uvec2(params.key_lo, params.key_hi));
 }
 
 // Directions of an antipodal sphere stand for both senses.

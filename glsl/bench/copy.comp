@@ -6,5 +6,8 @@ layout(std430, binding = 1) writeonly buffer To { vec4 to[]; };
 void main()
 {
     uint n = gl_NumWorkGroups.x * uint(GROUP_SIZE);
-    for (int t = 0; t < COPY_TURNS; t++) to[gl_GlobalInvocationID.x + uint(t) * n] = from[gl_GlobalInvocationID.x + uint(t) * n];
+    for (int t = 0; t < COPY_TURNS; t++) {
+        uint i = gl_GlobalInvocationID.x + uint(t) * n;
+        to[i] = from[i];
+    }
 }

@@ -1,4 +1,5 @@
-// Ceiling of trilinear samples: neighbouring invocations sample neighbouring places of a texture that fits the caches, so that the sampler is all that limits.
+// Ceiling of trilinear samples: neighbouring invocations sample neighbouring places of a texture that fits the caches,
+// so that the sampler is all that limits.
 layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform float stride; // of a turn, in texture coordinates
 layout(std430, binding = 1) writeonly buffer To { float to[]; };

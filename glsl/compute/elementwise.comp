@@ -1,5 +1,6 @@
-// Four elements an invocation, loaded and stored as vectors. DECLARATIONS: the arrays as blocks, the scalars as uniforms, and the statements as a function;
-// BODY: the vectors, a call for each element, and what was written put back.
+// Four elements an invocation, loaded and stored as vectors. DECLARATIONS: the arrays as blocks, the scalars as
+// uniforms, and the statements as a function; BODY: the vectors, a call for each element, and what was written put
+// back.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform uint gls_count;

@@ -1,5 +1,6 @@
-// C = A B, row-major float32, for a rectangle of C and a range of k. VARIANT: matmul_tiles.glsl (hardware) or matmul_registers.glsl (software renderers).
-// ALIGNED: rows of A and B begin at multiples of 4 elements, so that four of them are one load.
+// C = A B, row-major float32, for a rectangle of C and a range of k. VARIANT: matmul_tiles.glsl (hardware) or
+// matmul_registers.glsl (software renderers). ALIGNED: rows of A and B begin at multiples of 4 elements, so that four
+// of them are one load.
 layout(location = 0) uniform uint rows;      // of A and C, up to the last one of this run
 layout(location = 1) uniform uint columns;   // of B and C
 layout(location = 2) uniform uint depth;     // columns of A, rows of B
@@ -28,7 +29,8 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Beyond an edge the last element is loaded, so that nothing branches; then what lies beyond the depth is made 0, and what lies beyond rows and columns is not stored.
+// Beyond an edge the last element is loaded, so that nothing branches; then what lies beyond the depth is made 0, and
+// what lies beyond rows and columns is not stored.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));

@@ -1,5 +1,6 @@
-// An invocation makes 16 x 16 of C in registers and shares nothing: where a load costs as much as many multiplications, what counts is how often a loaded value
-// is used. Indices of arrays are constants, and nothing branches in the loop: rows and columns beyond the edges repeat the last ones, and are not stored.
+// An invocation makes 16 x 16 of C in registers and shares nothing: where a load costs as much as many multiplications,
+// what counts is how often a loaded value is used. Indices of arrays are constants, and nothing branches in the loop:
+// rows and columns beyond the edges repeat the last ones, and are not stored.
 layout(local_size_x = 16) in;
 
 #define SIDE 16u
@@ -12,18 +13,18 @@ layout(local_size_x = 16) in;
 #endif
 
 #define SUM(i, j) sum[4 * (i) + (j)] += av.x * b0[j] + av.y * b1[j] + av.z * b2[j] + av.w * b3[j];
-#define ROW(i)                                                                                                                            \
-    {                                                                                                                                     \
-        vec4 av = GET_A(i, k);                                                                                                            \
-        SUM(i, 0)                                                                                                                         \
-        SUM(i, 1)                                                                                                                         \
-        SUM(i, 2)                                                                                                                         \
-        SUM(i, 3)                                                                                                                         \
+#define ROW(i)                                                                                                         \
+    {                                                                                                                  \
+        vec4 av = GET_A(i, k);                                                                                         \
+        SUM(i, 0)                                                                                                      \
+        SUM(i, 1)                                                                                                      \
+        SUM(i, 2)                                                                                                      \
+        SUM(i, 3)                                                                                                      \
     }
-#define STORE(i)                                                                                                                          \
-    store_c(row + uint(i), column, sum[4 * (i)]);                                                                                         \
-    store_c(row + uint(i), column + 4u, sum[4 * (i) + 1]);                                                                                \
-    store_c(row + uint(i), column + 8u, sum[4 * (i) + 2]);                                                                                \
+#define STORE(i)                                                                                                       \
+    store_c(row + uint(i), column, sum[4 * (i)]);                                                                      \
+    store_c(row + uint(i), column + 4u, sum[4 * (i) + 1]);                                                             \
+    store_c(row + uint(i), column + 8u, sum[4 * (i) + 2]);                                                             \
     store_c(row + uint(i), column + 12u, sum[4 * (i) + 3]);
 #define ALL(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #define ZERO(i) sum[4 * (i)] = sum[4 * (i) + 1] = sum[4 * (i) + 2] = sum[4 * (i) + 3] = vec4(0.0);

@@ -1,7 +1,8 @@
-// A work group makes a square of TILE x TILE in SLICES shares of the depth: each share takes strips of A and B, 8 wide, into shared memory, every SLICES-th one,
-// and its invocations make PER x PER of the square in registers, in squares of 4 x 4 far apart, so that neighbours read neighbouring vectors. While a strip is
-// used the next one is on its way. At the end the shares are added up. Sums are indexed by constants only: they have to stay in registers.
-// From outside: TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
+// A work group makes a square of TILE x TILE in SLICES shares of the depth: each share takes strips of A and B, 8 wide,
+// into shared memory, every SLICES-th one, and its invocations make PER x PER of the square in registers, in squares of
+// 4 x 4 far apart, so that neighbours read neighbouring vectors. While a strip is used the next one is on its way. At
+// the end the shares are added up. Sums are indexed by constants only: they have to stay in registers. From outside:
+// TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
 #define SIDE (TILE / uint(PER))    // invocations along a side
 #define SHARE (SIDE * SIDE)        // invocations of a slice
@@ -13,11 +14,11 @@ layout(local_size_x = INVOCATIONS) in; // SHARE * SLICES
 shared vec4 strip_a[SLICES * VECTORS]; // [slice][k][row / 4]
 shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 
-#define FETCH(from)                                                                                                                       \
-    for (uint l = 0u; l < LOADS; l++) {                                                                                                   \
-        uint v = me + l * SHARE;                                                                                                          \
-        next_a[l] = edge_a(row + v / 2u, (from) + v % 2u * 4u);                                                                           \
-        next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                                      \
+#define FETCH(from)                                                                                                    \
+    for (uint l = 0u; l < LOADS; l++) {                                                                                \
+        uint v = me + l * SHARE;                                                                                       \
+        next_a[l] = edge_a(row + v / 2u, (from) + v % 2u * 4u);                                                        \
+        next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                   \
     }
 
 // What is written out here some compilers do not unroll.
@@ -29,14 +30,17 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 #endif
 #define SUM(i, j) sum[(i) * PARTS + (j)]
 #define ZERO(i, j) SUM(i, j) = vec4(0.0);
-// one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at least
-#define JOIN(i, j)                                                                                                                        \
-    strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                                          \
-    barrier();                                                                                                                            \
-    if (slice == 0u)                                                                                                                      \
-        for (uint s = 1u; s < SLICES; s++) SUM(i, j) += strip_a[s * SHARE + me];                                                          \
+// one vector of every invocation at a time, in the place of the strips, of which every invocation fetched one vector at
+// least
+#define JOIN(i, j)                                                                                                     \
+    strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                       \
+    barrier();                                                                                                         \
+    if (slice == 0u)                                                                                                   \
+        for (uint s = 1u; s < SLICES; s++) SUM(i, j) += strip_a[s * SHARE + me];                                       \
     barrier();
-#define STORE(i, j) store_c(row + y * 4u + uint((i) % 4) + uint((i) / 4) * (TILE / 2u), column + x * 4u + uint(j) * (TILE / 2u), SUM(i, j));
+#define STORE(i, j)                                                     \
+    store_c(row + y * 4u + uint((i) % 4) + uint((i) / 4) * (TILE / 2u), \
+            column + x * 4u + uint(j) * (TILE / 2u), SUM(i, j));
 
 void main()
 {

@@ -1,11 +1,12 @@
-// Direction getter: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008; see <glslines/qball.h> for the formulas).
+// Direction getter: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008; see <glslines/qball.h>
+// for the formulas).
 //
-// The volume holds, for each voxel, the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals: all are linear in the signal, so that interpolating
-// them is interpolating the signal.
+// The field holds, for each voxel, the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals:
+// all are linear in the signal, so that interpolating them is interpolating the signal.
 #include "base/math.glsl"
 #include "odf/peaks.glsl"
 #include "getter/boot_fit.glsl"
-#include <boot_mapping>
+#include <boot_sample>
 #include "getter/boot_choose.glsl"
 
 void prepare_getter() {}

@@ -1,13 +1,13 @@
-// Bootstrap sample and ODF, a subgroup together: measurements, random blocks and vertices are dealt out to the lanes, the signal lies in shared memory. Matrices are stored
-// column by column in the model buffer, so that neighbouring lanes read neighbouring words.
-shared float channels[SLOTS * VOLUME_CHANNELS];
-shared float resampled[SLOTS * N_BLOCKS * 8];
+// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Matrices are stored column by
+// column in the model buffer, so that neighbouring lanes read neighbouring words.
+SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
+SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
-#define CHANNEL(i) channels[int(SLOT) * VOLUME_CHANNELS + (i)]
+#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 #define RESIDUAL(i) CHANNEL(VOLUME_COEFFICIENT_CHANNELS + (i))
 float fitted[N_COEFFICIENTS];
 
-#define RESAMPLED(i) resampled[int(SLOT) * N_BLOCKS * 8 + (i)]
+#define RESAMPLED(i) SLOT_ELEMENT(resampled, N_BLOCKS * 8, i)
 
 void sample_volume(vec3 p)
 {
@@ -41,13 +41,15 @@ void resample(Draw draw)
 }
 
 #if HAVE_MEASURED
-// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals have lost.
+// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals
+// have lost.
 void use_measured()
 {
     float mean = 0.0;
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) mean -= RESIDUAL(i) * MODEL_FLOAT(MODEL_MEAN + i);
     mean = lane_sum(mean);
-    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) RESAMPLED(i) = (RESIDUAL(i) + mean) * MODEL_FLOAT(MODEL_MEASURED + i);
+    for (int i = LANE; i < N_MEASUREMENTS; i += LANES)
+        RESAMPLED(i) = (RESIDUAL(i) + mean) * MODEL_FLOAT(MODEL_MEASURED + i);
     lane_sync();
 }
 #endif
@@ -71,7 +73,8 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         int j = 0;
         for (int l = 0; l <= SH_ORDER; l += 2) {
             float input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int m = -l; m <= l; m++, j++) fitted[j] += MODEL_FLOAT(MODEL_FIT + j * N_MEASUREMENTS + i) * input_l;
+            for (int m = -l; m <= l; m++, j++)
+                fitted[j] += MODEL_FLOAT(MODEL_FIT + j * N_MEASUREMENTS + i) * input_l;
         }
     }
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);

@@ -1,6 +1,7 @@
-// Bootstrap sample and ODF, one invocation: the matrices are literals in generated rows, see src/track/tables.c. The rows call the macros below; k and n are the numbers of
-// coefficients and measurements.
-float channel[VOLUME_CHANNELS]; // k coefficients of the hat fit, the mean b0 signal, filling; from VOLUME_COEFFICIENT_CHANNELS on the residuals
+// Bootstrap sample, written out for one invocation: the matrices are literals in generated rows, which call the macros
+// below; k and n are the numbers of coefficients and measurements.
+// k coefficients of the hat fit, the mean b0 signal, filling; from VOLUME_COEFFICIENT_CHANNELS on the residuals
+float channel[VOLUME_CHANNELS];
 float coefficient[N_COEFFICIENTS];
 float fitted[N_COEFFICIENTS];
 
@@ -46,7 +47,8 @@ void resample(Draw draw, float inverse_s0)
 }
 
 #if HAVE_MEASURED
-// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals have lost.
+// The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals
+// have lost.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
 #define MEASURED(i, w) s += (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
 void use_measured(float inverse_s0)

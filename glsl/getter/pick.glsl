@@ -1,7 +1,9 @@
-// Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to the ODF) and deterministic (the largest value).
-// The last direction is itself a vertex, aux.x, so that the cone is a table of bits.
+// Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
+// the ODF) and deterministic (the largest value). The last direction is itself a vertex, aux.x, so that the cone is a
+// table of bits.
 //
-// Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in both mappings, and no vertex of weight 0 can be drawn.
+// Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in
+// all mappings, and no vertex of weight 0 can be drawn.
 #include "odf/sphere.glsl"
 #include <odf>
 #include <pick>

@@ -1,4 +1,4 @@
-// Choice of a vertex, a subgroup together.
+// Choice of a vertex in loops, the vertices dealt out to the lanes.
 float cone_value(int v, uint from, float level)
 {
     bool in_cone = (MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + v / 32) >> uint(v % 32) & 1u) != 0u;
@@ -23,17 +23,17 @@ int pick_vertex(uint from, Draw draw)
             best = v;
         }
     }
-    float winner = subgroupMax(largest);
-    best = subgroupMin(largest == winner ? best : N_VERTICES);
+    float winner = lane_max(largest);
+    best = lane_min(largest == winner ? best : N_VERTICES);
     lane_sync();
     return winner > 0.0 ? best : -1;
 #else
-    // every lane has a stretch of vertices, of odd length so that neighbouring lanes read different banks of shared memory
+    // every lane has a stretch of vertices, of odd length so that neighbouring lanes read different banks of memory
     float scale = PICK_ONE / odf_max;
     int stretch = (N_VERTICES + LANES - 1) / LANES | 1, first = LANE * stretch, end = min(first + stretch, N_VERTICES);
     uint sum = 0u;
     for (int v = first; v < end; v++) sum += pick_weight(v, from, level, scale);
-    uint upto = subgroupInclusiveAdd(sum), total = subgroupMax(upto), target, low;
+    uint upto = lane_upto(sum), total = lane_max(upto), target, low;
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
     int vertex = first;
@@ -41,8 +41,7 @@ int pick_vertex(uint from, Draw draw)
         passed += pick_weight(v, from, level, scale);
         vertex += passed <= target ? 1 : 0;
     }
-    uvec4 votes = subgroupBallot(upto > target);
-    vertex = subgroupShuffle(vertex, subgroupBallotFindLSB(votes));
+    vertex = lane_chosen(vertex, upto > target);
     lane_sync();
     return total > 0u ? vertex : -1;
 #endif

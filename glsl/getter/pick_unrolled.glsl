@@ -1,4 +1,4 @@
-// Choice of a vertex, one invocation: generated rows go through the vertices in order.
+// Choice of a vertex, written out for one invocation: generated rows go through the vertices in order.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
 
 int pick_vertex(uint from, Draw draw)

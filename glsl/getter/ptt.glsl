@@ -1,9 +1,10 @@
-// Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b); candidates for the next stretch are arcs of constant
-// curvature (k1, k2) in that frame, drawn from a disc in proportion to the data that support them.
+// Direction getter: parallel transport tractography (Aydogan and Shi 2021). A streamline carries a frame (d, n, b);
+// candidates for the next stretch are arcs of constant curvature (k1, k2) in that frame, drawn from a disc in
+// proportion to the data that support them.
 //
-// The volume holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex, or cells (see cells.glsl).
+// The field holds ODFs normalised voxel by voxel to a maximum of 1: a channel, in a tile of its own, for each vertex,
+// or cells (see odf/cells.glsl).
 #include "odf/sphere.glsl"
-#include <ptt_field>
 
 // Tables that every sample reads: from shared memory where there is room for them.
 #if TABLES_SHARED
@@ -11,7 +12,8 @@ shared uint tables[TABLE_WORDS];
 #define TABLE_UINT(i) tables[i]
 void prepare_getter()
 {
-    for (uint i = gl_LocalInvocationIndex; i < uint(TABLE_WORDS); i += uint(GROUP_SIZE)) tables[i] = MODEL_UINT(MODEL_TABLES + int(i));
+    for (uint i = gl_LocalInvocationIndex; i < uint(TABLE_WORDS); i += uint(GROUP_SIZE))
+        tables[i] = MODEL_UINT(MODEL_TABLES + int(i));
     barrier();
 }
 #else
@@ -25,11 +27,13 @@ const int PTT_FIRST_ROUND = 32;  // candidates compared for the first frame
 const int PTT_FIRST_ROUNDS = 32;
 const uint PTT_NORMALS = 0x8000u; // block of random numbers for the disc's normals at the first frame
 
-// Where the vertex nearest to t lies in the volume: the hemisphere's octahedron seen from above, its square turned to fill the map, which two entries share a word of.
+// Where the vertex nearest to t lies in the field: the hemisphere's octahedron seen from above, its square turned to
+// fill the map, of which two entries share a word.
 int nearest_vertex(vec3 t)
 {
     vec2 a = (t.z < 0.0 ? -t.xy : t.xy) * (1.0 / (abs(t.x) + abs(t.y) + abs(t.z)));
-    ivec2 cell = clamp(ivec2((vec2(a.x + a.y, a.x - a.y) * 0.5 + 0.5) * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
+    vec2 at_side = vec2(a.x + a.y, a.x - a.y) * 0.5 + 0.5;
+    ivec2 cell = clamp(ivec2(at_side * float(NEAREST_SIZE)), 0, NEAREST_SIZE - 1);
     uint at = uint(cell.y * NEAREST_SIZE + cell.x);
 #if !ANTIPODAL
     if (t.z < 0.0) at += uint(NEAREST_SIZE * NEAREST_SIZE);
@@ -37,24 +41,11 @@ int nearest_vertex(vec3 t)
     return int(TABLE_UINT(TABLE_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
 }
 
-// ODF along t at p, 0 outside the grid.
-float amplitude(vec3 p, vec3 t)
-{
-#if CELL_CORNERS > 0
-    return all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID)) ? cell_value(cell_at(p), nearest_vertex(t)) : 0.0;
-#else
-    int vertex = nearest_vertex(t);
-    vec3 base = volume_base(p);
-    float value = 0.0;
-#define TILES(texture_index, n_tiles, first) \
-    if (vertex >= first && vertex < first + n_tiles) value = VOLUME_TILE(texture_index, vertex - first, base).r;
-#include <tile_loops>
-#undef TILES
-    return inside(p) ? value : 0.0;
-#endif
-}
+// float amplitude(vec3 p, vec3 t): the ODF along t at p, 0 outside the grid.
+#include <ptt_amplitude>
 
-// How far an arc of curvature k has gone after a length a: along its first tangent, sin(ka)/k, and across, towards its centre, (1 - cos(ka))/k.
+// How far an arc of curvature k has gone after a length a: along its first tangent, sin(ka)/k, and across, towards its
+// centre, (1 - cos(ka))/k.
 vec2 arc_gone(float k, float a)
 {
     float angle = k * a;
@@ -65,7 +56,8 @@ vec2 arc_gone(float k, float a)
 
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// Data along the probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts at the same amplitude whatever its curvature.
+// Data along the probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts at the same amplitude whatever its
+// curvature.
 #if PROBE_COUNT > 1
 const int FIRST_SAMPLE = 0;
 float probe_start(vec3 p, vec3 t) { return 0.0; }
@@ -75,7 +67,8 @@ float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
 const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // those that differ
 
-// A place on a probe: how far it has gone and where it points, along the frame (t, n, b) of its beginning, and the direction of its bend among n and b.
+// A place on a probe: how far it has gone and where it points, along the frame (t, n, b) of its beginning, and the
+// direction of its bend among n and b.
 struct Place {
     vec3 gone, heading;
     vec2 bend;
@@ -87,7 +80,8 @@ float sample_at(vec3 p, mat3 frame, Place place)
     vec3 gone = frame * place.gone, heading = frame * place.heading;
 #if PROBE_COUNT > 1
     vec3 m = frame[1] * place.bend.x + frame[2] * place.bend.y;
-    vec3 turn = (place.heading.x - 1.0) * m - dot(place.heading.yz, place.bend) * frame[0], n = frame[1] + place.bend.x * turn, b = frame[2] + place.bend.y * turn;
+    vec3 turn = (place.heading.x - 1.0) * m - dot(place.heading.yz, place.bend) * frame[0];
+    vec3 n = frame[1] + place.bend.x * turn, b = frame[2] + place.bend.y * turn;
     float ring = 0.0;
     for (int c = 0; c < PROBE_COUNT; c++) {
         float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
@@ -131,11 +125,15 @@ vec3 normal_at(vec3 t, float angle)
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
 // A normal of its own for each vertex of the disc at the first frame.
-vec3 disc_normal(vec3 t, Draw draw, int v) { return normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x)); }
+vec3 disc_normal(vec3 t, Draw draw, int v)
+{
+    return normal_at(t, random_angle(draw_block(draw, PTT_NORMALS + uint(v)).x));
+}
 
 vec2 draw_curvature(uvec4 words, uint total);
 
-// Sample s of the disc's vertices, N_DISC_VERTICES for each place along their arcs: from a table, since nothing but the frame changes.
+// Sample s of the disc's vertices, N_DISC_VERTICES for each place along their arcs: from a table, since nothing but the
+// frame changes.
 const int N_DISC_SAMPLES = N_DISC_VERTICES * PROBE_SAMPLES;
 #define ARC(part, s) TABLE_FLOAT(TABLE_ARCS + (part) * N_DISC_SAMPLES + (s))
 #define FACE(part, f) (TABLE_FACES + (part) * N_DISC_FACES + (f))
@@ -146,16 +144,18 @@ float disc_sample(vec3 p, mat3 frame, int s)
 #else
     vec2 bend = vec2(0.0);
 #endif
-    return sample_at(p, frame, Place(vec3(ARC(0, s), ARC(1, s), ARC(2, s)), vec3(ARC(3, s), ARC(4, s), ARC(5, s)), bend));
+    vec3 gone = vec3(ARC(0, s), ARC(1, s), ARC(2, s)), heading = vec3(ARC(3, s), ARC(4, s), ARC(5, s));
+    return sample_at(p, frame, Place(gone, heading, bend));
 }
 
 float enough(float support) { return support >= least_support() ? support : 0.0; }
 
-// Defines SUPPORT and UPTO, of the disc's vertices and faces, disc_support(), which sets SUPPORT, and first_supported(), the search for a curve.
-#include <ptt_mapping>
+// Defines SUPPORT and UPTO, of the disc's vertices and faces, disc_support(), which sets SUPPORT, and
+// first_supported(), the search for a curve.
+#include <ptt_search>
 
-// Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks support); returns the sum. first: every vertex has a
-// random normal of its own.
+// Support at the disc's vertices and the running sums over its faces (area times mean support, 0 where a corner lacks
+// support); returns the sum. first: every vertex has a random normal of its own.
 uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
 {
     disc_support(p, t, n, draw, first, start);
@@ -165,7 +165,8 @@ uint weigh_disc(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
         uint weight = 0u;
         if (f < N_DISC_FACES) {
             uint corners = TABLE_UINT(FACE(0, f));
-            float x = SUPPORT(int(corners & 0xffu)), y = SUPPORT(int(corners >> 8 & 0xffu)), z = SUPPORT(int(corners >> 16));
+            float x = SUPPORT(int(corners & 0xffu)), y = SUPPORT(int(corners >> 8 & 0xffu));
+            float z = SUPPORT(int(corners >> 16));
             // areas sum to 2^26 / (3 (PROBE_STEPS + 1)), so that the sum of all weights stays below 2^32
             weight = min(min(x, y), z) > 0.0 ? uint(TABLE_FLOAT(FACE(1, f)) * (x + y + z)) : 0u;
         }
@@ -192,7 +193,8 @@ vec2 draw_curvature(uvec4 words, uint total)
         r1 = 1.0 - r1;
         r2 = 1.0 - r2;
     }
-    vec2 corner = vec2(TABLE_FLOAT(FACE(2, f)), TABLE_FLOAT(FACE(3, f))), edge1 = vec2(TABLE_FLOAT(FACE(4, f)), TABLE_FLOAT(FACE(5, f)));
+    vec2 corner = vec2(TABLE_FLOAT(FACE(2, f)), TABLE_FLOAT(FACE(3, f)));
+    vec2 edge1 = vec2(TABLE_FLOAT(FACE(4, f)), TABLE_FLOAT(FACE(5, f)));
     vec2 edge2 = vec2(TABLE_FLOAT(FACE(6, f)), TABLE_FLOAT(FACE(7, f)));
     return params.max_curvature * (corner + r1 * edge1 + r2 * edge2);
 }
@@ -217,7 +219,7 @@ bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 n
             }
         }
         float winner = lane_max(best);
-        int candidate = lane_lowest(best == winner ? best_candidate : PTT_TRIES);
+        int candidate = lane_min(best == winner ? best_candidate : PTT_TRIES);
         if (winner >= least) {
             normal = lane_chosen(best_normal, best_candidate == candidate);
             return true;
@@ -226,11 +228,13 @@ bool first_normal(vec3 p, vec3 t, Draw draw, uint total, float start, out vec3 n
     return false;
 }
 
-// A half's first turn, and its second where only -d has support, make the frame and do not move: so that the long code of the search stands here once. Both halves of a streamline
-// find the same frame, since they draw the same numbers; the backward one turns it round.
+// A half's first turn, and its second where only -d has support, make the frame and do not move: so that the long code
+// of the search stands here once. Both halves of a streamline find the same frame, since they draw the same numbers;
+// the backward one turns it round.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    bool framing = aux == uvec3(0u), opposite = framing && draw.block != 0u, backward = (draw.step & 0x80000000u) != 0u;
+    bool framing = aux == uvec3(0u), opposite = framing && draw.block != 0u;
+    bool backward = (draw.step & STEP_BACKWARD) != 0u;
     vec3 t = opposite ? -d : d, n = uintBitsToFloat(aux);
     draw.block = opposite ? 0x10000u : 0u;
     if (framing) draw.step = 0u;

@@ -1,10 +1,10 @@
-// The disc of curvatures and the search for a curve, a subgroup together: samples are dealt out to the lanes.
-// A slot's words: samples of the disc, or those of a candidate and the sums over faces; then the supports of the disc's vertices.
+// The disc of curvatures and the search for a curve, the samples dealt out to the lanes. A slot's words: samples of the
+// disc, or those of a candidate and the sums over faces; then the supports of the disc's vertices.
 const int CHUNK = min(PROBE_SAMPLES, DISC_CHUNK); // places on the arcs of the disc that are sampled at a time
 const int SAMPLE_WORDS = max(N_DISC_VERTICES * CHUNK, PROBE_SAMPLES + N_DISC_FACES);
 const int SLOT_WORDS = SAMPLE_WORDS + N_DISC_VERTICES;
-shared float slot_words[SLOTS * SLOT_WORDS];
-#define SAMPLE(i) slot_words[int(SLOT) * SLOT_WORDS + (i)]
+SLOT_ARRAY(float, slot_words, SLOT_WORDS);
+#define SAMPLE(i) SLOT_ELEMENT(slot_words, SLOT_WORDS, i)
 #define UPTO(f) SAMPLE(PROBE_SAMPLES + (f))
 #define SUPPORT(v) SAMPLE(SAMPLE_WORDS + (v))
 
@@ -34,17 +34,19 @@ void disc_support(vec3 p, vec3 t, vec3 n, Draw draw, bool first, float start)
     }
 }
 
-// The first of up to PTT_TRIES drawn curves with enough support: many are drawn together, but mostly the first will do, and samples take the time.
+// The first of up to PTT_TRIES drawn curves with enough support: many are drawn together, but mostly the first will do,
+// and samples take the time.
 bool first_supported(vec3 p, vec3 d, vec3 n, Draw draw, uint total, float start, out vec2 curvature)
 {
     mat3 frame = frame_of(d, n);
     for (int from = 0; from < PTT_TRIES; from += LANES) {
         vec2 drawn = draw_curvature(draw_block(draw, uint(from + LANE)), total);
         for (int c = 0; c < LANES; c++) {
-            curvature = subgroupShuffle(drawn, uint(c));
+            curvature = lane_of(drawn, c);
             float k = length(curvature);
             vec2 bend = k > 0.0 ? curvature / k : vec2(1.0, 0.0);
-            for (int q = LANE; q < PROBE_SAMPLES; q += LANES) SAMPLE(q) = probe_sample(p, frame, k, bend, q + FIRST_SAMPLE);
+            for (int q = LANE; q < PROBE_SAMPLES; q += LANES)
+                SAMPLE(q) = probe_sample(p, frame, k, bend, q + FIRST_SAMPLE);
             lane_sync();
             bool passes = sum_samples(0, 1, PROBE_SAMPLES, start) >= least_support();
             lane_sync();

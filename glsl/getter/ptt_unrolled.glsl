@@ -1,4 +1,4 @@
-// The disc of curvatures and the search for a curve, one invocation.
+// The disc of curvatures and the search for a curve, for one invocation without shared memory.
 float support_of_vertex[N_DISC_VERTICES];
 float upto_face[N_DISC_FACES];
 #define SUPPORT(v) support_of_vertex[v]

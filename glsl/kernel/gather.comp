@@ -1,20 +1,27 @@
-// Pass 3: from the pool of blocks to streamlines in output order and output space: backward half reversed, seed, forward half.
+// Pass 3: from the pool of blocks to streamlines in output order and output space: backward half reversed, seed,
+// forward half.
 layout(local_size_x = GROUP_SIZE) in;
 
-// eight words a streamline, see track.comp; the host has put in words 6, 7 and 3: first point in the output (NONE: rejected), points kept of the backward and forward half
-layout(std430, binding = 0) readonly buffer Lines { uint line[]; };
+#include "base/constants.glsl"
+#define FIELD(type, name) type name;
+struct Placed {
+#include "layout/placed.def"
+};
+layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
+// state: see half.glsl
 layout(std430, binding = 2) readonly buffer State {
-    uint queue;
-    uint pool_head;
+#include "layout/state.def"
     uint state[];
 };
 layout(std430, binding = 3) writeonly buffer Output { float point[]; };
-
-#define FIELD(type, name) type name;
 layout(std140, binding = 0) uniform Params {
-#include "layout/gather_params.h"
+#include "layout/gather_params.def"
 } params;
+#undef FIELD
+#define WORD(name, first, n) const uint name = uint(first);
+#include "layout/block.def"
+#undef WORD
 
 void write_point(uint at, vec3 p)
 {
@@ -25,20 +32,21 @@ void write_point(uint at, vec3 p)
 
 void main()
 {
-    uint total = params.n_blocks * uint(POOL_BLOCK) + params.n_lines;
+    uint total = params.n_blocks * POOL_BLOCK + params.n_lines;
     for (uint i = gl_GlobalInvocationID.x; i < total; i += gl_NumWorkGroups.x * uint(GROUP_SIZE)) {
-        if (i >= params.n_blocks * uint(POOL_BLOCK)) {
-            uint s = i - params.n_blocks * uint(POOL_BLOCK);
-            if (line[s * 8u + 6u] != 0xffffffffu)
-                write_point(line[s * 8u + 6u] + line[s * 8u + 7u], vec3(uintBitsToFloat(line[s * 8u]), uintBitsToFloat(line[s * 8u + 1u]), uintBitsToFloat(line[s * 8u + 2u])));
+        if (i >= params.n_blocks * POOL_BLOCK) {
+            Placed seed = lines[i - params.n_blocks * POOL_BLOCK];
+            if (seed.first != NOT_PLACED) write_point(seed.first + seed.backward, vec3(seed.x, seed.y, seed.z));
             continue;
         }
-        uint block = i / uint(POOL_BLOCK), item = state[params.n_items + 2u * block];
+        uint owner = params.n_items * uint(1 + GUIDE_WORDS) + BLOCK_WORDS * (i / POOL_BLOCK);
+        uint item = state[owner + BLOCK_HALF];
         if (item >= 2u * params.n_lines) continue;
-        uint k = state[params.n_items + 2u * block + 1u] * uint(POOL_BLOCK) + i % uint(POOL_BLOCK);
-        uint s = item / 2u, base = line[s * 8u + 6u], backward = line[s * 8u + 7u], forward = line[s * 8u + 3u];
+        uint k = state[owner + BLOCK_PART] * POOL_BLOCK + i % POOL_BLOCK, s = item / 2u;
+        uint first = lines[s].first, backward = lines[s].backward;
         bool is_forward = (item & 1u) == 1u;
-        if (base == 0xffffffffu || k >= (is_forward ? forward : backward)) continue;
-        write_point(is_forward ? base + backward + 1u + k : base + backward - 1u - k, vec3(pool[i * 3u], pool[i * 3u + 1u], pool[i * 3u + 2u]));
+        if (first == NOT_PLACED || k >= (is_forward ? lines[s].forward : backward)) continue;
+        vec3 p = vec3(pool[i * 3u], pool[i * 3u + 1u], pool[i * 3u + 2u]);
+        write_point(is_forward ? first + backward + 1u + k : first + backward - 1u - k, p);
     }
 }

@@ -1,17 +1,20 @@
 // A half-streamline on its way: how it starts, how it goes on by one drawn direction, and where its points go.
+#include <guide>
 
 layout(std430, binding = 1) writeonly buffer Pool { uint pool[]; };
-// queue and pool_head count what has been handed out. state: for each half its points | end << 28, NONE while it runs, LOST if the pool ran full; then for each block of
-// the pool its half and its place in it.
+// state: for each half how it stands, then for each GUIDE_WORDS words that the guide remembers, then for each block of
+// the pool whose it is
 layout(std430, binding = 2) buffer State {
-    uint queue;
-    uint pool_head;
+#define FIELD(type, name) type name;
+#include "layout/state.def"
+#undef FIELD
     uint state[];
 };
+#define WORD(name, first, n) const uint name = uint(first);
+#include "layout/block.def"
+#undef WORD
 
-const uint NONE = 0xffffffffu;
-const uint LOST = 0xfffffffeu;
-const uint RUNNING = 0xffu;
+const uint NO_ITEM = 0xffffffffu;
 
 struct Half {
     uint item;
@@ -22,46 +25,86 @@ struct Half {
     bool joint;    // the next direction only fixes d at the seed
     uint n_points;
     uint block;
+    uint memory[GUIDE_ROOM]; // the guide's
 };
 
-// Backward halves (even items) first make the forward half's first step again: the joint at the seed must not bend more than any step.
+// Backward halves (even items) first make the forward half's first step again: the joint at the seed must not bend more
+// than any step. Halves with a frame both find the same one at the seed; the backward one turns it round.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
+    bool backward = (item & 1u) == 0u;
+    Half h;
+    h.item = item;
+    h.p = p;
+    h.d = vertex_direction(vertex);
 #if FRAMED
-    // both halves find the same frame at the seed; the backward one turns it round
-    return Half(item, p, vertex_direction(vertex), uvec3(0u), Draw(0u, 1u | ((item & 1u) == 0u ? 0x80000000u : 0u), seed_lo, stream), 0u, false, 0u, 0u);
+    h.aux = uvec3(0u);
+    h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
+    h.joint = false;
+#else
+    h.aux = uvec3(vertex, 0u, 0u);
+    h.draw = Draw(0u, 1u, seed_lo, stream);
+    h.joint = backward;
 #endif
-    return Half(item, p, vertex_direction(vertex), uvec3(vertex, 0u, 0u), Draw(0u, 1u, seed_lo, stream), 0u, (item & 1u) == 0u, 0u, 0u);
+    h.attempt = 0u;
+    h.n_points = 0u;
+    h.block = 0u;
+    for (int w = 0; w < GUIDE_ROOM; w++) h.memory[w] = 0u;
+    return h;
 }
 
 uint next_block()
 {
-#if SUBGROUP
     uint block = 0u;
-    if (subgroupElect()) block = atomicAdd(pool_head, 1u);
-    return subgroupBroadcastFirst(block);
-#else
-    return atomicAdd(pool_head, 1u);
-#endif
+    if (lane_leads()) block = atomicAdd(pool_head, 1u);
+    return lane_lead(block);
 }
 
 // Stores q as the half's next point; false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
-    uint in_block = h.n_points % uint(POOL_BLOCK);
+    uint in_block = h.n_points % POOL_BLOCK;
     if (in_block == 0u) h.block = next_block();
     if (h.block >= params.pool_blocks) return false;
     if (LANE == 0) {
-        uint at = (h.block * uint(POOL_BLOCK) + in_block) * 3u;
+        uint at = (h.block * POOL_BLOCK + in_block) * 3u;
         pool[at] = floatBitsToUint(q.x);
         pool[at + 1u] = floatBitsToUint(q.y);
         pool[at + 2u] = floatBitsToUint(q.z);
         if (in_block == 0u) {
-            state[params.n_items + 2u * h.block] = h.item;
-            state[params.n_items + 2u * h.block + 1u] = h.n_points / uint(POOL_BLOCK);
+            uint owner = params.n_items * uint(1 + GUIDE_WORDS) + BLOCK_WORDS * h.block;
+            state[owner + BLOCK_HALF] = h.item;
+            state[owner + BLOCK_PART] = h.n_points / POOL_BLOCK;
         }
     }
     return true;
+}
+
+void half_end(Half h, uint how)
+{
+    if (LANE != 0) return;
+    for (int w = 0; w < GUIDE_WORDS; w++)
+        state[params.n_items + h.item * uint(GUIDE_WORDS) + uint(w)] = h.memory[w];
+    state[h.item] = how;
+}
+
+// Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
+// the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
+uint half_move(inout Half h, vec3 q, vec3 next)
+{
+    h.p = q;
+#if FRAMED
+    // a point is stored after every SUBSTEPS turns; the getter has moved the frame
+    bool due = (h.draw.step & ~STEP_BACKWARD) % uint(SUBSTEPS) == 0u;
+    bool stored = !due || half_store(h, q);
+    h.n_points += due ? 1u : 0u;
+#else
+    bool stored = half_store(h, q);
+    h.d = next;
+    h.n_points++;
+#endif
+    h.draw.step++;
+    return !stored ? HALF_LOST : h.n_points >= params.max_steps ? GLS_END_MAX_LENGTH : GUIDE_GO_ON;
 }
 
 // Takes one step along next, or ends. False if the half has ended; its state is written then.
@@ -69,36 +112,29 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 {
     bool again = outcome == DIRECTION_RETRY && h.attempt < 4u;
     h.attempt = again ? h.attempt + 1u : 0u;
-    uint end = RUNNING;
-    if (!again) {
-        vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
-        end = outcome != DIRECTION_FOUND                    ? uint(GLS_END_NO_DIRECTION)
-              : !inside(q)                                  ? uint(GLS_END_OUTSIDE)
-              : !(stop_value(q) > params.stop_threshold) ? uint(GLS_END_STOP_MAP)
-                                                            : RUNNING;
-        if (h.joint) {
-            h.joint = false;
-            h.d = end == RUNNING ? -next : -h.d;
-            h.draw.step = 1u | 0x80000000u;
-            end = RUNNING;
-        } else {
-            if (end == RUNNING) {
-                h.p = q;
-#if FRAMED
-                // a point is stored after every SUBSTEPS turns; the getter has moved the frame
-                bool due = (h.draw.step & 0x7fffffffu) % uint(SUBSTEPS) == 0u;
-                bool stored = !due || half_store(h, q);
-                h.n_points += due ? 1u : 0u;
-#else
-                bool stored = half_store(h, q);
-                h.d = next;
-                h.n_points++;
-#endif
-                h.draw.step++;
-                end = !stored ? LOST : h.n_points >= params.max_steps ? uint(GLS_END_MAX_LENGTH) : RUNNING;
-            }
-            if (end != RUNNING && LANE == 0) state[h.item] = end == LOST ? LOST : h.n_points | (end << 28);
-        }
+    if (again) return true;
+    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
+    uint memory[GUIDE_ROOM] = h.memory;
+    uint end = GUIDE_GO_ON;
+    if (outcome != DIRECTION_FOUND)
+        end = GLS_END_NO_DIRECTION;
+    else if (!inside(q))
+        end = GLS_END_OUTSIDE;
+    else
+        end = guide_point(q, memory);
+    if (h.joint) {
+        // the point is one of the forward half
+        h.joint = false;
+        h.d = end == GUIDE_GO_ON ? -next : -h.d;
+        h.draw.step = 1u | STEP_BACKWARD;
+        return true;
     }
-    return end == RUNNING;
+    h.memory = memory;
+    if (end == GUIDE_GO_ON || end_keeps_point(end)) {
+        uint moved = half_move(h, q, next);
+        end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
+    }
+    if (end == GUIDE_GO_ON) return true;
+    half_end(h, end == HALF_LOST ? HALF_LOST : h.n_points | (end << HALF_END_SHIFT));
+    return false;
 }

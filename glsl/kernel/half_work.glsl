@@ -2,10 +2,19 @@
 Half load_half(uint slot)
 {
     uint flags = WORK(WORK_FLAGS, slot);
-    uvec3 aux = uvec3(WORK(WORK_AUX, slot), WORK(WORK_AUX + 1, slot), WORK(WORK_AUX + 2, slot));
-    Draw draw = Draw(0u, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
-    return Half(slot, work_vector(WORK_POSITION, slot), work_vector(WORK_DIRECTION, slot), aux, draw, flags & 0xffu, (flags & 0x100u) != 0u, WORK(WORK_POINTS, slot),
-                WORK(WORK_BLOCK, slot));
+    Half h;
+    h.item = slot;
+    h.p = work_vector(WORK_POSITION, slot);
+    h.d = work_vector(WORK_DIRECTION, slot);
+    h.aux = uvec3(WORK(WORK_AUX, slot), WORK(WORK_AUX + 1, slot), WORK(WORK_AUX + 2, slot));
+    h.draw = Draw(0u, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
+    h.attempt = flags & FLAG_ATTEMPT;
+    h.joint = (flags & FLAG_JOINT) != 0u;
+    h.n_points = WORK(WORK_POINTS, slot);
+    h.block = WORK(WORK_BLOCK, slot);
+    h.memory[0] = 0u;
+    for (int w = 0; w < GUIDE_WORDS; w++) h.memory[w] = WORK(WORK_GUIDE + w, slot);
+    return h;
 }
 
 void store_half(uint slot, Half h)
@@ -17,7 +26,8 @@ void store_half(uint slot, Half h)
     WORK(WORK_AUX + 1, slot) = h.aux.y;
     WORK(WORK_AUX + 2, slot) = h.aux.z;
     WORK(WORK_STEP, slot) = h.draw.step;
-    WORK(WORK_FLAGS, slot) = h.attempt | (h.joint ? 0x100u : 0u);
+    WORK(WORK_FLAGS, slot) = h.attempt | (h.joint ? FLAG_JOINT : 0u);
     WORK(WORK_POINTS, slot) = h.n_points;
     WORK(WORK_BLOCK, slot) = h.block;
+    for (int w = 0; w < GUIDE_WORDS; w++) WORK(WORK_GUIDE + w, slot) = h.memory[w];
 }

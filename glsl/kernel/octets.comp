@@ -1,4 +1,5 @@
-// Makes octets of pairs, see cells.glsl: layers of voxels one after the other, n_layers of them, and one more of pairs where the grid goes on.
+// Makes octets of pairs, see odf/cells.glsl: layers of voxels one after the other, n_layers of them, and one more of
+// pairs where the grid goes on.
 layout(local_size_x = GROUP_SIZE) in;
 layout(std430, binding = 0) readonly buffer Pairs { uint pairs[]; };
 layout(std430, binding = 1) writeonly buffer Octets { uvec4 octets[]; };

@@ -1,6 +1,7 @@
 // First stage of a turn: a bootstrap sample at every active position, as SH coefficients.
 #include "base/common.glsl"
-#include "base/volume.glsl"
+#include "base/grid.glsl"
+#include <field>
 #include "kernel/work.glsl"
 #include "base/math.glsl"
 #include "getter/boot_fit.glsl"
@@ -9,8 +10,10 @@
 void main()
 {
     uint slot = work_slot();
-    Draw draw = Draw((WORK(WORK_FLAGS, slot) & 0xffu) << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
+    uint attempt = WORK(WORK_FLAGS, slot) & FLAG_ATTEMPT;
+    Draw draw = Draw(attempt << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
-    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop, as scalars: a second use keeps it in vectors
+    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop, as
+    // scalars: a second use keeps it in vectors
     EACH_COEFFICIENT(WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(abs(fitted[j]) < 1e30 ? fitted[j] : 0.0);)
 }

@@ -1,6 +1,8 @@
-// Pass 2, a few turns at a time: every active half draws params.turns directions, then waits in the work buffer. For devices that limit how long a kernel may loop.
+// Pass 2, a few turns at a time: every active half draws params.turns directions, then waits in the work buffer. For
+// devices that limit how long a kernel may loop.
 #include "base/common.glsl"
-#include "base/volume.glsl"
+#include "base/grid.glsl"
+#include <field>
 #include "kernel/work.glsl"
 #include <getter>
 #include "kernel/half.glsl"
@@ -10,7 +12,7 @@ void main()
 {
     prepare_getter();
     uint slot = work_slot();
-    bool running = work_live() && state[slot] == NONE, changed = running;
+    bool running = work_live() && state[slot] == HALF_RUNNING, changed = running;
     Half h = load_half(slot);
     for (uint turn = 0u; turn < params.turns; turn++) {
         h.draw.block = h.attempt << 16;

@@ -1,11 +1,18 @@
-// Second stage of a turn: the ODF of every active position, its peaks, and what follows from them: in pass 1 the seed's initial directions, in pass 2 one step.
+// Second stage of a turn: the ODF of every active position, its peaks, and what follows from them: in pass 1 the seed's
+// initial directions, in pass 2 one step.
 #include "base/common.glsl"
-#include "base/volume.glsl"
+#include "base/grid.glsl"
+#include <field>
 #include "kernel/work.glsl"
 #include "odf/peaks.glsl"
 #include "getter/boot_choose.glsl"
 #include "kernel/half.glsl"
 #include "kernel/half_work.glsl"
+
+#define WORD(name, first, n) const uint name = uint(first);
+#include "layout/directions.def"
+#undef WORD
+#define direction pool // in pass 1 the buffer of directions is bound in place of the pool
 
 void main()
 {
@@ -17,18 +24,18 @@ void main()
     uint n = find_peaks();
     list_candidates(n);
     if (params.is_initial != 0u) {
-        // pool is bound to the buffer of directions: for each seed their number, then their vertices
         uint vertex[MAX_DIRECTIONS];
         uint found = inside(work_vector(WORK_POSITION, slot)) ? list_peaks(vertex) : 0u;
         if (work_live()) {
-            pool[slot * uint(MAX_DIRECTIONS + 1)] = found;
-            for (uint k = 0u; k < found; k++) pool[slot * uint(MAX_DIRECTIONS + 1) + 1u + k] = vertex[k];
+            uint at = slot * (DIRECTIONS_VERTEX + uint(MAX_DIRECTIONS));
+            direction[at + DIRECTIONS_COUNT] = found;
+            for (uint k = 0u; k < found; k++) direction[at + DIRECTIONS_VERTEX + k] = vertex[k];
         }
     } else {
         Half h = load_half(slot);
         vec3 next = h.d;
         uint outcome = choose_direction(h.d, n, h.aux, next);
-        if (work_live() && state[slot] == NONE) {
+        if (work_live() && state[slot] == HALF_RUNNING) {
             half_advance(h, outcome, next);
             store_half(slot, h);
         }

@@ -1,4 +1,4 @@
-// ODF sampled on the sphere, from a volume of amplitudes, in loops.
+// ODF sampled on the sphere, from a field of amplitudes, in loops.
 SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 

@@ -1,4 +1,4 @@
-// ODF sampled on the sphere, from a volume of amplitudes; one invocation.
+// ODF sampled on the sphere, from a field of amplitudes, written out for one invocation.
 float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting

@@ -1,6 +1,9 @@
-// ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each. With two there is beside each value that of the next voxel along x, in a
-// word; with eight there are those of a whole cell, so that a sample is one load. On hardware samples along many directions near one place are found faster here than in textures,
-// where each direction has a tile of its own.
+// A field of ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each.
+// With two there is beside each value that of the next voxel along x, in a word; with eight there are those of a whole
+// cell, so that a sample is one load. On hardware samples along many directions near one place are found faster here
+// than in textures, where each direction has a tile of its own.
+#include "odf/sphere.glsl"
+
 #if CELL_CORNERS == 2
 layout(std430, binding = 4) readonly buffer Pairs { uint pairs[]; };
 #else
@@ -23,19 +26,21 @@ struct Cell {
     vec3 f;      // place in the cell, 0 .. 1
 };
 
-const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX * N_VERTICES) : 0u, NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY * N_VERTICES) : 0u;
+const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX * N_VERTICES) : 0u;
+const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY * N_VERTICES) : 0u;
 
 Cell cell_at(vec3 p)
 {
     vec3 q = clamp(p, vec3(0.0), GRID - 1.0), c = min(floor(q), max(GRID - 2.0, vec3(0.0)));
     uint z = uint(c.z), part = CELL_BUFFERS > 1 ? z / uint(CELL_LAYERS) : 0u;
-    return Cell((((z - part * uint(CELL_LAYERS)) * uint(GRID_NY) + uint(c.y)) * uint(GRID_NX) + uint(c.x)) * uint(N_VERTICES), part, q - c);
+    uint voxel = ((z - part * uint(CELL_LAYERS)) * uint(GRID_NY) + uint(c.y)) * uint(GRID_NX) + uint(c.x);
+    return Cell(voxel * uint(N_VERTICES), part, q - c);
 }
 
 // Pairs along x at y and z, y + 1 and z, y and z + 1, y + 1 and z + 1.
-uvec4 corners(Cell cell, uint slot)
+uvec4 corners(Cell cell, uint place)
 {
-    uint at = cell.corner + slot;
+    uint at = cell.corner + place;
 #if CELL_CORNERS == 2
     return uvec4(pairs[at], pairs[at + NEXT_Y], pairs[at + NEXT_Z], pairs[at + NEXT_Y + NEXT_Z]);
 #else
@@ -52,12 +57,13 @@ uvec4 corners(Cell cell, uint slot)
 #endif
 }
 
-float cell_value(Cell cell, int slot)
+float cell_value(Cell cell, int place)
 {
-    uvec4 words = corners(cell, uint(slot));
-    vec2 near = mix(unpackHalf2x16(words.x), unpackHalf2x16(words.y), cell.f.y), far = mix(unpackHalf2x16(words.z), unpackHalf2x16(words.w), cell.f.y);
+    uvec4 words = corners(cell, uint(place));
+    vec2 near = mix(unpackHalf2x16(words.x), unpackHalf2x16(words.y), cell.f.y);
+    vec2 far = mix(unpackHalf2x16(words.z), unpackHalf2x16(words.w), cell.f.y);
     vec2 row = mix(near, far, cell.f.z);
     return mix(row.x, row.y, cell.f.x);
 }
 
-int slot_of_vertex(int v) { return MODEL_INT(MODEL_SLOTS + v); }
+int place_of_vertex(int v) { return MODEL_INT(MODEL_PLACES + v); }

@@ -1,4 +1,4 @@
-// ODF from a volume of SH coefficients, in loops.
+// ODF from a field of SH coefficients, in loops.
 #include "odf/sh_looped.glsl"
 
 SLOT_ARRAY(float, channels, VOLUME_CHANNELS);

@@ -1,4 +1,4 @@
-// ODF from a volume of SH coefficients, one invocation.
+// ODF from a field of SH coefficients, written out for one invocation.
 #include "odf/sh_unrolled.glsl"
 
 float channel[VOLUME_CHANNELS];

@@ -1,4 +1,4 @@
-// Peaks of the ODF in loops, the vertices dealt out to the lanes of a subgroup if there are some.
+// Peaks of the ODF in loops, the vertices dealt out to the lanes.
 SLOT_ARRAY(uint, candidate_vertex, MAX_CANDIDATES);
 SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 
@@ -12,7 +12,8 @@ uint find_peaks()
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // a flat or a nowhere positive ODF has no peak
-    float level = odf_max > max(odf_min, 0.0) ? max(floor_value, lowest + params.peak_threshold * (odf_max - lowest)) : 3e38;
+    float above = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+    float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
     for (int first = 0; first < N_VERTICES; first += LANES) {
         int v = first + LANE;
@@ -20,7 +21,8 @@ uint find_peaks()
         if (v < N_VERTICES) {
             float value = ODF(v);
             peak = value >= level;
-            // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made: software renderers limit them
+            // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made:
+            // software renderers limit them
             if (peak)
                 for (int k = 0; k < MAX_NEIGHBOURS && (peak || MAX_NEIGHBOURS <= 32); k++)
                     peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
@@ -55,11 +57,12 @@ int take_strongest()
     }
     float strongest = lane_max(value);
     if (strongest <= -1.0) return -1;
-    best = lane_lowest(value == strongest ? best : n_candidates);
+    best = lane_min(value == strongest ? best : n_candidates);
     vec3 direction = vertex_direction(CANDIDATE(best));
     lane_sync();
     for (int i = LANE; i < n_candidates; i += LANES) {
-        if (i == best || separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction)) > params.cos_separation) VALUE(i) = -1.0;
+        float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
+        if (i == best || c > params.cos_separation) VALUE(i) = -1.0;
     }
     lane_sync();
     return best;

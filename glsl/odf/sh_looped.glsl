@@ -20,7 +20,8 @@ void evaluate_odf(float c[N_COEFFICIENTS])
     odf_max = -1e30;
     odf_min = 1e30;
 #if N_ORBITS > 0
-    // the basis functions fall into four classes by their signs under x -> -x and y -> -y: the members of a reflection orbit share their sums
+    // the basis functions fall into four classes by their signs under x -> -x and y -> -y: the members of a reflection
+    // orbit share their sums
     for (int o = LANE; o < N_ORBITS; o += LANES) {
         float pp = 0.0, mp = 0.0, pm = 0.0, mm = 0.0;
 #define TERM(sum, j) sum += MODEL_FLOAT(MODEL_ORBITS + j * N_ORBITS + o) * c[j];

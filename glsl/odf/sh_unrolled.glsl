@@ -1,5 +1,6 @@
-// ODF from SH coefficients, one invocation: generated rows of literals, orbit by orbit. The basis functions fall into four classes by their signs under x -> -x and
-// y -> -y, so that the four members of a reflection orbit cost little more than one.
+// ODF from SH coefficients, written out for one invocation: generated rows of literals, orbit by orbit. The basis
+// functions fall into four classes by their signs under x -> -x and y -> -y, so that the four members of a reflection
+// orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
 float odf_coefficient[N_COEFFICIENTS];

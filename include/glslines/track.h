@@ -103,15 +103,31 @@ typedef struct gls_track_input {
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
 } gls_track_input;
 
-/* Why a half-streamline ended. */
+/* Why a half-streamline ended: the list in ends.def. */
 typedef enum gls_end {
-    GLS_END_STOP_MAP = 0, /* the stop map fell to the threshold */
-    GLS_END_OUTSIDE,      /* left the grid */
-    GLS_END_NO_DIRECTION, /* no direction inside the cone */
-    GLS_END_MAX_LENGTH,   /* cut at max_length */
-    GLS_END_COUNT
+#define END(symbol, value, name, keeps) symbol = value,
+#include <glslines/ends.def>
+#undef END
+#define END(symbol, value, name, keeps) +1
+    GLS_END_COUNT = 0
+#include <glslines/ends.def>
+#undef END
 } gls_end;
+/* Its name in lower case, e.g. "stop_map". */
 GLS_API const char *gls_end_name(gls_end end);
+
+/* What becomes of a streamline once both halves are known: the list in verdicts.def. */
+typedef enum gls_verdict {
+#define VERDICT(symbol, value, name) symbol = value,
+#include <glslines/verdicts.def>
+#undef VERDICT
+#define VERDICT(symbol, value, name) +1
+    GLS_VERDICT_COUNT = 0
+#include <glslines/verdicts.def>
+#undef VERDICT
+} gls_verdict;
+/* Its name in lower case, e.g. "too_short". */
+GLS_API const char *gls_verdict_name(gls_verdict verdict);
 
 /* What a run did. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
@@ -120,9 +136,9 @@ typedef struct gls_track_result {
     uint64_t directions;  /* initial directions = streamlines tracked */
     uint64_t streamlines; /* kept */
     uint64_t points;
-    uint64_t rejected_single_point, rejected_too_short;
-    uint64_t truncated;           /* kept, but cut at max_length */
-    uint64_t ends[GLS_END_COUNT]; /* half-streamlines by reason; their sum is 2 x directions */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* streamlines by what became of them; their sum is directions */
+    uint64_t truncated;                   /* kept, but cut at max_length */
+    uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm */
     double mean_points, median_points;
     uint64_t max_points;

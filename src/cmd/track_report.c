@@ -114,8 +114,9 @@ static void summary_counts(const gls_track_result *r)
              cmd_text_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", cmd_text_count(r->points, a, sizeof a));
     cmd_info("rejected     %s: %s of a single point, %s too short",
-             cmd_text_count(r->rejected_single_point + r->rejected_too_short, a, sizeof a),
-             cmd_text_count(r->rejected_single_point, b, sizeof b), cmd_text_count(r->rejected_too_short, c, sizeof c));
+             cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], a, sizeof a),
+             cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
+             cmd_text_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
     char line[512];
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
@@ -160,9 +161,9 @@ void track_print_summary(const track_run *run)
     cmd_info("output       %s, %s%s%s", run->output, cmd_text_bytes(run->output_bytes, a, sizeof a),
              run->sidecar ? "; sidecar " : "", run->sidecar ? run->sidecar : "");
     if (r->streamlines == 0)
-        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
-                 "empty",
-                 cmd_text_count(r->seeds - r->seeds_without_direction, a, sizeof a),
-                 cmd_text_count(r->seeds, b, sizeof b),
-                 cmd_text_count(r->rejected_single_point + r->rejected_too_short, c, sizeof c));
+        cmd_warn(
+            "no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
+            "empty",
+            cmd_text_count(r->seeds - r->seeds_without_direction, a, sizeof a), cmd_text_count(r->seeds, b, sizeof b),
+            cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
 }

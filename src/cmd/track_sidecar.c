@@ -173,8 +173,8 @@ static void add_result(cJSON *root, const track_run *run)
     json_uint(counts, "points", r->points);
     json_uint(counts, "truncated", r->truncated);
     cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
-    json_uint(rejected, "single_point", r->rejected_single_point);
-    json_uint(rejected, "too_short", r->rejected_too_short);
+    for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
+        json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
     for (int e = 0; e < GLS_END_COUNT; e++) json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 

@@ -61,26 +61,38 @@ static gls_status compose_slot(composer *self, const char *name)
     for (size_t i = 0; i < self->n_defines; i++)
         if (self->defines[i].is_slot && strcmp(self->defines[i].name, name) == 0) {
             if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader slot <%s> includes itself", name);
+            if (self->defines[i].reason)
+                gls_text_printf(&self->out, "// slot <%s>: %s\n", name, self->defines[i].reason);
             return compose_text(self, self->defines[i].value);
         }
     return gls_fail(GLS_ERR_INPUT, "shader slot <%s> is not filled", name);
+}
+
+/* Lists of rows are read with other macros each time. */
+static bool is_list(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    return end && strcmp(end, ".def") == 0;
 }
 
 static gls_status compose_file(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_seen; i++)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
+    if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader file '%s' includes itself", name);
     if (self->n_seen == sizeof self->seen / sizeof self->seen[0])
         return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
     char *text = NULL;
     gls_status status = gls_shader_text(name, &text);
     if (status != GLS_OK) return status;
-    char *kept = strdup(name);
-    if (!kept) {
-        free(text);
-        return gls_fail(GLS_ERR_MEMORY, "out of memory for shader '%s'", name);
+    if (!is_list(name)) {
+        char *kept = strdup(name);
+        if (!kept) {
+            free(text);
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for shader '%s'", name);
+        }
+        self->seen[self->n_seen++] = kept;
     }
-    self->seen[self->n_seen++] = kept;
     status = compose_text(self, text);
     free(text);
     return status;

@@ -24,8 +24,9 @@ typedef struct gls_prelude {
 gls_status gls_shader_text(const char *name, char **text);
 
 /* Composes prelude, definitions and source. A line `#include "file"` becomes the shader file of that name, each file
- * once; a line `#include <slot>` becomes the text of the definition of that name with is_slot, each time. *text is from
- * malloc. GLS_ERR_INPUT names a missing file or an empty slot. */
+ * once, but a list of rows (NAME.def) each time; a line `#include <slot>` becomes the text of the definition of that
+ * name with is_slot, each time. Reasons of definitions and slots become comments. *text is from malloc. GLS_ERR_INPUT
+ * names a missing file or an empty slot. */
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
                               size_t n_defines, char **text);
 

@@ -1,5 +1,5 @@
 /* Defaults and validation of tracking parameters: the only place. */
-#include "track/internal.h"
+#include "track/check.h"
 
 #include <math.h>
 
@@ -90,16 +90,4 @@ gls_status gls_track_params_check(const gls_track_params *p)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
                         GLS_MAX_STEPS, p->step_size);
     return GLS_OK;
-}
-
-const char *gls_end_name(gls_end end)
-{
-    switch (end) {
-    case GLS_END_STOP_MAP: return "stop_map";
-    case GLS_END_OUTSIDE: return "outside";
-    case GLS_END_NO_DIRECTION: return "no_direction";
-    case GLS_END_MAX_LENGTH: return "max_length";
-    case GLS_END_COUNT: break;
-    }
-    return "unknown";
 }

@@ -1,44 +1,14 @@
 /* The tracker: checks what it is given, and makes an engine for each of its devices. */
-#include "track/internal.h"
+#include "track/tracker.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "track/check.h"
 #include "util/log.h"
 #include "util/status.h"
-
-/* The model's volumes are those that the table weights, one for one: anything else would read past the series. */
-static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
-{
-    size_t n = 0;
-    for (size_t t = 0; t < gradients->n; t++) {
-        if (gradients->is_b0[t]) continue;
-        if (n == qball->n || qball->volume[n] != t) return false;
-        n++;
-    }
-    return n == qball->n;
-}
-
-gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)
-{
-    GLS_REQUIRE(input->stop_map);
-    GLS_REQUIRE(input->stop_map->n_volumes == 1);
-    if (params->dg == GLS_DG_BOOT) {
-        GLS_REQUIRE(input->dwi && input->gradients && input->qball && input->sphere);
-        if (!input->sphere->antipodal)
-            return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
-        if (input->gradients->n != input->dwi->n_volumes)
-            return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes",
-                            input->gradients->n, input->dwi->n_volumes);
-        if (!is_of_table(input->qball, input->gradients))
-            return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model was made from another gradient table");
-        return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
-    }
-    GLS_REQUIRE(input->odf);
-    return gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
-}
 
 /* A context where the lost one was. After a reset the driver may need a moment. */
 static gls_status open_again(const gls_device *lost, gls_device **device)
@@ -137,8 +107,8 @@ static gls_status complete_engines(gls_tracker *t)
 static gls_status fill_engines(gls_tracker *t)
 {
     for (;;) {
-        gls_engine *engine[GLS_MAX_ENGINES];
-        size_t index[GLS_MAX_ENGINES], n = 0, failed;
+        gls_engine *engine[GLS_TRACKER_MAX_DEVICES];
+        size_t index[GLS_TRACKER_MAX_DEVICES], n = 0, failed;
         for (size_t i = 0; i < t->n; i++) {
             if (!t->engine[i] || t->engine[i]->complete) continue;
             engine[n] = t->engine[i];

@@ -107,7 +107,8 @@ static inline void assert_sums(const gls_track_result *r)
     uint64_t ends = 0;
     for (int e = 0; e < GLS_END_COUNT; e++) ends += r->ends[e];
     assert_int_equal(ends, 2 * r->directions);
-    assert_int_equal(r->streamlines + r->rejected_single_point + r->rejected_too_short, r->directions);
+    assert_int_equal(r->streamlines + r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT],
+                     r->directions);
     assert_true(r->truncated <= r->streamlines && r->seeds_without_direction <= r->seeds);
     assert_true(r->directions >= r->seeds - r->seeds_without_direction && r->points >= r->streamlines);
 }

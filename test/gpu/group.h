@@ -132,8 +132,9 @@ static inline void assert_complete(const group *g, const char *what)
     assert_sums(a);
     assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction &&
                 a->directions == b->directions && a->streamlines == b->streamlines);
-    assert_true(a->points == b->points && a->rejected_single_point == b->rejected_single_point &&
-                a->rejected_too_short == b->rejected_too_short);
+    assert_true(a->points == b->points &&
+                a->verdicts[GLS_VERDICT_SINGLE_POINT] == b->verdicts[GLS_VERDICT_SINGLE_POINT] &&
+                a->verdicts[GLS_VERDICT_TOO_SHORT] == b->verdicts[GLS_VERDICT_TOO_SHORT]);
     assert_memory_equal(a->ends, b->ends, sizeof a->ends);
     assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length &&
                 a->max_length == b->max_length && a->min_length == b->min_length);

@@ -87,7 +87,8 @@ static void assert_same_counts(const gls_track_result *a, const gls_track_result
     assert_true(a->seeds == b->seeds && a->seeds_without_direction == b->seeds_without_direction &&
                 a->directions == b->directions);
     assert_true(a->streamlines == b->streamlines && a->points == b->points && a->truncated == b->truncated);
-    assert_true(a->rejected_single_point == b->rejected_single_point && a->rejected_too_short == b->rejected_too_short);
+    assert_true(a->verdicts[GLS_VERDICT_SINGLE_POINT] == b->verdicts[GLS_VERDICT_SINGLE_POINT] &&
+                a->verdicts[GLS_VERDICT_TOO_SHORT] == b->verdicts[GLS_VERDICT_TOO_SHORT]);
     assert_memory_equal(a->ends, b->ends, sizeof a->ends);
     assert_true(a->mean_length == b->mean_length && a->median_length == b->median_length &&
                 a->max_points == b->max_points);
@@ -191,7 +192,8 @@ static void overflowing_rounds(void **state)
     seeds = before;
     assert_same_collection(&without, &with_room, "overflowing pool");
     assert_same_counts(&b, &a);
-    assert_true(a.rejected_too_short + a.rejected_single_point > N_SEEDS / 3 && a.streamlines > N_SEEDS / 4);
+    assert_true(a.verdicts[GLS_VERDICT_TOO_SHORT] + a.verdicts[GLS_VERDICT_SINGLE_POINT] > N_SEEDS / 3 &&
+                a.streamlines > N_SEEDS / 4);
     assert_sums(&a);
     for (size_t i = 0; i < with_room.n; i++)
         assert_true((double)(with_room.offset[i + 1] - with_room.offset[i] - 1) * p.step_size >= 15 - 1e-9);
@@ -301,12 +303,12 @@ static void single_points(void **state)
         singles++;
         assert_memory_equal(c.point[c.offset[i]], c.seed[i], sizeof c.seed[i]);
     }
-    assert_true(singles > 0 && kept.rejected_single_point == 0 && kept.streamlines == kept.directions);
+    assert_true(singles > 0 && kept.verdicts[GLS_VERDICT_SINGLE_POINT] == 0 && kept.streamlines == kept.directions);
     assert_sums(&kept);
     collection_finish(&c);
     p.keep_single_points = false;
     gls_track_result rejected = run_with(device, &p, &c);
-    assert_int_equal(rejected.rejected_single_point, singles);
+    assert_int_equal(rejected.verdicts[GLS_VERDICT_SINGLE_POINT], singles);
     assert_int_equal(rejected.streamlines, kept.streamlines - singles);
     assert_sums(&rejected);
     collection_finish(&c);

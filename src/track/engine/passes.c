@@ -1,12 +1,11 @@
-/* The two passes on the device: as one persistent kernel each, or staged. */
-#include "track/internal.h"
+#include "track/engine/passes.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "util/status.h"
+#include "util/clock.h"
 
-#define NONE UINT32_MAX
+#define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
 static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t turns, bool initial)
 {
@@ -23,10 +22,8 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .step_z = (float)(step / t->grid.voxel_size[2]),
         .cos_max_angle = (float)cos(p->max_angle * radians),
         .cos_separation = (float)cos(p->min_separation_angle * radians),
-        .stop_threshold = (float)p->stop_threshold,
         .pmf_threshold = (float)p->pmf_threshold,
         .peak_threshold = (float)p->relative_peak_threshold,
-        .min_signal = (float)t->model.min_signal,
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
         .is_initial = initial,
@@ -35,26 +32,20 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .per_mm_x = (float)(1 / t->grid.voxel_size[0]),
         .per_mm_y = (float)(1 / t->grid.voxel_size[1]),
         .per_mm_z = (float)(1 / t->grid.voxel_size[2]),
-        .short_step = (float)(step),
-        .probe_step = (float)(p->probe_length / p->probe_quality),
-        .probe_radius = (float)p->probe_radius,
-        .max_curvature = (float)gls_track_max_curvature(p),
     };
-    return gls_buffer_write(t->uniforms, 0, sizeof u, &u);
+    if (t->plan.getter->uniforms) t->plan.getter->uniforms(p, &t->model, &u);
+    if (t->plan.guide.kind->uniforms) t->plan.guide.kind->uniforms(p, &u);
+    return gls_buffer_write(t->buffer[GLS_TRACK_UNIFORMS], 0, sizeof u, &u);
 }
 
 /* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
 static size_t common_arguments(gls_engine *t, gls_arg *args)
 {
     size_t n = 0;
-    args[n++] = gls_arg_uniforms(0, t->uniforms);
+    args[n++] = gls_arg_uniforms(0, t->buffer[GLS_TRACK_UNIFORMS]);
     args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
-    args[n++] = gls_arg_texture(0, t->stop_map);
-    for (uint32_t i = 0; i < t->model.volume.plan.n_cell_buffers; i++)
-        args[n++] = gls_arg_buffer(4 + i, t->model.volume.cells[i]);
-    for (uint32_t i = 0; i < t->model.volume.plan.n_textures; i++)
-        args[n++] = gls_arg_texture(1 + i, t->model.volume.texture[i]);
-    return n;
+    n += gls_guide_arguments(&t->guide, args + n);
+    return n + gls_field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
 static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args,
@@ -64,18 +55,20 @@ static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, ui
     return gls_kernel_run(kernel, (uint32_t[3]){groups < max_groups ? groups : max_groups, 1, 1}, args, n_args, NULL);
 }
 
-static gls_status reset_state(gls_batch_context *c, uint32_t n_items)
+static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
-    uint32_t header[GLS_STATE_HEADER] = {0};
-    memset(c->state, 0xff, 4ull * n_items);
-    gls_status status = gls_buffer_write(c->engine->state, 0, sizeof header, header);
-    if (status == GLS_OK) status = gls_buffer_write(c->engine->state, sizeof header, 4ull * n_items, c->state);
-    return status;
+    const gls_state_header header = {0};
+    gls_buffer *state = c->engine->buffer[GLS_TRACK_STATE];
+    for (uint32_t i = 0; i < n_items; i++) c->state[i] = HALF_RUNNING;
+    gls_status status = gls_buffer_write(state, 0, sizeof header, &header);
+    return status == GLS_OK ? gls_buffer_write(state, sizeof header, 4ull * n_items, c->state) : status;
 }
 
-static gls_status read_state(gls_batch_context *c, uint32_t n_items)
+/* How the halves stand, and what the guide remembers of them. */
+static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
-    return gls_buffer_read(c->engine->state, 4 * GLS_STATE_HEADER, 4ull * n_items, c->state);
+    return gls_buffer_read(c->engine->buffer[GLS_TRACK_STATE], sizeof(gls_state_header),
+                           4 * gls_half_words(&c->engine->plan, n_items), c->state);
 }
 
 /* --- one kernel a pass ---------------------------------------------------- */
@@ -88,65 +81,72 @@ static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 /* Words of one seed in the buffer of directions. */
 static size_t direction_words(const gls_engine *t)
 {
-    return (size_t)t->params.max_directions_per_seed + 1;
+    return gls_direction_words(&t->params);
 }
 
 /* Seeds at .. at + n - 1 of the batch that begins with seed first. */
-static gls_status initial_piece(gls_batch_context *c, uint64_t first, uint32_t at, uint32_t n)
+static gls_status initial_piece(gls_batch *c, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
-    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
-    uint32_t *words = c->line; /* not in use yet, and no smaller */
+    gls_arg args[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
-        memcpy(&words[GLS_SEED_WORDS * i], c->seed[at + i], 12);
-        words[GLS_SEED_WORDS * i + 3] = (uint32_t)(first + at + i);
+        const float *p = c->seed[at + i];
+        c->upload.seed[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
     }
     gls_status status = upload_uniforms(t, n, n, 1, true);
-    if (status == GLS_OK) status = gls_buffer_write(t->seeds, 0, 4ull * GLS_SEED_WORDS * n, words);
+    if (status == GLS_OK)
+        status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->upload.seed, c->upload.seed);
     if (status != GLS_OK) return status;
     size_t n_args = common_arguments(t, args);
-    args[n_args++] = gls_arg_buffer(0, t->seeds);
-    args[n_args++] = gls_arg_buffer(1, t->directions);
+    args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
+    args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
     status = run(t->initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_get_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
-        status = gls_buffer_read(t->directions, 0, 4 * n * direction_words(t), c->direction + at * direction_words(t));
+        status = gls_buffer_read(t->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(t),
+                                 c->direction + at * direction_words(t));
     return status;
 }
 
-static gls_status initial_whole(gls_batch_context *c, uint64_t first, uint32_t n)
+static gls_status poll(gls_batch *c)
+{
+    return c->host.poll ? c->host.poll(c->host.user) : GLS_OK;
+}
+
+static gls_status initial_whole(gls_batch *c, uint64_t first, uint32_t n)
 {
     gls_status status = GLS_OK;
     for (uint32_t at = 0, piece; at < n && status == GLS_OK; at += piece) {
-        double start = gls_seconds();
+        double start = gls_clock_seconds();
         piece = gls_pace_items(&c->initial_pace, n - at);
         status = initial_piece(c, first, at, piece);
-        gls_pace_note(&c->initial_pace, piece, gls_seconds() - start);
-        if (status == GLS_OK) status = gls_batch_poll(c);
+        gls_pace_note(&c->initial_pace, piece, gls_clock_seconds() - start);
+        if (status == GLS_OK) status = poll(c);
     }
     return status;
 }
 
 /* The line that is tracked i-th. */
-static uint32_t line_in_turn(const gls_batch_context *c, uint32_t i)
+static uint32_t line_in_turn(const gls_batch *c, uint32_t i)
 {
     return c->order ? c->order[i].line : i;
 }
 
-static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
+static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
-    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
-    for (uint32_t i = 0; i < n_lines; i++) c->line[(size_t)GLS_LINE_WORDS * i + 6] = line_in_turn(c, i);
+    gls_arg args[MAX_ARGUMENTS];
+    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_in_turn(c, i);
     gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
-    if (status == GLS_OK) status = gls_buffer_write(t->lines, 0, 4ull * GLS_LINE_WORDS * n_lines, c->line);
+    if (status == GLS_OK)
+        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
     if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
     if (status != GLS_OK) return status;
     size_t n_args = common_arguments(t, args);
-    args[n_args++] = gls_arg_buffer(0, t->lines);
-    args[n_args++] = gls_arg_buffer(1, t->pool);
-    args[n_args++] = gls_arg_buffer(2, t->state);
+    args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
+    args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
+    args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     status = run(t->track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes), t->plan.track_groups,
                  args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
@@ -155,38 +155,31 @@ static gls_status track_fused(gls_batch_context *c, uint32_t n_lines)
 
 /* --- staged: the host keeps the list of running halves -------------------- */
 
-/* Fields of the work buffer that differ from 0 at the start; see glsl/work.glsl. */
-enum {
-    WORK_POSITION = 1,
-    WORK_DIRECTION = 4,
-    WORK_AUX = 7,
-    WORK_SEED = 10,
-    WORK_STREAM = 11,
-    WORK_STEP = 12,
-    WORK_FLAGS = 13,
-    WORK_ARRAYS = 1 + GLS_WORK_FIELDS
-};
-#define FLAG_JOINT 0x100u
-
-static void put_vector(uint32_t *work, uint32_t n_items, int array, uint32_t slot, const float v[3])
+static uint32_t *work_of(uint32_t *work, uint32_t n_items, uint32_t array, uint32_t item)
 {
-    for (uint32_t a = 0; a < 3; a++) memcpy(&work[((uint32_t)array + a) * (size_t)n_items + slot], &v[a], sizeof v[a]);
+    return &work[array * (size_t)n_items + item];
 }
 
-static gls_status upload_work(gls_batch_context *c, uint32_t n_items)
+static void put_vector(uint32_t *work, uint32_t n_items, uint32_t array, uint32_t item, const float v[3])
 {
-    return gls_buffer_write(c->engine->work, 0, 4ull * WORK_ARRAYS * n_items, c->work);
+    for (uint32_t a = 0; a < 3; a++) memcpy(work_of(work, n_items, array + a, item), &v[a], sizeof v[a]);
+}
+
+static gls_status upload_work(gls_batch *c, uint32_t n_items)
+{
+    return gls_buffer_write(c->engine->buffer[GLS_TRACK_WORK], 0, 4ull * c->engine->plan.host_arrays * n_items,
+                            c->work);
 }
 
 /* These turns for the first n_active slots of the device's list. */
 static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bool initial)
 {
-    gls_arg args[8 + GLS_VOLUME_MAX_TEXTURES];
+    gls_arg args[MAX_ARGUMENTS];
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
     size_t n_args = common_arguments(t, args);
-    args[n_args++] = gls_arg_buffer(0, t->work);
-    args[n_args++] = gls_arg_buffer(1, initial ? t->directions : t->pool);
-    args[n_args++] = gls_arg_buffer(2, t->state);
+    args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
+    args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
+    args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
     if (!t->plan.split) return run(t->step, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
@@ -201,7 +194,7 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
 #define FEW_HALVES 4096u
 
 /* A dispatch for the first n_active entries of the host's list, in pieces that the pace allows. */
-static gls_status run_pieces(gls_batch_context *c, uint32_t n_items, uint32_t n_active, bool initial)
+static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, bool initial)
 {
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
@@ -209,57 +202,55 @@ static gls_status run_pieces(gls_batch_context *c, uint32_t n_items, uint32_t n_
     uint32_t most = initial ? 1 : t->plan.turns, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
     uint32_t turns = (gls_pace_items(pace, most * few) + few - 1) / few;
     for (uint32_t at = 0, n; at < n_active && status == GLS_OK; at += n) {
-        double start = gls_seconds();
+        double start = gls_clock_seconds();
         n = gls_pace_items(pace, (n_active - at) * turns) / turns;
         if (n == 0) n = 1;
         status = upload_uniforms(t, n_items, n, turns, initial);
-        if (status == GLS_OK) status = gls_buffer_write(t->work, 0, 4ull * n, c->work + at);
+        if (status == GLS_OK) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
         if (status == GLS_OK) status = run_turns(t, n, turns, initial);
         if (status == GLS_OK) status = gls_device_synchronize(t->device);
-        gls_pace_note(pace, n * turns, gls_seconds() - start);
-        if (status == GLS_OK) status = gls_batch_poll(c);
+        gls_pace_note(pace, n * turns, gls_clock_seconds() - start);
+        if (status == GLS_OK) status = poll(c);
     }
     return status;
 }
 
-static gls_status initial_split(gls_batch_context *c, uint64_t first, uint32_t n)
+static gls_status initial_split(gls_batch *c, uint64_t first, uint32_t n)
 {
-    memset(c->work, 0, 4ull * WORK_ARRAYS * n);
+    memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
+        *work_of(c->work, n, WORK_LIST, i) = i;
         put_vector(c->work, n, WORK_POSITION, i, c->seed[i]);
-        c->work[WORK_SEED * (size_t)n + i] = (uint32_t)(first + i);
-        c->work[WORK_STREAM * (size_t)n + i] = gls_draw_stream(first + i, 0);
+        *work_of(c->work, n, WORK_SEED, i) = (uint32_t)(first + i);
+        *work_of(c->work, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
-    for (uint32_t i = 0; i < n; i++) c->work[i] = i;
     gls_status status = upload_work(c, n);
     if (status == GLS_OK) status = run_pieces(c, n, n, true);
     if (status == GLS_OK)
-        status = gls_buffer_read(c->engine->directions, 0, 4 * n * direction_words(c->engine), c->direction);
+        status = gls_buffer_read(c->engine->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(c->engine),
+                                 c->direction);
     return status;
 }
 
-static void fill_halves(gls_batch_context *c, uint32_t n_items)
+/* What half_start() in glsl/kernel/half.glsl does. */
+static void fill_halves(gls_batch *c, uint32_t n)
 {
-    uint32_t *work = c->work;
-    size_t n = n_items;
-    bool framed = c->engine->params.dg == GLS_DG_PTT;
-    memset(work, 0, 4 * WORK_ARRAYS * n);
-    for (uint32_t i = 0; i < n_items; i++) {
-        const uint32_t *line = &c->line[(size_t)GLS_LINE_WORDS * (i / 2)];
-        float seed[3];
-        memcpy(seed, line, sizeof seed);
-        put_vector(work, n_items, WORK_POSITION, i, seed);
-        put_vector(work, n_items, WORK_DIRECTION, i, c->engine->vertex[line[3]]);
-        work[WORK_SEED * n + i] = line[4];
-        work[WORK_STREAM * n + i] = line[5];
-        /* see half_start() in glsl/half.glsl */
-        work[WORK_STEP * n + i] = framed && i % 2 == 0 ? 0x80000001u : 1;
-        work[WORK_AUX * n + i] = framed ? 0 : line[3];
-        work[WORK_FLAGS * n + i] = !framed && i % 2 == 0 ? FLAG_JOINT : 0;
+    bool framed = c->engine->plan.getter->framed;
+    memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
+    for (uint32_t i = 0; i < n; i++) {
+        const gls_line_record *line = &c->upload.line[i / 2];
+        bool backward = i % 2 == 0;
+        put_vector(c->work, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
+        put_vector(c->work, n, WORK_DIRECTION, i, c->engine->vertex[line->vertex]);
+        *work_of(c->work, n, WORK_SEED, i) = line->seed;
+        *work_of(c->work, n, WORK_STREAM, i) = line->stream;
+        *work_of(c->work, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
+        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : line->vertex;
+        *work_of(c->work, n, WORK_FLAGS, i) = !framed && backward ? FLAG_JOINT : 0;
     }
 }
 
-static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
+static gls_status track_staged(gls_batch *c, uint32_t n_lines)
 {
     uint32_t n_items = 2 * n_lines, n_active = n_items;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->turn_cost);
@@ -273,19 +264,19 @@ static gls_status track_staged(gls_batch_context *c, uint32_t n_lines)
         if (status != GLS_OK) break;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < n_active; i++)
-            if (c->state[c->work[i]] == NONE) c->work[kept++] = c->work[i];
+            if (c->state[c->work[i]] == HALF_RUNNING) c->work[kept++] = c->work[i];
         n_active = kept;
     }
     return status;
 }
 
-gls_status gls_pass_initial(gls_batch_context *c, uint64_t first, uint32_t n)
+gls_status gls_pass_initial(gls_batch *c, uint64_t first, uint32_t n)
 {
     return c->engine->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
 }
 
-gls_status gls_pass_track(gls_batch_context *c, uint32_t n_lines)
+gls_status gls_pass_track(gls_batch *c, uint32_t n_lines)
 {
-    if (c->order) gls_order_lines(c->line, n_lines, c->order);
+    if (c->order) gls_order_lines(c->upload.line, n_lines, c->order);
     return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
 }

@@ -2,21 +2,14 @@
 #ifndef GLS_TRACK_ENGINE_PLAN_H
 #define GLS_TRACK_ENGINE_PLAN_H
 
-#include <glslines/device.h>
-#include <glslines/track.h>
-
-#define GLS_POOL_BLOCK 16 /* points in a block of the pool */
-#define GLS_SEED_WORDS 4
-#define GLS_LINE_WORDS 8
-#define GLS_STATE_HEADER 2 /* queue, pool_head */
-
-/* A work group. */
-typedef struct gls_group_plan {
-    uint32_t size;  /* invocations */
-    uint32_t slots; /* streamlines at most */
-} gls_group_plan;
+#include "track/engine/mapping.h"
+#include "track/getter/getter.h"
+#include "track/guide/guide.h"
 
 typedef struct gls_track_plan {
+    const gls_getter *getter;
+    const gls_mapping_kind *mapping;
+    gls_guide_plan guide;
     uint32_t batch_seeds; /* seeds of pass 1 */
     uint32_t batch_lines; /* streamlines of pass 2 */
     uint32_t pool_blocks;
@@ -24,28 +17,50 @@ typedef struct gls_track_plan {
     uint32_t max_steps;                /* of a half-streamline */
     uint32_t substeps;                 /* turns of the loop for each stored point */
     uint32_t lanes;                    /* invocations per streamline */
-    bool lanes_in_step;                /* a subgroup needs no barrier, see common.glsl */
+    bool lanes_in_step;                /* a subgroup needs no barrier, see glsl/base/lanes_subgroup.glsl */
     gls_group_plan group, track_group; /* of all kernels but track.comp, and of that */
     uint32_t track_groups;             /* work groups that stay for pass 2 */
     bool staged;                       /* halves wait in the work buffer between dispatches */
     bool split;                        /* and a turn is two kernels */
     uint32_t turns;                    /* staged: directions drawn in a dispatch */
-    uint32_t work_words;               /* of the work buffer for each half, list entry included; 0 unless staged */
-    bool small_cells;   /* PTT: pairs of voxels even where there seems to be room for whole cells, see cells.h */
-    bool tables_shared; /* PTT: room for its tables in shared memory */
-    bool ordered;       /* streamlines are tracked in an order of their own, see order.h */
+    uint32_t coefficients;             /* split: that the first kernel leaves to the second */
+    uint32_t host_arrays;              /* of the work buffer, that the host writes */
+    uint32_t work_arrays;              /* of the work buffer in all; 0 unless staged */
+    bool small_field;                  /* the field has to do with less memory than there seems to be */
+    bool tables_shared;                /* room for the getter's tables in shared memory */
+    bool ordered;                      /* streamlines are tracked in an order of their own, see order.h */
 } gls_track_plan;
 
-/* Fields of the work buffer in front of the coefficients, see glsl/work.glsl. */
-#define GLS_WORK_FIELDS 15
-
-/* What of the model enters. */
-typedef struct gls_track_shape {
-    uint32_t coefficients; /* that the two kernels of a split turn hand over; 0 for direction getters that have none */
-    bool antipodal;        /* the sphere */
-} gls_track_shape;
-gls_track_shape gls_track_shape_of(const gls_track_params *params, const gls_track_input *input);
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
-                               const gls_track_shape *shape, gls_track_plan *plan);
+                               const gls_track_input *input, gls_track_plan *plan);
+
+/* Words of a seed's directions. */
+static inline uint32_t gls_direction_words(const gls_track_params *params)
+{
+    return DIRECTIONS_VERTEX + (uint32_t)params->max_directions_per_seed;
+}
+
+/* Words that tell of n halves: how each stands, then what the guide remembers. */
+static inline uint64_t gls_half_words(const gls_track_plan *plan, uint64_t n_halves)
+{
+    return n_halves * (1 + plan->guide.n_words);
+}
+
+/* Buffers of an engine besides the model's, and their sizes: the one place that knows them. */
+typedef enum gls_track_buffer {
+    GLS_TRACK_UNIFORMS,
+    GLS_TRACK_GATHER_UNIFORMS,
+    GLS_TRACK_SEEDS,
+    GLS_TRACK_DIRECTIONS,
+    GLS_TRACK_WORK,
+    GLS_TRACK_LINES,
+    GLS_TRACK_POOL,
+    GLS_TRACK_STATE,
+    GLS_TRACK_OUTPUT,
+    GLS_TRACK_BUFFERS
+} gls_track_buffer;
+/* bytes of each; returns their sum. */
+uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan,
+                                uint64_t bytes[GLS_TRACK_BUFFERS]);
 
 #endif

@@ -1,3 +1,4 @@
+/* Fields as buffers of cells. */
 #include "track/field/cells.h"
 
 #include <math.h>
@@ -14,22 +15,23 @@
 
 /* Octets take sixteen times what the half floats do, and are for devices with memory to spare. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
-                        gls_volume_plan *plan)
+                        gls_field_plan *plan)
 {
     uint64_t nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / (4 * layer);
     if (per_buffer > nz) per_buffer = nz;
     if (per_buffer == 0 || (!forced && (limits->software || 4 * layer * nz > limits->memory_bytes / 3))) return false;
     uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
-    if (n_buffers > GLS_CELL_BUFFERS || 4 + n_buffers > limits->max_storage_bindings) return false;
-    *plan = (gls_volume_plan){.n_cell_buffers = (uint32_t)n_buffers,
-                              .cell_layers = (uint32_t)per_buffer,
-                              .last_cell_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer),
-                              .cell_corners = 8,
-                              .bytes = 4 * layer * nz};
+    if (n_buffers > GLS_FIELD_MAX_BUFFERS || GLS_FIELD_FIRST_BINDING + n_buffers > limits->max_storage_bindings)
+        return false;
+    *plan = (gls_field_plan){.bytes = 4 * layer * nz};
+    plan->cells.corners = 8;
+    plan->cells.n = (uint32_t)n_buffers;
+    plan->cells.layers = (uint32_t)per_buffer;
+    plan->cells.last_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer);
     return true;
 }
 
-bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_volume_plan *plan)
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_field_plan *plan)
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t),
              nz = (uint64_t)grid->dim[2], bytes = layer * nz;
@@ -37,42 +39,52 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
     const char *text = getenv("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
     bool planned = !small && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
-    if (!planned && wanted != 0 && limits->max_storage_bindings >= 5 && bytes <= limits->max_storage_bytes &&
-        (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
-        *plan = (gls_volume_plan){.n_cell_buffers = 1,
-                                  .cell_layers = (uint32_t)nz,
-                                  .last_cell_layers = (uint32_t)nz,
-                                  .cell_corners = 2,
-                                  .bytes = bytes};
+    if (!planned && wanted != 0 && limits->max_storage_bindings > GLS_FIELD_FIRST_BINDING &&
+        bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
+        *plan = (gls_field_plan){.bytes = bytes};
+        plan->cells.corners = 2;
+        plan->cells.n = 1;
+        plan->cells.layers = plan->cells.last_layers = (uint32_t)nz;
         planned = true;
     }
-    plan->n_tiles = (uint32_t)n;
-    plan->tile_channels = 1;
-    return planned;
+    if (!planned) return false;
+    plan->kind = &gls_field_cells;
+    plan->n_channels = (uint32_t)n;
+    return true;
 }
 
-gls_status gls_cells_create(gls_device *device, const gls_volume_plan *plan, const char *label, gls_volume *volume)
+static bool can_shrink(const gls_field_plan *plan)
 {
-    uint64_t n_layers = (uint64_t)(plan->n_cell_buffers - 1) * plan->cell_layers + plan->last_cell_layers,
-             layer = plan->bytes / n_layers;
-    for (uint32_t i = 0; i < plan->n_cell_buffers; i++) {
-        uint64_t here = i + 1 < plan->n_cell_buffers ? plan->cell_layers : plan->last_cell_layers;
-        gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, layer * here, label, &volume->cells[i]);
-        if (status != GLS_OK) {
-            gls_volume_finish(volume);
-            return status;
-        }
-    }
-    return GLS_OK;
+    return plan->cells.corners == 8;
 }
 
-typedef struct place {
+static gls_status create(gls_field *field, const char *label)
+{
+    const gls_field_plan *plan = &field->plan;
+    uint64_t n_layers = (uint64_t)(plan->cells.n - 1) * plan->cells.layers + plan->cells.last_layers,
+             layer = plan->bytes / n_layers;
+    gls_status status = GLS_OK;
+    for (uint32_t i = 0; i < plan->cells.n && status == GLS_OK; i++) {
+        uint64_t here = i + 1 < plan->cells.n ? plan->cells.layers : plan->cells.last_layers;
+        status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
+    }
+    return status;
+}
+
+static void define(const gls_field_plan *plan, gls_define_list *d)
+{
+    gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "values that lie together");
+    gls_define_int(d, "CELL_BUFFERS", plan->cells.n, "that hold the field");
+    gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "of voxels in each of them");
+}
+
+typedef struct coded_vertex {
     uint32_t code, vertex;
-} place;
+} coded_vertex;
 
 static int compare(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const coded_vertex *x = a, *y = b;
     return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
@@ -84,9 +96,9 @@ static uint32_t interleave(uint32_t x, uint32_t y)
     return code;
 }
 
-bool gls_cells_order(const gls_sphere *sphere, uint32_t *slot)
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
 {
-    place *order = malloc(sphere->n * sizeof *order);
+    coded_vertex *order = malloc(sphere->n * sizeof *order);
     if (!order) return false;
     for (size_t v = 0; v < sphere->n; v++) {
         const double *d = sphere->vertex[v];
@@ -97,34 +109,31 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *slot)
             y = (1 - fabs(x)) * (y >= 0 ? 1 : -1);
             x = folded;
         }
-        order[v] = (place){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
+        order[v] = (coded_vertex){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
     }
     qsort(order, sphere->n, sizeof *order, compare);
-    for (size_t i = 0; i < sphere->n; i++) slot[order[i].vertex] = (uint32_t)i;
+    for (size_t i = 0; i < sphere->n; i++) place[order[i].vertex] = (uint32_t)i;
     free(order);
     return true;
 }
 
 typedef struct pair_work {
     size_t nx, n;
-    const uint32_t *slot;
-    gls_volume_block block;
-    const void *user;
-    size_t n_scratch;
+    const gls_field_source *source;
 } pair_work;
 
 /* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their
  * last. rows, half, scratch: work space. */
 static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *half, float *scratch, uint32_t *out)
 {
-    for (size_t x = 0; x < w->nx; x += GLS_VOLUME_BLOCK - 1) {
-        size_t count = w->nx - x < GLS_VOLUME_BLOCK ? w->nx - x : GLS_VOLUME_BLOCK;
+    for (size_t x = 0; x < w->nx; x += GLS_FIELD_BLOCK - 1) {
+        size_t count = w->nx - x < GLS_FIELD_BLOCK ? w->nx - x : GLS_FIELD_BLOCK;
         bool last = x + count == w->nx;
-        w->block(w->user, first + x, count, rows, scratch);
+        w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
-            gls_half_convert(rows + c * GLS_VOLUME_BLOCK, count, half);
+            gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
             for (size_t v = 0; v < count - !last; v++)
-                out[(x + v) * w->n + w->slot[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+                out[(x + v) * w->n + w->source->place[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
         }
         if (last) return;
     }
@@ -132,12 +141,12 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
 
 static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t *out)
 {
-    size_t n_values = w->n * GLS_VOLUME_BLOCK, n_scratch = (w->n_scratch + 15) / 16 * 16;
+    size_t n_values = w->n * GLS_FIELD_BLOCK, n_scratch = (w->source->n_scratch + 15) / 16 * 16;
     bool ok = true;
 #pragma omp parallel reduction(&& : ok)
     {
         float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
-        uint16_t half[GLS_VOLUME_BLOCK];
+        uint16_t half[GLS_FIELD_BLOCK];
         ok = rows != NULL;
 #pragma omp for schedule(dynamic, 4)
         for (size_t r = 0; r < n_rows; r++)
@@ -147,28 +156,25 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
     return ok;
 }
 
-/* A volume on its way: octets are made on the device, from pairs of a few layers. */
+/* A field on its way: octets are made on the device, from pairs of a few layers. */
 typedef struct target {
-    gls_volume *volume;
+    gls_field *field;
     gls_buffer *pairs;
     gls_kernel *octets;
 } target;
 
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
-    gls_define defines[] = {{"GRID_NX", NULL, false, NULL},
-                            {"GRID_NY", NULL, false, NULL},
-                            {"N_VERTICES", NULL, false, NULL},
-                            {"GROUP_SIZE", "256", false, NULL}};
-    char text[3][24];
-    if (t->volume->plan.cell_corners == 2) return GLS_OK;
-    for (int i = 0; i < 3; i++) {
-        snprintf(text[i], sizeof text[i], "%zu", i < 2 ? (size_t)grid->dim[i] : n);
-        defines[i].value = text[i];
-    }
-    gls_status status =
-        gls_kernel_load(t->volume->device, "kernel/octets.comp", defines, sizeof defines / sizeof *defines, &t->octets);
-    return status == GLS_OK ? gls_buffer_create(t->volume->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs)
+    if (t->field->plan.cells.corners == 2) return GLS_OK;
+    gls_define_list d = {0};
+    gls_define_int(&d, "GRID_NX", grid->dim[0], "voxels");
+    gls_define_int(&d, "GRID_NY", grid->dim[1], "voxels");
+    gls_define_int(&d, "N_VERTICES", (int64_t)n, "directions of a voxel");
+    gls_define_int(&d, "GROUP_SIZE", GROUP, "invocations");
+    gls_status status = d.failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel")
+                                 : gls_kernel_load(t->field->device, "kernel/octets.comp", d.define, d.n, &t->octets);
+    gls_define_finish(&d);
+    return status == GLS_OK ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs)
                             : status;
 }
 
@@ -182,13 +188,13 @@ static void target_close(target *t)
 static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
                                const uint32_t *slab)
 {
-    const gls_volume_plan *plan = &t->volume->plan;
-    size_t part = first / plan->cell_layers, at = first % plan->cell_layers;
-    if (plan->cell_corners == 2)
-        return gls_buffer_write(t->volume->cells[0], first * layer_bytes, n_layers * layer_bytes, slab);
+    const gls_field_plan *plan = &t->field->plan;
+    size_t part = first / plan->cells.layers, at = first % plan->cells.layers;
+    if (plan->cells.corners == 2)
+        return gls_buffer_write(t->field->buffer[0], first * layer_bytes, n_layers * layer_bytes, slab);
     size_t octets = layer_bytes / sizeof *slab, groups = (n_layers * octets + GROUP - 1) / GROUP;
     gls_status status = gls_buffer_write(t->pairs, 0, n_pair_layers * layer_bytes, slab);
-    gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->volume->cells[part]),
+    gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->field->buffer[part]),
                       gls_arg_uint(0, (uint32_t)(at * octets)), gls_arg_uint(1, (uint32_t)n_layers),
                       gls_arg_uint(2, (uint32_t)n_pair_layers)};
     return status == GLS_OK ? gls_kernel_run(t->octets, (uint32_t[3]){groups < 16384 ? (uint32_t)groups : 16384, 1, 1},
@@ -210,7 +216,7 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
         size_t here = smallest(per_slab, nz - z), wanted;
         /* no slab goes over the end of a buffer */
         for (size_t i = 0; i < n_targets; i++)
-            here = smallest(here, targets[i].volume->plan.cell_layers - z % targets[i].volume->plan.cell_layers);
+            here = smallest(here, targets[i].field->plan.cells.layers - z % targets[i].field->plan.cells.layers);
         wanted = smallest(here + 1, nz - z);
         if (!fill_rows(w, (z + n_done) * rows, (wanted - n_done) * rows, slab + n_done * layer))
             return gls_fail(GLS_ERR_MEMORY, "out of memory for a row of the ODFs");
@@ -227,25 +233,32 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
     return GLS_OK;
 }
 
-gls_status gls_cells_fill(gls_volume *const *volumes, size_t n_volumes, const gls_grid *grid, size_t n,
-                          const uint32_t *slot, gls_volume_block block, const void *user, size_t n_scratch,
-                          size_t *failed)
+static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
+                       size_t *failed)
 {
-    pair_work w = {
-        .nx = (size_t)grid->dim[0], .n = n, .slot = slot, .block = block, .user = user, .n_scratch = n_scratch};
-    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t),
+    pair_work w = {.nx = (size_t)grid->dim[0], .n = fields[0]->plan.n_channels, .source = source};
+    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * w.n * sizeof(uint32_t),
              per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
-    target *targets = calloc(n_volumes, sizeof *targets);
+    target *targets = calloc(n, sizeof *targets);
     uint32_t *slab = malloc(slab_bytes);
     gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");
-    for (size_t i = 0; i < n_volumes && status == GLS_OK; i++) {
-        targets[i].volume = volumes[i];
-        status = target_open(&targets[i], grid, n, slab_bytes);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        targets[i].field = fields[i];
+        status = target_open(&targets[i], grid, w.n, slab_bytes);
         if (status != GLS_OK) *failed = i;
     }
-    if (status == GLS_OK) status = fill_targets(targets, n_volumes, &w, grid, per_slab, slab, failed);
-    for (size_t i = 0; targets && i < n_volumes; i++) target_close(&targets[i]);
+    if (status == GLS_OK) status = fill_targets(targets, n, &w, grid, per_slab, slab, failed);
+    for (size_t i = 0; targets && i < n; i++) target_close(&targets[i]);
     free(targets);
     free(slab);
     return status;
 }
+
+const gls_field_kind gls_field_cells = {
+    .name = "cells",
+    .shader = "odf/cells.glsl",
+    .create = create,
+    .fill = fill,
+    .can_shrink = can_shrink,
+    .define = define,
+};

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "util/status.h"
 
@@ -27,57 +25,6 @@ struct gls_courier {
     gls_status status;
     char message[512];
 };
-
-/* Fresh memory costs more time than what is copied into it: in pages of 2 MiB, where the system has them, an eighth of
- * that. */
-static void *allocate_large(size_t bytes)
-{
-    const size_t page = (size_t)2 << 20;
-    if (bytes < 4 * page) return malloc(bytes);
-    void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
-    if (memory) (void)madvise(memory, bytes, MADV_HUGEPAGE);
-    return memory;
-}
-
-gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points)
-{
-    if (n > parcel->capacity || !parcel->offset) {
-        if (n == 0) n = 1; /* the end of no streamlines has a place, too */
-        free(parcel->offset);
-        free(parcel->seed_index);
-        free(parcel->seed);
-        parcel->capacity = 0;
-        parcel->offset = malloc((n + 1) * sizeof *parcel->offset);
-        parcel->seed_index = malloc(n * sizeof *parcel->seed_index);
-        parcel->seed = malloc(n * sizeof *parcel->seed);
-        if (!parcel->offset || !parcel->seed_index || !parcel->seed)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
-        parcel->capacity = n;
-    }
-    if (n_points > parcel->point_capacity) {
-        free(parcel->point);
-        parcel->point_capacity = 0;
-        parcel->point = allocate_large(n_points * sizeof *parcel->point);
-        if (!parcel->point) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points", n_points);
-        parcel->point_capacity = n_points;
-    }
-    return GLS_OK;
-}
-
-void gls_parcel_finish(gls_parcel *parcel)
-{
-    free(parcel->offset);
-    free(parcel->seed_index);
-    free(parcel->seed);
-    free(parcel->point);
-    *parcel = (gls_parcel){0};
-}
-
-static uint64_t parcel_bytes(const gls_parcel *parcel)
-{
-    return parcel->offset[parcel->n] * sizeof *parcel->point +
-           parcel->n * (sizeof *parcel->offset + sizeof *parcel->seed_index + sizeof *parcel->seed);
-}
 
 static gls_parcel *find_due(gls_courier *c)
 {
@@ -102,7 +49,7 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
         }
     }
     c->due = parcel->end;
-    c->bytes -= parcel_bytes(parcel);
+    c->bytes -= gls_parcel_bytes(parcel);
     parcel->state = GLS_PARCEL_FREE;
     pthread_cond_broadcast(&c->queue->changed);
 }
@@ -124,27 +71,6 @@ static void *deliver(void *user)
     return NULL;
 }
 
-/* The tracker's parcels, as many as this run wants: their memory outlives a run. */
-static gls_parcel *lend_parcels(gls_parcel_store *store, size_t n)
-{
-    if (store->n < n) {
-        gls_parcel *grown = realloc(store->parcel, n * sizeof *grown);
-        if (!grown) return NULL;
-        memset(grown + store->n, 0, (n - store->n) * sizeof *grown);
-        store->parcel = grown;
-        store->n = n;
-    }
-    for (size_t i = 0; i < n; i++) store->parcel[i].state = GLS_PARCEL_FREE;
-    return store->parcel;
-}
-
-void gls_parcel_store_finish(gls_parcel_store *store)
-{
-    for (size_t i = 0; i < store->n; i++) gls_parcel_finish(&store->parcel[i]);
-    free(store->parcel);
-    *store = (gls_parcel_store){0};
-}
-
 size_t gls_courier_parcels(size_t n_workers)
 {
     return n_workers > 1 ? MANY + 1 : FEW;
@@ -161,7 +87,7 @@ gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_tra
                        .n_workers = queue->n_workers,
                        .per_worker = gls_courier_parcels(queue->n_workers),
                        .due = queue->next};
-    c->parcel = lend_parcels(store, c->n_workers * c->per_worker);
+    c->parcel = gls_parcel_store_lend(store, c->n_workers * c->per_worker);
     if (!c->parcel || pthread_create(&c->thread, NULL, deliver, c) != 0) {
         free(c);
         return gls_fail(GLS_ERR_MEMORY, "the output thread cannot be started");
@@ -208,7 +134,7 @@ void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
 {
     parcel->end = end;
     parcel->state = GLS_PARCEL_SENT;
-    c->bytes += parcel_bytes(parcel);
+    c->bytes += gls_parcel_bytes(parcel);
     pthread_cond_broadcast(&c->queue->changed);
 }
 

@@ -3,22 +3,12 @@
 #ifndef GLS_TRACK_RUN_COURIER_H
 #define GLS_TRACK_RUN_COURIER_H
 
+#include <glslines/track.h>
+
+#include "track/engine/parcel.h"
 #include "track/run/queue.h"
 
-typedef enum gls_parcel_state { GLS_PARCEL_FREE, GLS_PARCEL_TAKEN, GLS_PARCEL_SENT } gls_parcel_state;
-
-typedef struct gls_parcel {
-    gls_parcel_state state;
-    uint64_t first, end; /* seeds */
-    size_t n, capacity;
-    uint64_t *offset;
-    uint32_t *seed_index;
-    float (*seed)[3];
-    float (*point)[3];
-    size_t point_capacity;
-} gls_parcel;
-gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
-void gls_parcel_finish(gls_parcel *parcel);
+typedef struct gls_courier gls_courier;
 
 /* Parcels that each of n workers may have. */
 size_t gls_courier_parcels(size_t n_workers);

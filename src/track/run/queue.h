@@ -4,9 +4,7 @@
 
 #include <pthread.h>
 
-#include <glslines/common.h>
-
-#include "track/internal.h"
+#include <glslines/track.h>
 
 typedef struct gls_range {
     uint64_t first, end;
@@ -14,7 +12,7 @@ typedef struct gls_range {
 
 /* A range that comes back is put between others; as many can lie apart as were out at a time, twice for those that were
  * split. */
-#define GLS_QUEUE_RETURNED (4 * GLS_MAX_ENGINES)
+#define GLS_QUEUE_RETURNED (4 * GLS_TRACKER_MAX_DEVICES)
 
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also of what is delivered and counted meanwhile */

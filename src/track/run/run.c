@@ -1,56 +1,10 @@
-/* The run: one worker for each device, streamlines in the order of seeds. */
-#include "track/run/run.h"
-
-#include <stdio.h>
+/* Tracking: one worker for each device, streamlines in the order of seeds. */
 #include <stdlib.h>
 #include <time.h>
 
-#include "util/log.h"
+#include "track/run/worker.h"
+#include "util/clock.h"
 #include "util/status.h"
-
-#define SECONDS_BETWEEN_REPORTS 0.2
-
-void gls_run_fail(gls_run *run, gls_status status)
-{
-    pthread_mutex_lock(&run->queue.lock);
-    if (run->status == GLS_OK) {
-        run->status = status;
-        snprintf(run->message, sizeof run->message, "%s", gls_last_error());
-    }
-    run->queue.stopped = true;
-    pthread_cond_broadcast(&run->queue.changed);
-    pthread_mutex_unlock(&run->queue.lock);
-}
-
-gls_status gls_run_report(gls_run *run)
-{
-    run->polled = gls_seconds();
-    if (!run->progress) return GLS_OK;
-    pthread_mutex_lock(&run->queue.lock);
-    gls_track_result r = run->stats.result;
-    pthread_mutex_unlock(&run->queue.lock);
-    if (run->progress(run->progress_user, r.seeds, gls_seeds_count(run->seeds), r.streamlines, r.points)) return GLS_OK;
-    return gls_fail(GLS_ERR_CANCELLED, "cancelled");
-}
-
-gls_status gls_batch_poll(gls_batch_context *c)
-{
-    gls_run *run = c->run;
-    if (!run) return GLS_OK;
-    if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
-    return run->n_threads > 0 || gls_seconds() - run->polled < SECONDS_BETWEEN_REPORTS ? GLS_OK : gls_run_report(run);
-}
-
-void gls_batch_commit(gls_batch_context *c, uint64_t end, gls_parcel *parcel)
-{
-    gls_run *run = c->run;
-    pthread_mutex_lock(&run->queue.lock);
-    c->worker->share->seeds += c->stats->result.seeds;
-    c->worker->share->streamlines += c->stats->result.streamlines;
-    gls_track_stats_move(&run->stats, c->stats);
-    if (parcel) gls_courier_send(run->courier, parcel, end);
-    pthread_mutex_unlock(&run->queue.lock);
-}
 
 static void *thread_main(void *user)
 {
@@ -71,13 +25,14 @@ static void watch(gls_run *run)
     pthread_mutex_lock(&run->queue.lock);
     while (run->n_threads > 0) {
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += (long)(SECONDS_BETWEEN_REPORTS / 2 * 1e9);
+        until.tv_nsec += (long)(GLS_SECONDS_BETWEEN_REPORTS / 2 * 1e9);
         if (until.tv_nsec >= 1000000000) {
             until.tv_sec++;
             until.tv_nsec -= 1000000000;
         }
         pthread_cond_timedwait(&run->queue.changed, &run->queue.lock, &until);
-        bool due = run->stats.result.batches != batches || gls_seconds() - run->polled >= SECONDS_BETWEEN_REPORTS;
+        bool due =
+            run->stats.result.batches != batches || gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
         if (!due || run->queue.stopped) continue;
         batches = run->stats.result.batches;
         pthread_mutex_unlock(&run->queue.lock);
@@ -116,9 +71,9 @@ static gls_status run_workers(gls_run *run, gls_worker *workers, gls_track_sink 
         gls_worker_work(&workers[0]);
     else
         run_threads(run, workers);
-    double start = gls_seconds();
+    double start = gls_clock_seconds();
     status = gls_courier_destroy(run->courier);
-    run->stats.result.seconds_sink += gls_seconds() - start;
+    run->stats.result.seconds_sink += gls_clock_seconds() - start;
     if (status != GLS_OK) return status;
     return run->status == GLS_OK ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }

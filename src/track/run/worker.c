@@ -1,61 +1,76 @@
 /* One engine at work: ranges of seeds, and what is done when its device runs out of memory or is lost. */
-#include "track/run/run.h"
+#include "track/run/worker.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
 #define LEAST_ON_CPU 64
 
-static void free_arrays(gls_batch_context *c)
-{
-    free(c->direction);
-    free(c->line);
-    free(c->state);
-    free(c->seed);
-    free(c->work);
-    free(c->order);
-    c->direction = c->line = c->state = c->work = NULL;
-    c->seed = NULL;
-    c->order = NULL;
-}
-
 /* Arrays of the host as the engine's plan wants them. */
 static gls_status make_arrays(gls_worker *w)
 {
-    gls_batch_context *c = &w->context;
-    free_arrays(c);
-    c->engine = w->run->tracker->engine[w->index];
-    if (gls_device_get_info(c->engine->device)->software) c->initial_pace.least = c->track_pace.least = LEAST_ON_CPU;
-    const gls_track_plan *p = &c->engine->plan;
-    size_t line_words = (size_t)p->batch_lines * GLS_LINE_WORDS, seed_words = (size_t)p->batch_seeds * GLS_SEED_WORDS;
-    c->direction = malloc(4ull * p->batch_seeds * (size_t)(c->engine->params.max_directions_per_seed + 1));
-    c->line = malloc(4 * (line_words > seed_words ? line_words : seed_words));
-    c->state = malloc(8ull * p->batch_lines);
-    c->seed = malloc(sizeof *c->seed * p->batch_seeds);
-    c->work = p->staged ? malloc(8ull * p->batch_lines * (1 + GLS_WORK_FIELDS)) : NULL;
-    c->order = p->ordered ? malloc(2 * sizeof *c->order * p->batch_lines) : NULL;
-    if (c->direction && c->line && c->state && c->seed && (!p->staged || c->work) && (!p->ordered || c->order))
-        return GLS_OK;
-    return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", p->batch_seeds);
+    gls_batch *b = &w->batch;
+    b->engine = w->run->tracker->engine[w->index];
+    if (gls_device_get_info(b->engine->device)->software) b->initial_pace.least = b->track_pace.least = LEAST_ON_CPU;
+    return gls_batch_make_arrays(b);
+}
+
+/* --- what a batch asks of its host ---------------------------------------- */
+
+static gls_status poll(void *user)
+{
+    const gls_worker *w = user;
+    return gls_run_poll(w->run);
+}
+
+static gls_status take(void *user, uint64_t seed, gls_parcel **parcel, bool *gave_way)
+{
+    const gls_worker *w = user;
+    *gave_way = false;
+    if (!w->run->courier) return GLS_OK;
+    gls_status status = gls_courier_take(w->run->courier, w->place, seed, parcel);
+    *gave_way = status == GLS_OK && !*parcel;
+    return status;
+}
+
+static void drop(void *user, gls_parcel *parcel)
+{
+    const gls_worker *w = user;
+    gls_courier_drop(w->run->courier, parcel);
+}
+
+static void commit(void *user, uint64_t end, gls_parcel *parcel)
+{
+    gls_worker *w = user;
+    gls_run *run = w->run;
+    pthread_mutex_lock(&run->queue.lock);
+    w->share->seeds += w->round.result.seeds;
+    w->share->streamlines += w->round.result.streamlines;
+    gls_track_stats_move(&run->stats, &w->round);
+    if (parcel) gls_courier_send(run->courier, parcel, end);
+    pthread_mutex_unlock(&run->queue.lock);
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
 {
     *w = (gls_worker){.run = run, .place = place, .index = index, .share = &run->tracker->share[index]};
-    w->context = (gls_batch_context){
-        .seeds = run->seeds, .space = run->space, .run = run, .worker = w, .stats = &w->round, .points_per_line = 200};
+    w->batch = (gls_batch){.seeds = run->seeds,
+                           .space = run->space,
+                           .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit},
+                           .stats = &w->round,
+                           .points_per_line = 200};
     gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps);
     return status == GLS_OK ? make_arrays(w) : status;
 }
 
 void gls_worker_finish(gls_worker *w)
 {
-    free_arrays(&w->context);
+    gls_batch_free_arrays(&w->batch);
     gls_track_stats_finish(&w->round);
 }
 
@@ -81,7 +96,7 @@ static void release(gls_worker *w)
 static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
 {
     gls_tracker *t = w->run->tracker;
-    uint32_t batch = w->context.engine->plan.batch_seeds;
+    uint32_t batch = w->batch.engine->plan.batch_seeds;
     char reason[512];
     for (;;) {
         bool lost = status == GLS_ERR_LOST;
@@ -93,8 +108,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         /* a device that was too slow for its driver's patience gets less to do at a time */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
         w->losses += lost;
-        if (lost) gls_pace_slow(&w->context.initial_pace);
-        if (lost) gls_pace_slow(&w->context.track_pace);
+        if (lost) gls_pace_slow(&w->batch.initial_pace);
+        if (lost) gls_pace_slow(&w->batch.track_pace);
         w->share->resumes += lost;
         w->share->halvings += !lost;
         if (lost)
@@ -114,11 +129,11 @@ static gls_status track_range(gls_worker *w, gls_range *range)
 {
     gls_run *run = w->run;
     while (range->first < range->end) {
-        uint64_t done = 0, n = range->end - range->first, most = w->context.engine->plan.batch_seeds;
+        uint64_t done = 0, n = range->end - range->first, most = w->batch.engine->plan.batch_seeds;
         if (n > most) n = most;
         gls_status status = gls_queue_is_stopped(&run->queue)
                                 ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped")
-                                : gls_batch_run(&w->context, range->first, (uint32_t)n, &done);
+                                : gls_batch_run(&w->batch, range->first, (uint32_t)n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
         if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
@@ -159,15 +174,15 @@ void gls_worker_work(gls_worker *w)
 {
     gls_range range;
     gls_status status = GLS_OK;
-    double start = gls_seconds();
+    double start = gls_clock_seconds();
     hold(w);
-    while (status == GLS_OK && gls_queue_take(&w->run->queue, w->context.engine->plan.batch_seeds, &range)) {
+    while (status == GLS_OK && gls_queue_take(&w->run->queue, w->batch.engine->plan.batch_seeds, &range)) {
         status = track_range(w, &range);
         gls_queue_put(&w->run->queue, range);
     }
     release(w);
-    w->share->seconds += gls_seconds() - start;
-    const gls_batch_context *c = &w->context;
+    w->share->seconds += gls_clock_seconds() - start;
+    const gls_batch *c = &w->batch;
     double *longest = &w->run->stats.result.seconds_longest;
     pthread_mutex_lock(&w->run->queue.lock);
     if (c->initial_pace.longest > *longest) *longest = c->initial_pace.longest;

@@ -1,0 +1,7 @@
+// The grid of voxels on which everything lies. Voxel centres have whole coordinates.
+const vec3 GRID = vec3(GRID_X, GRID_Y, GRID_Z);
+
+bool inside(vec3 p)
+{
+    return all(greaterThanEqual(p, vec3(-0.5))) && all(lessThan(p, GRID - 0.5));
+}

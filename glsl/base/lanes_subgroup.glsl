@@ -1,0 +1,37 @@
+// What the lanes of a streamline do together, where they are a subgroup.
+#define LANE int(gl_SubgroupInvocationID)
+#define SLOT gl_SubgroupID
+#define GROUP_SLOTS gl_NumSubgroups
+#if !defined(LANES)
+#define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
+#endif
+
+#define SLOT_ARRAY(type, name, size) shared type name[SLOTS * (size)]
+#define SLOT_ELEMENT(name, size, i) name[int(SLOT) * (size) + (i)]
+
+#if LANES_IN_STEP
+// NVIDIA's compiler makes a barrier of a subgroup one of the whole device's memory, which empties the L1 cache. Its
+// lanes meet again after every branch without one, and a subgroup's accesses to shared memory keep their order.
+void lane_sync() { subgroupMemoryBarrierShared(); }
+#else
+void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
+#endif
+float lane_sum(float x) { return subgroupAdd(x); }
+float lane_max(float x) { return subgroupMax(x); }
+uint lane_max(uint x) { return subgroupMax(x); }
+float lane_min(float x) { return subgroupMin(x); }
+int lane_min(int x) { return subgroupMin(x); }
+uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
+uint lane_last(uint x) { return subgroupShuffle(x, uint(LANES) - 1u); }
+int lane_place(bool wanted, inout uint count)
+{
+    uvec4 votes = subgroupBallot(wanted);
+    uint place = count + subgroupBallotExclusiveBitCount(votes);
+    count += subgroupBallotBitCount(votes);
+    return int(place);
+}
+vec2 lane_of(vec2 x, int lane) { return subgroupShuffle(x, uint(lane)); }
+int lane_chosen(int x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
+vec3 lane_chosen(vec3 x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
+bool lane_leads() { return subgroupElect(); }
+uint lane_lead(uint x) { return subgroupBroadcastFirst(x); }

@@ -1,0 +1,8 @@
+// Amplitudes for parallel transport from cells.
+#include "odf/cells.glsl"
+
+float amplitude(vec3 p, vec3 t)
+{
+    bool in_grid = all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID));
+    return in_grid ? cell_value(cell_at(p), nearest_vertex(t)) : 0.0;
+}

@@ -1,0 +1,41 @@
+/* An engine: what tracks on one device: kernels, fields and buffers. */
+#ifndef GLS_TRACK_ENGINE_ENGINE_H
+#define GLS_TRACK_ENGINE_ENGINE_H
+
+#include "track/engine/model.h"
+
+typedef struct gls_engine {
+    gls_device *device;
+    gls_track_params params;
+    gls_track_plan plan;
+    gls_grid grid;
+    gls_model model;
+    gls_guide guide;
+    gls_kernel *initial;                      /* pass 1 in one kernel */
+    gls_kernel *track;                        /* pass 2 in one kernel */
+    gls_kernel *step;                         /* staged: some turns of pass 2 */
+    gls_kernel *sample, *first_sample, *turn; /* split: both passes; first_sample is that of pass 1 where it differs */
+    gls_kernel *gather;
+    float (*vertex)[3];                    /* of the sphere */
+    gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
+    double seconds_upload, seconds_compile;
+    double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
+    uint32_t halvings; /* of the batch, for want of memory */
+    bool owns_device;  /* opened in place of one that was lost */
+    bool complete;
+    gls_model_plan model_plan; /* until it is complete */
+} gls_engine;
+/* The parts of gls_engine_create(): all that does not depend on the values of the input; the fields, of several engines
+ * at once, *failed telling which of them failed (SIZE_MAX: it is no fault of a device); buffers, for a smaller batch
+ * where memory demands it, and kernels. */
+gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                            gls_engine **engine);
+gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track_input *input, size_t *failed);
+gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input);
+/* Builds kernels and uploads fields; params and input have been checked. */
+gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                             gls_engine **engine);
+/* Accepts NULL. */
+void gls_engine_destroy(gls_engine *engine);
+
+#endif

@@ -1,0 +1,18 @@
+/* The two passes of a batch that track, on the device: as one persistent kernel each, or staged. */
+#ifndef GLS_TRACK_ENGINE_PASSES_H
+#define GLS_TRACK_ENGINE_PASSES_H
+
+#include "track/engine/batch.h"
+
+/* Pass 1: directions of seeds first .. first + n - 1 (positions in batch->seed) into batch->direction. */
+gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
+/* Pass 2: tracks n_lines streamlines of batch->upload.line; afterwards batch->state says how each half stands. */
+gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
+
+/* The random stream of a seed's direction: the fourth word of its counters, see glsl/base/common.glsl. */
+static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
+{
+    return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* Fields as 3D textures: tiles of channels beside each other, strips of the grid behind each other. */
+#include "track/field/textures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/float16.h"
+#include "util/status.h"
+
+/* Drivers refuse or swap larger single textures: llvmpipe ends at 1 GiB. */
+#define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
+/* Of narrower strips, in texels, the planes that are stored twice would take more than a third of the memory. */
+#define MIN_STRIP 4
+
+static uint64_t power_of_two(uint64_t n)
+{
+    uint64_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
+
+static bool is_half(gls_texture_format format)
+{
+    return format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_RGBA16F;
+}
+
+static uint64_t texel_bytes(gls_texture_format format)
+{
+    return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
+}
+
+/* The smallest texture of n tiles, then the narrowest strips; exact: with powers of two as sides along x and z. Bytes
+ * of it, 0 where none is within the limit. */
+static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact,
+                        gls_field_plan *plan)
+{
+    uint64_t x = (uint64_t)grid->dim[0], y = (uint64_t)grid->dim[1], z = (uint64_t)grid->dim[2], smallest = 0;
+    for (uint64_t width = x < MIN_STRIP ? x : MIN_STRIP; width <= x && width * n <= limit; width++) {
+        uint64_t step = width < x ? width - 1 : x, strips = width < x ? (x - 2) / step + 1 : 1;
+        uint64_t size_x = width * n, size_z = strips * z;
+        if (exact) {
+            size_x = power_of_two(size_x);
+            size_z = power_of_two(size_z);
+        }
+        uint64_t bytes = size_x * y * size_z * texel;
+        if (size_x > limit || size_z > limit || (smallest > 0 && bytes >= smallest)) continue;
+        smallest = bytes;
+        plan->textures.n_strips = (uint32_t)strips;
+        plan->textures.strip_width = (uint32_t)width;
+        plan->textures.strip_step = (uint32_t)step;
+        plan->textures.size[0] = (uint32_t)size_x;
+        plan->textures.size[1] = (uint32_t)y;
+        plan->textures.size[2] = (uint32_t)size_z;
+    }
+    return smallest;
+}
+
+/* The fewest textures that hold the volume. */
+static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact,
+                          gls_field_plan *plan)
+{
+    uint64_t n_tiles = plan->textures.n_tiles;
+    for (uint64_t n_textures = 1; n_textures <= units; n_textures++) {
+        uint64_t per_texture = (n_tiles + n_textures - 1) / n_textures;
+        if (per_texture * (n_textures - 1) >= n_tiles) continue;
+        uint64_t bytes = lay_out(grid, per_texture, texel, limit, exact, plan);
+        if (bytes == 0 || (bytes > MAX_TEXTURE_BYTES && (per_texture > 1 || exact))) continue;
+        plan->textures.n = (uint32_t)n_textures;
+        plan->textures.tiles_per = (uint32_t)per_texture;
+        plan->bytes = n_textures * bytes;
+        return true;
+    }
+    return false;
+}
+
+static uint32_t tiles_of(const gls_field_plan *plan, uint32_t texture)
+{
+    uint32_t left = plan->textures.n_tiles - texture * plan->textures.tiles_per;
+    return left < plan->textures.tiles_per ? left : plan->textures.tiles_per;
+}
+
+gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
+                             const gls_device_info *limits, uint32_t n_units, gls_field_plan *plan)
+{
+    uint64_t limit = limits->max_texture_3d, units = n_units;
+    for (int a = 0; a < 3; a++)
+        if ((uint64_t)grid->dim[a] > limit)
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0],
+                            grid->dim[1], grid->dim[2], limits->max_texture_3d);
+    if (units > GLS_FIELD_MAX_TEXTURES) units = GLS_FIELD_MAX_TEXTURES;
+    bool single = format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_R32F;
+    uint32_t tile_channels = single ? 1 : 4, n_tiles = (n_channels + tile_channels - 1) / tile_channels;
+    uint64_t texel = texel_bytes(format);
+    gls_field_plan made = {.kind = &gls_field_textures, .n_channels = n_tiles * tile_channels};
+    made.textures.n_tiles = n_tiles;
+    made.textures.tile_channels = tile_channels;
+    made.textures.format = format;
+    /* with powers of two texture coordinates are exact, and a sample is the same wherever its tile lies; a field that
+     * only fits without them is taken so */
+    if (plan_textures(grid, texel, limit, units, true, &made) ||
+        plan_textures(grid, texel, limit, units, false, &made)) {
+        *plan = made;
+        return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_UNSUPPORTED,
+                    "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side "
+                    "that the device offers",
+                    n_channels, grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units,
+                    limits->max_texture_3d);
+}
+
+static gls_status create(gls_field *field, const char *label)
+{
+    gls_status status = GLS_OK;
+    for (uint32_t i = 0; i < field->plan.textures.n && status == GLS_OK; i++)
+        status = gls_texture_create(field->device, field->plan.textures.format, field->plan.textures.size, label,
+                                    &field->texture[i]);
+    return status;
+}
+
+void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->textures.n; i++)
+        gls_text_printf(out, "TILES(%u, %u, %u)\n", i, tiles_of(plan, i),
+                        plan->textures.tile_channels * i * plan->textures.tiles_per);
+}
+
+static void define(const gls_field_plan *plan, gls_define_list *d)
+{
+    static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
+    gls_text text = {0};
+    gls_define_int(d, "TILE_CHANNELS", plan->textures.tile_channels, "of a texel");
+    gls_define_int(d, "VOLUME_TEXTURES", plan->textures.n, "that hold the field");
+    gls_define_int(d, "VOLUME_STRIPS", plan->textures.n_strips, "along x into which the grid is cut");
+    gls_define_float(d, "VOLUME_STRIP_STEP", plan->textures.strip_step, "voxels from strip to strip");
+    gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "texels");
+    for (int a = 0; a < 3; a++)
+        gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
+    gls_textures_rows(&text, plan);
+    gls_define_slot(d, "tile_loops", gls_text_take(&text), "a call for each texture");
+}
+
+/* --- filling -------------------------------------------------------------- */
+
+#define SLAB_VOXELS 65536u
+
+typedef struct slab_work {
+    const gls_field_plan *plan;
+    size_t nx, slice;  /* voxels of a row and of a slice */
+    size_t texel_size; /* bytes */
+    char *texels; /* texture by texture, strip by strip, as they are uploaded: rows of the slab's slices, in each all
+                     tiles side by side */
+    const gls_field_source *source;
+} slab_work;
+
+/* The texels of a strip in a slab of n_rows rows. */
+static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, size_t strip)
+{
+    const gls_field_plan *p = w->plan;
+    size_t row =
+        (size_t)texture * p->textures.tiles_per * p->textures.n_strips * n_rows + strip * n_rows * tiles_of(p, texture);
+    return w->texels + row * p->textures.strip_width * w->texel_size;
+}
+
+/* Where a block's voxels go: each to its strip, those of the plane that two strips share to both. */
+typedef struct block_places {
+    size_t n;
+    struct {
+        uint32_t voxel, strip, row, x;
+    } place[2 * GLS_FIELD_BLOCK];
+} block_places;
+
+static void find_places(const slab_work *w, size_t at, size_t count, block_places *b)
+{
+    const gls_field_plan *p = w->plan;
+    b->n = 0;
+    for (size_t v = 0; v < count; v++) {
+        uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx),
+                 strip = x / p->textures.strip_step;
+        if (strip < p->textures.n_strips) {
+            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip, b->place[b->n].row = row;
+            b->place[b->n++].x = x - strip * p->textures.strip_step;
+        }
+        if (strip > 0 && x == strip * p->textures.strip_step) {
+            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip - 1, b->place[b->n].row = row;
+            b->place[b->n++].x = p->textures.strip_step;
+        }
+    }
+}
+
+/* Texels of a size that the compiler knows. */
+static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel,
+                           size_t size)
+{
+    const gls_field_plan *p = w->plan;
+    uint32_t texture = tile / p->textures.tiles_per, local = tile % p->textures.tiles_per,
+             n_tiles = tiles_of(p, texture);
+    char *strips = strip_texels(w, n_rows, texture, 0);
+    for (size_t i = 0; i < b->n; i++) {
+        size_t row = b->place[i].strip * n_rows + b->place[i].row;
+        memcpy(strips + ((row * n_tiles + local) * p->textures.strip_width + b->place[i].x) * size,
+               texel + b->place[i].voxel * size, size);
+    }
+}
+
+/* One block of voxels: the channels of each tile side by side, in the texture's format. */
+static void put_block(const slab_work *w, const float *rows, size_t at, size_t count, size_t n_rows)
+{
+    float quad[4 * GLS_FIELD_BLOCK];
+    uint16_t half[4 * GLS_FIELD_BLOCK];
+    block_places places;
+    size_t channels = w->plan->textures.tile_channels;
+    find_places(w, at, count, &places);
+    for (uint32_t tile = 0; tile < w->plan->textures.n_tiles; tile++) {
+        const float *row = rows + channels * tile * GLS_FIELD_BLOCK, *values = row;
+        const char *texel = (const char *)values;
+        if (channels > 1) {
+            for (size_t v = 0; v < count; v++)
+                for (size_t c = 0; c < 4; c++) quad[4 * v + c] = row[c * GLS_FIELD_BLOCK + v];
+            values = quad;
+            texel = (const char *)quad;
+        }
+        if (is_half(w->plan->textures.format)) {
+            gls_half_convert(values, channels * count, half);
+            texel = (const char *)half;
+        }
+        switch (w->texel_size) {
+        case 2: scatter(w, &places, n_rows, tile, texel, 2); break;
+        case 4: scatter(w, &places, n_rows, tile, texel, 4); break;
+        case 8: scatter(w, &places, n_rows, tile, texel, 8); break;
+        default: scatter(w, &places, n_rows, tile, texel, 16);
+        }
+    }
+}
+
+static bool fill_slab(const slab_work *w, size_t first, size_t slab_voxels)
+{
+    size_t n_values = (size_t)w->plan->textures.n_tiles * w->plan->textures.tile_channels * GLS_FIELD_BLOCK,
+           n_scratch = (w->source->n_scratch + 15) / 16 * 16;
+    long long n_blocks = (long long)((slab_voxels + GLS_FIELD_BLOCK - 1) / GLS_FIELD_BLOCK);
+    bool ok = true;
+#pragma omp parallel reduction(&& : ok)
+    {
+        float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
+        ok = rows != NULL;
+#pragma omp for schedule(dynamic, 8)
+        for (long long b = 0; b < n_blocks; b++) {
+            size_t at = (size_t)b * GLS_FIELD_BLOCK,
+                   count = slab_voxels - at < GLS_FIELD_BLOCK ? slab_voxels - at : GLS_FIELD_BLOCK;
+            if (!rows) continue;
+            w->source->block(w->source->user, first + at, count, rows, rows + n_values);
+            put_block(w, rows, at, count, slab_voxels / w->nx);
+        }
+        free(rows);
+    }
+    return ok;
+}
+
+static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z, uint32_t n_slices, const slab_work *w)
+{
+    const gls_field_plan *plan = &field->plan;
+    size_t n_rows = (size_t)grid->dim[1] * n_slices;
+    gls_status status = GLS_OK;
+    gls_device_hold(field->device);
+    for (uint32_t texture = 0; texture < plan->textures.n; texture++) {
+        uint32_t size[3] = {tiles_of(plan, texture) * plan->textures.strip_width, (uint32_t)grid->dim[1], n_slices};
+        for (uint32_t strip = 0; strip < plan->textures.n_strips && status == GLS_OK; strip++) {
+            uint32_t origin[3] = {0, 0, strip * (uint32_t)grid->dim[2] + z};
+            status = gls_texture_write_texels(field->texture[texture], origin, size,
+                                              strip_texels(w, n_rows, texture, strip));
+        }
+    }
+    gls_device_release(field->device);
+    return status;
+}
+
+static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
+                       size_t *failed)
+{
+    const gls_field_plan *plan = &fields[0]->plan;
+    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    slab_work w = {
+        .plan = plan, .nx = nx, .slice = nx * ny, .texel_size = texel_bytes(plan->textures.format), .source = source};
+    uint32_t depth = (uint32_t)grid->dim[2], slices = (uint32_t)(SLAB_VOXELS / w.slice);
+    if (slices < 1) slices = 1;
+    if (slices > depth) slices = depth;
+    /* zeros: texels past the grid, in its last strip, are never seen but have to be numbers */
+    w.texels =
+        calloc((size_t)plan->textures.n_tiles * plan->textures.n_strips * plan->textures.strip_width * ny * slices,
+               w.texel_size);
+    gls_status status = w.texels ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the volume");
+    for (uint32_t z = 0; z < depth && status == GLS_OK; z += slices) {
+        uint32_t here = depth - z < slices ? depth - z : slices;
+        if (!fill_slab(&w, z * w.slice, here * w.slice))
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for a block of the volume");
+        for (size_t i = 0; i < n && status == GLS_OK; i++) {
+            status = upload_slab(fields[i], grid, z, here, &w);
+            if (status != GLS_OK) *failed = i;
+        }
+    }
+    free(w.texels);
+    return status;
+}
+
+const gls_field_kind gls_field_textures = {
+    .name = "textures",
+    .shader = "base/textures.glsl",
+    .create = create,
+    .fill = fill,
+    .define = define,
+};

@@ -1,0 +1,76 @@
+/* A direction getter: how the next direction is found. Each is a row of facts and functions in a file of its own, with
+ * a shader of its own; the rest of the tracker asks the row and names no getter. */
+#ifndef GLS_TRACK_GETTER_GETTER_H
+#define GLS_TRACK_GETTER_GETTER_H
+
+#include <glslines/track.h>
+
+#include "track/field/field.h"
+#include "track/shader/layout.h"
+#include "track/shader/tables.h"
+
+/* What a getter's model is made from. */
+typedef struct gls_model_request {
+    const gls_device_info *limits;
+    const gls_track_params *params;
+    const gls_track_input *input;
+    uint32_t n_units; /* texture units that are left for the field */
+    bool looped;      /* shaders in loops that lanes share; else written out for one invocation where there are such */
+    bool small_field; /* the field has to do with less memory than there seemed to be */
+    bool tables_shared; /* room for shared tables in shared memory */
+} gls_model_request;
+
+/* A model on its way to a device. Zeroed: empty. */
+typedef struct gls_model_plan {
+    gls_field_plan field;
+    gls_tables tables;
+    gls_define_list defines;
+    const char *odf; /* fills the slot <odf>: ODF_looped.glsl, or where every step needs all of an ODF and rows are
+                        faster ODF_unrolled.glsl; a constant */
+} gls_model_plan;
+
+/* A model on a device. */
+typedef struct gls_model {
+    gls_field field;
+    gls_buffer *buffer; /* vertices and the tables of loops: "Model" in the shaders */
+    bool uniform;       /* it is a uniform block */
+    double min_signal;  /* in units of the field */
+} gls_model;
+
+typedef struct gls_getter {
+    const char *name;
+    const char *shader;  /* fills the slot <getter> */
+    const char *initial; /* fills the slot <initial_directions> */
+    /* A half carries a frame instead of a vertex: its first turns find it, from the seed's direction, and points are
+     * stored after several turns. Both halves then bend at the seed as anywhere; else the backward half first makes the
+     * forward half's first step again. */
+    bool framed;
+    bool ordered;      /* hardware is faster if streamlines that are near each other are tracked together */
+    bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
+
+    /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */
+    gls_status (*check)(const gls_track_params *params, const gls_track_input *input);
+    const gls_sphere *(*sphere)(const gls_track_input *input);
+    /* Coefficients that the first of two kernels of a turn leaves to the second, where a turn is split for renderers
+     * that compile rows of source. NULL: turns are never split. */
+    uint32_t (*handed_over)(const gls_track_input *input);
+    /* Turns for each stored point. NULL: 1. */
+    uint32_t (*substeps)(const gls_track_params *params);
+    /* What a turn costs: a guess, in times of a seed's search for peaks. NULL: 1. */
+    double (*turn_cost)(const gls_track_params *params, const gls_track_input *input);
+    /* Bytes of tables that a work group reads from shared memory where there is room, and of shared memory that each of
+     * its streamlines takes besides. NULL: no such tables. */
+    void (*shared_bytes)(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
+                         uint64_t *streamline);
+    /* Its own fields of the uniform block; the others are 0 before. NULL: none. */
+    void (*uniforms)(const gls_track_params *params, const gls_model *model, gls_track_uniforms *uniforms);
+    /* Plans the field, makes the tables and adds definitions; nothing on a device. */
+    gls_status (*plan)(const gls_model_request *request, gls_model_plan *plan);
+    /* Fills the fields of models of the same input and parameters, each on a device of its own: what the CPU computes
+     * for them, it computes once. *failed tells which model a failure is of; it stays as it was for one of the input or
+     * of the host. */
+    gls_status (*fill)(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
+                       size_t *failed);
+} gls_getter;
+
+#endif

@@ -1,0 +1,117 @@
+#include "track/getter/odf_field.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "dwi/odf_parts.h"
+#include "util/status.h"
+
+/* Amplitudes may be of any unit: the largest is brought to this, well inside half floats. */
+#define VOLUME_MAXIMUM 1024.0f
+
+typedef struct odf_fill {
+    const gls_odf_source *odf;
+    float scale;
+    bool per_voxel;
+    size_t n_channels;
+} odf_fill;
+
+_Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");
+
+/* Amplitudes; channels past the last vertex repeat it, so that they change no extreme. */
+static void amplitude_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
+{
+    const odf_fill *f = user;
+    size_t n = f->odf->sphere->n;
+    float factor[GLS_FIELD_BLOCK] = {0};
+    gls_odf_block(f->odf, first, count, rows, GLS_FIELD_BLOCK, scratch);
+    for (size_t c = n; c < f->n_channels; c++)
+        memcpy(rows + c * GLS_FIELD_BLOCK, rows + (n - 1) * GLS_FIELD_BLOCK, count * sizeof *rows);
+    for (size_t c = 0; f->per_voxel && c < n; c++)
+        for (size_t i = 0; i < count; i++) factor[i] = fmaxf(factor[i], rows[c * GLS_FIELD_BLOCK + i]);
+    for (size_t i = 0; i < count; i++) factor[i] = !f->per_voxel ? f->scale : factor[i] > 0 ? 1 / factor[i] : 0;
+    for (size_t c = 0; c < f->n_channels; c++)
+        for (size_t i = 0; i < count; i++) rows[c * GLS_FIELD_BLOCK + i] *= factor[i];
+}
+
+static void coefficient_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
+{
+    const odf_fill *f = user;
+    size_t k = f->odf->parts->n_inputs;
+    gls_odf_sh_block(f->odf, first, count, rows, scratch);
+    for (size_t i = 0; i < k * GLS_FIELD_BLOCK; i++) rows[i] *= f->scale;
+    memset(rows + k * GLS_FIELD_BLOCK, 0, (f->n_channels - k) * GLS_FIELD_BLOCK * sizeof *rows);
+}
+
+/* The largest value of the source's image: of amplitudes, or of any one coefficient. */
+static float largest_value(const gls_odf_source *odf)
+{
+    size_t n = gls_grid_voxels(&odf->image->grid) * odf->image->n_volumes;
+    float largest = 0;
+#pragma omp parallel for reduction(max : largest) schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        float x = odf->is_sh ? fabsf(odf->image->data[i]) : odf->image->data[i];
+        if (isfinite(x) && x > largest) largest = x;
+    }
+    return largest;
+}
+
+static bool has_coefficients(const gls_odf_source *odf)
+{
+    return odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
+}
+
+gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
+                                                  const gls_odf_source *odf)
+{
+    bool wanted = params->odf_interpolation != GLS_ODF_INTERPOLATE_AMPLITUDES;
+    return wanted && coefficients && has_coefficients(odf) ? GLS_ODF_INTERPOLATE_COEFFICIENTS
+                                                           : GLS_ODF_INTERPOLATE_AMPLITUDES;
+}
+
+gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients)
+{
+    GLS_REQUIRE(input->odf);
+    gls_status status =
+        gls_grid_require_equal(&input->odf->image->grid, "the ODFs", &input->stop_map->grid, "the stop map");
+    if (status != GLS_OK || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
+        (coefficients && has_coefficients(input->odf)))
+        return status;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
+}
+
+const gls_sphere *gls_odf_field_sphere(const gls_track_input *input)
+{
+    return input->odf->sphere;
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_field_block block,
+                       const odf_fill *f, const uint32_t *place, size_t *failed)
+{
+    gls_field *field[GLS_TRACKER_MAX_DEVICES];
+    for (size_t i = 0; i < n; i++) field[i] = &models[i]->field;
+    const gls_field_source source = {.block = block, .user = f, .n_scratch = GLS_ODF_SCRATCH, .place = place};
+    return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
+}
+
+gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
+                              size_t *failed)
+{
+    const gls_odf_source *odf = input->odf;
+    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels};
+    float largest = largest_value(odf);
+    if (largest <= 0) return gls_fail(GLS_ERR_INPUT, "the ODFs are nowhere positive");
+    /* an amplitude is the sum of k coefficients times basis functions, which in mean square over the sphere are 1 /
+     * sqrt(4 pi) */
+    double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+    f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
+    return fill(models, n, input, coefficients ? coefficient_block : amplitude_block, &f, NULL, failed);
+}
+
+gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
+                                         const uint32_t *place, size_t *failed)
+{
+    const odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = input->odf->sphere->n, .scale = 1};
+    return fill(models, n, input, amplitude_block, &f, place, failed);
+}

@@ -1,0 +1,100 @@
+/* Direction getters that take a vertex inside the cone round the last direction: probabilistic (a draw in proportion to
+ * the ODF) and deterministic (its largest value). */
+#include "track/getter/odf_field.h"
+
+#include <math.h>
+
+#include "dwi/odf_parts.h"
+#include "track/field/textures.h"
+#include "track/shader/rows.h"
+
+static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
+{
+    return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
+}
+
+static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped)
+{
+    static const char reason[] = "the basis functions' numbers, row by row";
+    gls_define_list *d = &model->defines;
+    size_t k = odf->parts->n_inputs;
+    gls_define_int(d, "N_COEFFICIENTS", (int64_t)k, "of the SH order");
+    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
+    gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
+    gls_text text = {0};
+    if (status == GLS_OK) status = gls_rows_orbit_terms(&text, odf->order);
+    gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
+    if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
+    if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
+    return status;
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
+{
+    const gls_track_params *params = request->params;
+    const gls_odf_source *odf = request->input->odf;
+    const gls_sphere *sphere = odf->sphere;
+    gls_define_list *d = &model->defines;
+    bool coefficients = uses_coefficients(params, request->input);
+    gls_status status =
+        gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(coefficients ? odf->parts->n_inputs : sphere->n),
+                          params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F, request->limits,
+                          request->n_units, &model->field);
+    if (status != GLS_OK) return status;
+    gls_table_sphere(&model->tables, d, sphere, true);
+    model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
+    if (coefficients) status = add_coefficients(model, odf, request->looped);
+    double bits = ceil(log2((double)sphere->n));
+    gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
+    gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
+    gls_define_loops(d, "pick", "getter/pick", request->looped);
+    gls_table_cone(&model->tables, d, sphere, params->max_angle);
+    if (request->looped) return status;
+    gls_text text = {0};
+    gls_rows_vertices(&text, sphere);
+    gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");
+    return status;
+}
+
+static gls_status plan_prob(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, false);
+}
+
+static gls_status plan_det(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, true);
+}
+
+static gls_status check(const gls_track_params *params, const gls_track_input *input)
+{
+    return gls_odf_field_check(params, input, true);
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
+                       size_t *failed)
+{
+    return gls_odf_field_fill(models, n, input, uses_coefficients(params, input), failed);
+}
+
+const gls_getter gls_getter_prob = {
+    .name = "prob",
+    .shader = "getter/pick.glsl",
+    .initial = "odf/initial.glsl",
+    .coefficients = true,
+    .check = check,
+    .sphere = gls_odf_field_sphere,
+    .plan = plan_prob,
+    .fill = fill,
+};
+
+const gls_getter gls_getter_det = {
+    .name = "det",
+    .shader = "getter/pick.glsl",
+    .initial = "odf/initial.glsl",
+    .coefficients = true,
+    .check = check,
+    .sphere = gls_odf_field_sphere,
+    .plan = plan_det,
+    .fill = fill,
+};

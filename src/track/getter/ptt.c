@@ -1,0 +1,136 @@
+/* Direction getter: parallel transport tractography. */
+#include "track/getter/odf_field.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "track/field/cells.h"
+#include "track/field/textures.h"
+#include "track/getter/ptt_tables.h"
+#include "util/status.h"
+
+/* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a
+ * time. */
+static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
+{
+    const gls_grid *grid = &request->input->stop_map->grid;
+    size_t n = request->input->odf->sphere->n;
+    bool floats = request->params->float_textures;
+    if (!floats && gls_cells_plan(grid, n, request->limits, request->small_field, field)) return GLS_OK;
+    return gls_textures_plan(grid, (uint32_t)n, floats ? GLS_TEXTURE_R32F : GLS_TEXTURE_R16F, request->limits,
+                             request->n_units, field);
+}
+
+static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *place)
+{
+    const gls_track_params *params = request->params;
+    gls_define_list *d = &model->defines;
+    const gls_probe probe = {
+        .quality = params->probe_quality,
+        .first_sample = params->probe_count == 1,
+        .bends = params->probe_count > 1,
+        .step = params->probe_length / params->probe_quality,
+        .max_curvature = gls_track_max_curvature(params),
+    };
+    gls_tables_begin_shared(&model->tables, d);
+    gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, place);
+    /* the sum of three supports is 3 (quality + 1) at most: all face weights together stay below 2^31 */
+    gls_ptt_table_disc(&model->tables, d, exp2(31) / (3 * (params->probe_quality + 1)), &probe);
+    gls_tables_end_shared(&model->tables, d);
+    gls_define_int(d, "TABLES_SHARED", request->tables_shared, "room for them in shared memory");
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model)
+{
+    const gls_sphere *sphere = request->input->odf->sphere;
+    gls_define_list *d = &model->defines;
+    uint32_t *place = NULL;
+    gls_status status = plan_field(request, &model->field);
+    if (status != GLS_OK) return status;
+    bool cells = model->field.kind == &gls_field_cells;
+    if (cells) {
+        place = malloc(sphere->n * sizeof *place);
+        if (!place || !gls_cells_order(sphere, place)) {
+            free(place);
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+        }
+    }
+    gls_table_sphere(&model->tables, d, sphere, true);
+    model->odf = cells ? "odf/cells" : "odf/amplitudes";
+    gls_define_int(d, "PROBE_STEPS", request->params->probe_quality, "probe_quality");
+    gls_define_int(d, "PROBE_COUNT", request->params->probe_count, "probe_count");
+    gls_define_loops(d, "ptt_search", "getter/ptt", request->looped);
+    gls_define_file(d, "ptt_amplitude", cells ? "getter/ptt_cells.glsl" : "getter/ptt_textures.glsl",
+                    cells ? "room for a buffer of cells" : "no room for a buffer of cells, or single precision");
+    if (cells) {
+        uint32_t *word = gls_table_add(&model->tables, d, "MODEL_PLACES", sphere->n);
+        if (word) memcpy(word, place, sphere->n * sizeof *word);
+    }
+    add_tables(request, model, place);
+    free(place);
+    return GLS_OK;
+}
+
+static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
+                       size_t *failed)
+{
+    (void)params;
+    const gls_sphere *sphere = input->odf->sphere;
+    uint32_t *place = malloc(sphere->n * sizeof *place);
+    gls_status status = place && gls_cells_order(sphere, place)
+                            ? gls_odf_field_fill_normalised(models, n, input, place, failed)
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
+    free(place);
+    return status;
+}
+
+static gls_status check(const gls_track_params *params, const gls_track_input *input)
+{
+    return gls_odf_field_check(params, input, false);
+}
+
+static uint32_t substeps(const gls_track_params *params)
+{
+    return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
+}
+
+/* A turn samples the field for every curve of the disc, along the whole probe; others, like the search for peaks, all
+ * vertices at one place, four to a texel. */
+static double turn_cost(const gls_track_params *params, const gls_track_input *input)
+{
+    const double curves = 24;
+    return 1 + curves * params->probe_quality * params->probe_count / ((double)input->odf->sphere->n / 4);
+}
+
+static void shared_bytes(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
+                         uint64_t *streamline)
+{
+    *tables = gls_ptt_table_bytes(sphere->antipodal, params->probe_quality, params->probe_count > 1);
+    *streamline = gls_ptt_slot_bytes(params->probe_quality);
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    (void)model;
+    u->short_step = (float)(params->step_size / substeps(params));
+    u->probe_step = (float)(params->probe_length / params->probe_quality);
+    u->probe_radius = (float)params->probe_radius;
+    u->max_curvature = (float)gls_track_max_curvature(params);
+}
+
+const gls_getter gls_getter_ptt = {
+    .name = "ptt",
+    .shader = "getter/ptt.glsl",
+    .initial = "odf/initial.glsl",
+    .framed = true,
+    .ordered = true,
+    .check = check,
+    .sphere = gls_odf_field_sphere,
+    .substeps = substeps,
+    .turn_cost = turn_cost,
+    .shared_bytes = shared_bytes,
+    .uniforms = uniforms,
+    .plan = plan,
+    .fill = fill,
+};

@@ -1,0 +1,38 @@
+/* The table of guides, and what all of them do alike. */
+#include "track/guide/guide.h"
+
+extern const gls_guide_kind gls_guide_threshold;
+
+gls_status gls_guide_plan_make(const gls_track_params *params, const gls_track_input *input, gls_guide_plan *plan)
+{
+    *plan = (gls_guide_plan){.kind = &gls_guide_threshold};
+    return plan->kind->plan(params, input, plan);
+}
+
+gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_input *input,
+                            gls_guide *guide)
+{
+    *guide = (gls_guide){.plan = *plan};
+    return plan->kind->create(guide, device, input);
+}
+
+void gls_guide_finish(gls_guide *guide)
+{
+    for (uint32_t i = 0; i < GLS_GUIDE_MAX_TEXTURES; i++) gls_texture_destroy(guide->texture[i]);
+    *guide = (gls_guide){0};
+}
+
+void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                      gls_define_list *defines)
+{
+    gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, in front of the field's");
+    gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "that the guide remembers of a half");
+    gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);
+    if (plan->kind->define) plan->kind->define(plan, params, input, defines);
+}
+
+size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args)
+{
+    for (uint32_t i = 0; i < guide->plan.n_textures; i++) args[i] = gls_arg_texture(i, guide->texture[i]);
+    return guide->plan.n_textures;
+}

@@ -1,0 +1,22 @@
+/* Names of ends and verdicts, from the lists that the kernels have. */
+#include <glslines/track.h>
+
+const char *gls_end_name(gls_end end)
+{
+    static const char *const names[GLS_END_COUNT] = {
+#define END(symbol, value, name, keeps) [value] = #name,
+#include <glslines/ends.def>
+#undef END
+    };
+    return (unsigned)end < GLS_END_COUNT ? names[end] : "unknown";
+}
+
+const char *gls_verdict_name(gls_verdict verdict)
+{
+    static const char *const names[GLS_VERDICT_COUNT] = {
+#define VERDICT(symbol, value, name) [value] = #name,
+#include <glslines/verdicts.def>
+#undef VERDICT
+    };
+    return (unsigned)verdict < GLS_VERDICT_COUNT ? names[verdict] : "unknown";
+}

@@ -1,0 +1,36 @@
+#include "track/run/state.h"
+
+#include <stdio.h>
+
+#include "util/clock.h"
+#include "util/status.h"
+
+void gls_run_fail(gls_run *run, gls_status status)
+{
+    pthread_mutex_lock(&run->queue.lock);
+    if (run->status == GLS_OK) {
+        run->status = status;
+        snprintf(run->message, sizeof run->message, "%s", gls_last_error());
+    }
+    run->queue.stopped = true;
+    pthread_cond_broadcast(&run->queue.changed);
+    pthread_mutex_unlock(&run->queue.lock);
+}
+
+gls_status gls_run_report(gls_run *run)
+{
+    run->polled = gls_clock_seconds();
+    if (!run->progress) return GLS_OK;
+    pthread_mutex_lock(&run->queue.lock);
+    gls_track_result r = run->stats.result;
+    pthread_mutex_unlock(&run->queue.lock);
+    if (run->progress(run->progress_user, r.seeds, gls_seeds_count(run->seeds), r.streamlines, r.points)) return GLS_OK;
+    return gls_fail(GLS_ERR_CANCELLED, "cancelled");
+}
+
+gls_status gls_run_poll(gls_run *run)
+{
+    if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
+    bool due = run->n_threads == 0 && gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
+    return due ? gls_run_report(run) : GLS_OK;
+}

@@ -1,0 +1,34 @@
+/* A run in progress: what its workers share. */
+#ifndef GLS_TRACK_RUN_STATE_H
+#define GLS_TRACK_RUN_STATE_H
+
+#include "track/engine/batch.h"
+#include "track/run/courier.h"
+#include "track/tracker.h"
+
+#define GLS_SECONDS_BETWEEN_REPORTS 0.2
+
+typedef struct gls_run {
+    gls_tracker *tracker;
+    const gls_seeds *seeds;
+    const double (*space)[4];
+    gls_queue queue;
+    gls_courier *courier;      /* NULL: nobody wants the streamlines */
+    gls_track_stats stats;     /* of all that is finished; under the queue's lock, as are the next four */
+    size_t n_workers, n_alive; /* those that did not fail */
+    size_t n_threads;          /* that have not ended; 0: the one worker is on the thread of the run */
+    gls_status status;         /* why the run ends early */
+    char message[512];
+    gls_track_progress progress; /* may be NULL */
+    void *progress_user;
+    double polled; /* when progress was last called */
+} gls_run;
+
+/* Ends the run with the status and message of this thread's last failure, unless it ends already. */
+void gls_run_fail(gls_run *run, gls_status status);
+/* Calls progress; GLS_ERR_CANCELLED if it asks to stop. On the thread of the run. */
+gls_status gls_run_report(gls_run *run);
+/* Between dispatches: reports progress if the last time is some time ago; GLS_ERR_CANCELLED if the run was stopped. */
+gls_status gls_run_poll(gls_run *run);
+
+#endif

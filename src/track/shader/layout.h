@@ -1,0 +1,59 @@
+/* The records that the host and the kernels exchange, from the lists that the shaders read too. */
+#ifndef GLS_TRACK_SHADER_LAYOUT_H
+#define GLS_TRACK_SHADER_LAYOUT_H
+
+#include <stdint.h>
+
+typedef uint32_t uint_field;
+#define uint uint_field
+#define FIELD(type, name) type name;
+/* Uniform blocks. */
+typedef struct gls_track_uniforms {
+#include "layout/track_params.def"
+} gls_track_uniforms;
+typedef struct gls_gather_uniforms {
+#include "layout/gather_params.def"
+} gls_gather_uniforms;
+/* Records of storage buffers. */
+typedef struct gls_seed_record {
+#include "layout/seed.def"
+} gls_seed_record;
+typedef struct gls_line_record {
+#include "layout/line.def"
+} gls_line_record;
+typedef struct gls_placed_record {
+#include "layout/placed.def"
+} gls_placed_record;
+typedef struct gls_state_header {
+#include "layout/state.def"
+} gls_state_header;
+#undef FIELD
+#undef uint
+
+/* Words of a seed's directions and of a block of the pool; arrays of the work buffer. */
+#define WORD(name, first, n) name = (first),
+enum {
+#include "layout/directions.def"
+};
+enum {
+#include "layout/block.def"
+};
+enum {
+#include "layout/work.def"
+};
+#undef WORD
+/* Arrays follow one another without gaps. */
+#define WORD(name, first, n) name##_COUNTED, name##_LAST = name##_COUNTED + (n)-1,
+enum {
+#include "layout/work.def"
+};
+#undef WORD
+#define WORD(name, first, n) _Static_assert((int)name##_COUNTED == (first), #name " follows the array before it");
+#include "layout/work.def"
+#undef WORD
+
+#define CONSTANT(name, value) static const uint32_t name = value;
+#include "layout/constants.def"
+#undef CONSTANT
+
+#endif

@@ -1,0 +1,171 @@
+#include "track/shader/tables.h"
+
+#include <glslines/sh.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+static uint32_t *table_words(gls_tables *s, size_t n)
+{
+    if (s->n + n > s->capacity) {
+        size_t capacity = (s->n + n) * 2;
+        uint32_t *grown = realloc(s->word, capacity * sizeof *grown);
+        if (!grown) {
+            s->failed = true;
+            return NULL;
+        }
+        s->word = grown;
+        s->capacity = capacity;
+    }
+    uint32_t *start = s->word + s->n;
+    memset(start, 0, n * sizeof *start);
+    s->n += n;
+    return start;
+}
+
+uint32_t *gls_table_add(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
+{
+    gls_define_int(defines, name, (int64_t)s->n, "where this table begins in the model buffer");
+    return table_words(s, n);
+}
+
+void gls_table_put_float(uint32_t *word, double value)
+{
+    float f = (float)value;
+    memcpy(word, &f, sizeof f);
+}
+
+void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t n)
+{
+    uint32_t *word = gls_table_add(s, defines, name, n);
+    for (size_t i = 0; word && i < n; i++) gls_table_put_float(&word[i], value[i]);
+}
+
+uint32_t *gls_table_shared(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
+{
+    gls_define_int(defines, name, (int64_t)(s->n - s->first_shared), "where it begins in the shared tables");
+    return table_words(s, n);
+}
+
+void gls_tables_begin_shared(gls_tables *s, gls_define_list *defines)
+{
+    s->first_shared = s->n;
+    gls_define_int(defines, "MODEL_TABLES", (int64_t)s->n, "where the shared tables begin in the model buffer");
+}
+
+void gls_tables_end_shared(gls_tables *s, gls_define_list *defines)
+{
+    gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->first_shared), "of all shared tables");
+}
+
+void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, bool neighbours)
+{
+    uint32_t *word = gls_table_add(s, defines, "MODEL_VERTICES", 3 * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t a = 0; a < 3; a++) gls_table_put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
+    if (!neighbours) return;
+    size_t most = 0;
+    for (size_t v = 0; v < sphere->n; v++)
+        if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];
+    gls_define_int(defines, "MAX_NEIGHBOURS", (int64_t)most, "of a vertex of this sphere");
+    word = gls_table_add(s, defines, "MODEL_NEIGHBOURS", most * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t m = 0; m < most; m++) {
+            /* vertices with fewer neighbours count themselves: that never decides */
+            size_t at = sphere->first[v] + m;
+            word[m * sphere->n + v] = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
+        }
+}
+
+gls_status gls_table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+{
+    size_t k = gls_sh_count(sh_order);
+    uint32_t *word = gls_table_add(s, defines, "MODEL_ODF", k * sphere->n);
+    double *y = malloc(k * sphere->n * sizeof *y);
+    gls_status status = word && y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order,
+                                                  (const double(*)[3])sphere->vertex, sphere->n, y)
+                                  : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    for (size_t j = 0; status == GLS_OK && j < k; j++)
+        for (size_t v = 0; v < sphere->n; v++) gls_table_put_float(&word[j * sphere->n + v], y[v * k + j]);
+    free(y);
+    return status;
+}
+
+/* How far behind the first vertex of an orbit its mirror image lies: in an orbit of 2 one of the coordinates is 0, and
+ * its reflection changes nothing. */
+static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
+{
+    if (size == 4) return turn_x + 2u * turn_y;
+    if (size == 1) return 0;
+    if (fabs(first[0]) < 1e-9) return turn_y;
+    if (fabs(first[1]) < 1e-9) return turn_x;
+    return turn_x != turn_y;
+}
+
+gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+{
+    size_t k = gls_sh_count(sh_order), n = 0;
+    for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
+    size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
+    gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits, "reflection orbits of the sphere; 0: not known");
+    if (n_orbits == 0) return gls_table_odf(s, defines, sphere, sh_order);
+    double *y = malloc(k * sphere->n * sizeof *y);
+    gls_status status =
+        y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
+          : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    uint32_t *word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
+        for (size_t j = 0; j < k; j++)
+            gls_table_put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
+    word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
+        word[o] = (uint32_t)v;
+        for (uint32_t image = 1; image < 4; image++)
+            word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
+    }
+    free(y);
+    return status;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
+{
+    size_t words = (sphere->n + 31) / 32;
+    double least = cos(max_angle * acos(-1.0) / 180) - 1e-12;
+    gls_define_int(defines, "CONE_WORDS", (int64_t)words, "of a row of the table of cones: a bit a vertex");
+    uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", words * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t u = 0; u < sphere->n; u++) {
+            double c = dot(sphere->vertex[v], sphere->vertex[u]);
+            if ((sphere->antipodal ? fabs(c) : c) >= least) word[v * words + u / 32] |= 1u << (u % 32);
+        }
+}
+
+void gls_tables_fill_block(gls_tables *s)
+{
+    table_words(s, (4 - s->n % 4) % 4);
+}
+
+gls_status gls_tables_upload(gls_tables *s, gls_device *device, gls_buffer **buffer)
+{
+    if (s->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
+    size_t bytes = s->n * sizeof *s->word;
+    gls_status status =
+        gls_buffer_create(device, s->uniform ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE, bytes, "model", buffer);
+    if (status == GLS_OK) status = gls_buffer_write(*buffer, 0, bytes, s->word);
+    gls_tables_finish(s);
+    return status;
+}
+
+void gls_tables_finish(gls_tables *s)
+{
+    free(s->word);
+    *s = (gls_tables){0};
+}
