@@ -37,6 +37,16 @@ typedef enum gls_platform {
     GLS_PLATFORM_SURFACELESS /* Mesa without a device: llvmpipe */
 } gls_platform;
 
+/* What invocations of a subgroup can do together, besides the basic and voting functions: bits of subgroup_features. */
+typedef enum gls_subgroup_feature {
+    GLS_SUBGROUP_ARITHMETIC = 0x4, /* sums, maxima and minima in one call */
+    GLS_SUBGROUP_BALLOT = 0x8,
+    GLS_SUBGROUP_SHUFFLE = 0x10,
+    GLS_SUBGROUP_SHUFFLE_RELATIVE = 0x20,
+    GLS_SUBGROUP_CLUSTERED = 0x40,
+    GLS_SUBGROUP_QUAD = 0x80
+} gls_subgroup_feature;
+
 /* What a device is and can do. Sizes in bytes. */
 typedef struct gls_device_info {
     int index; /* place in gls_device_list() */
@@ -48,8 +58,9 @@ typedef struct gls_device_info {
     bool gles;         /* a GLES context rather than core GL */
     int version_major, version_minor;
     bool software;              /* a CPU renderer */
-    uint32_t subgroup_size;     /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot,
+    uint32_t subgroup_size;     /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
                                    shuffle) in compute shaders */
+    uint32_t subgroup_features; /* gls_subgroup_feature, 0 if subgroup_size is */
     uint64_t max_storage_bytes; /* largest shader storage binding */
     uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
     uint32_t max_uniform_bytes;    /* largest uniform block */

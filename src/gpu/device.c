@@ -15,8 +15,8 @@
 #define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
 #define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
 #endif
-/* basic, vote, arithmetic, ballot, shuffle */
-#define SUBGROUP_FEATURES_NEEDED 0x1fu
+/* basic, vote, ballot, shuffle */
+#define SUBGROUP_FEATURES_NEEDED 0x1bu
 
 #define MAX_CANDIDATES 64
 
@@ -33,16 +33,18 @@ static void copy_gl_string(char *out, size_t size, GLenum name)
     snprintf(out, size, "%s", text ? text : "unknown");
 }
 
-static uint32_t query_subgroup(void)
+static void query_subgroup(gls_device_info *info)
 {
-    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return 0;
+    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;
     GLint size = 0, stages = 0, features = 0;
     glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
-    bool usable =
-        (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
-    return usable && size > 1 ? (uint32_t)size : 0;
+    if (!(stages & GL_COMPUTE_SHADER_BIT) || size < 2 ||
+        ((unsigned)features & SUBGROUP_FEATURES_NEEDED) != SUBGROUP_FEATURES_NEEDED)
+        return;
+    info->subgroup_size = (uint32_t)size;
+    info->subgroup_features = (uint32_t)features;
 }
 
 static uint64_t query_memory(void)
@@ -71,8 +73,12 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
         if (!strcmp(key, words[i].key) && value < *words[i].limit) *words[i].limit = (uint32_t)value;
     if (!strcmp(key, "storage_bytes") && value < info->max_storage_bytes) info->max_storage_bytes = value;
     if (!strcmp(key, "float_linear") && value == 0) info->float_linear = false;
-    if (!strcmp(key, "subgroup"))
-        info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+    /* not lower: to see the sources of a mapping that the device has not */
+    if (!strcmp(key, "subgroup")) {
+        info->subgroup_size = (uint32_t)value;
+        info->subgroup_features = value ? 0xff : 0;
+    }
+    if (!strcmp(key, "subgroup_features")) info->subgroup_features = (uint32_t)value;
 }
 
 /* What every OpenGL ES 3.1 has to offer. */
@@ -107,7 +113,7 @@ void gls_device_query(gls_device_info *info)
     info->version_minor = version % 10;
     info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
                      strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
-    info->subgroup_size = query_subgroup();
+    query_subgroup(info);
     info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),
              bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
@@ -176,7 +182,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     device->info.index = index;
     device->info.platform = candidate->platform;
     device->info.gles = gles;
-    memcpy(device->info.node, candidate->node, sizeof device->info.node);
+    memcpy(device->info.node, device->display->gpu, sizeof device->info.node);
     gls_device_hold(device);
     if (!device->lost) {
         gls_device_query(&device->info);
@@ -242,14 +248,14 @@ static gls_status create_by(interfaces allowed, const gls_candidate *candidate, 
     return status;
 }
 
+/* A GPU has a render node, where the driver tells of it. Without that a GPU found again behind the surfaceless platform
+ * is known by its name; equal GPUs on distinct EGL devices are two. The software renderer is one device. */
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
-    if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
-    if (a->node[0] || b->node[0]) return false;
-    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform;
-     * equal GPUs on distinct EGL devices are not */
+    if (a->software && b->software) return true;
+    if (a->node[0] && b->node[0]) return strcmp(a->node, b->node) == 0;
     bool surfaceless = a->platform == GLS_PLATFORM_SURFACELESS || b->platform == GLS_PLATFORM_SURFACELESS;
-    return (a->software && b->software) || (surfaceless && strcmp(a->renderer, b->renderer) == 0);
+    return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
@@ -389,8 +395,8 @@ static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device *
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
     size_t n_found = list_devices(found, where, allowed, NULL, NULL);
     for (size_t i = 0; i < n_found && *n_open < n && status == GLS_OK; i++) {
-        bool same = *first->node ? strcmp(first->node, found[i].node) == 0 : first->index == found[i].index;
-        if (same || found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
+        if (same_device(first, &found[i]) || (!*first->node && first->index == found[i].index)) continue;
+        if (found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
         status = create_by(allowed, &where[i], (int)i, &devices[*n_open]);
         *n_open += status == GLS_OK;
     }

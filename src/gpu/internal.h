@@ -22,6 +22,7 @@ typedef struct gls_display {
     int fd;
     struct gbm_device *gbm;
     EGLDisplay egl;
+    char gpu[64]; /* render node of the GPU behind it, "" if unknown */
     unsigned references;
     struct gls_display *next;
 } gls_display;

@@ -124,7 +124,7 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     kernel->device = device;
     snprintf(kernel->label, sizeof kernel->label, "%s", label);
     const gls_device_info *info = &device->info;
-    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_size > 0};
+    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_features};
     char *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {

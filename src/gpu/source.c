@@ -139,10 +139,12 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
 {
     composer self = {.defines = defines, .n_defines = n_defines};
     gls_text_printf(&self.out, "#version %d %s\n", prelude->version, prelude->gles ? "es" : "core");
-    if (prelude->subgroup) {
-        static const char *const parts[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
+    if (prelude->subgroup_features) {
+        static const char *const parts[] = {"basic", "vote", "ballot", "shuffle"};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
             gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
+        if (prelude->subgroup_features & GLS_SUBGROUP_ARITHMETIC)
+            gls_text_puts(&self.out, "#extension GL_KHR_shader_subgroup_arithmetic : require\n");
     }
     if (prelude->gles)
         gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n");

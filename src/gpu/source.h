@@ -16,7 +16,7 @@ extern const gls_shader_file gls_shader_files[];
 typedef struct gls_prelude {
     bool gles;
     int version; /* 310, 430 ... */
-    bool subgroup;
+    uint32_t subgroup_features; /* gls_subgroup_feature; 0: no subgroups */
 } gls_prelude;
 
 /* Text of a shader file: from the directory named by GLSLINES_SHADER_DIR if that has it, else built in. *text is from
