@@ -3,6 +3,7 @@
  * kernel ends the tool with the exit code for what is not supported. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <glslines/device.h>
 
@@ -21,11 +22,11 @@ static gls_status dump(const char *label, const char *source, const gls_define *
                        bool subgroup)
 {
     const gls_prelude prelude = {gles, gles ? 310 : 430, subgroup};
-    const char *folder = getenv("GLS_TEST_SHADERS");
+    const char *folder = getenv("GLS_TEST_SHADERS"), *name = strrchr(label, '/') ? strrchr(label, '/') + 1 : label;
     char path[4096], *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status != GLS_OK) return status;
-    snprintf(path, sizeof path, "%s/%s.%s.comp", folder ? folder : ".", label, gles ? "es" : "gl");
+    snprintf(path, sizeof path, "%s/%s.%s.comp", folder ? folder : ".", name, gles ? "es" : "gl");
     FILE *file = fopen(path, "w");
     bool written = file && fputs(text, file) >= 0;
     if (file && fclose(file) != 0) written = false;

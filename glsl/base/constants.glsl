@@ -2,15 +2,15 @@
 #define CONSTANT(name, value) const uint name = value;
 #include "layout/constants.def"
 #undef CONSTANT
-#define END(symbol, value, name, keeps) const uint symbol = uint(value);
+#define GLS_END_ROW(symbol, value, name, keeps) const uint symbol = uint(value);
 #include "glslines/ends.def"
-#undef END
+#undef GLS_END_ROW
 
 // Whether the point at which a half ended is part of its streamline.
 bool end_keeps_point(uint end)
 {
-#define END(symbol, value, name, keeps) if (end == symbol) return keeps != 0;
+#define GLS_END_ROW(symbol, value, name, keeps) if (end == symbol) return keeps != 0;
 #include "glslines/ends.def"
-#undef END
+#undef GLS_END_ROW
     return false;
 }

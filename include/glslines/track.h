@@ -105,26 +105,26 @@ typedef struct gls_track_input {
 
 /* Why a half-streamline ended: the list in ends.def. */
 typedef enum gls_end {
-#define END(symbol, value, name, keeps) symbol = value,
+#define GLS_END_ROW(symbol, value, name, keeps) symbol = value,
 #include <glslines/ends.def>
-#undef END
-#define END(symbol, value, name, keeps) +1
+#undef GLS_END_ROW
+#define GLS_END_ROW(symbol, value, name, keeps) +1
     GLS_END_COUNT = 0
 #include <glslines/ends.def>
-#undef END
+#undef GLS_END_ROW
 } gls_end;
 /* Its name in lower case, e.g. "stop_map". */
 GLS_API const char *gls_end_name(gls_end end);
 
 /* What becomes of a streamline once both halves are known: the list in verdicts.def. */
 typedef enum gls_verdict {
-#define VERDICT(symbol, value, name) symbol = value,
+#define GLS_VERDICT_ROW(symbol, value, name) symbol = value,
 #include <glslines/verdicts.def>
-#undef VERDICT
-#define VERDICT(symbol, value, name) +1
+#undef GLS_VERDICT_ROW
+#define GLS_VERDICT_ROW(symbol, value, name) +1
     GLS_VERDICT_COUNT = 0
 #include <glslines/verdicts.def>
-#undef VERDICT
+#undef GLS_VERDICT_ROW
 } gls_verdict;
 /* Its name in lower case, e.g. "too_short". */
 GLS_API const char *gls_verdict_name(gls_verdict verdict);

@@ -4,9 +4,9 @@
 const char *gls_end_name(gls_end end)
 {
     static const char *const names[GLS_END_COUNT] = {
-#define END(symbol, value, name, keeps) [value] = #name,
+#define GLS_END_ROW(symbol, value, name, keeps) [value] = #name,
 #include <glslines/ends.def>
-#undef END
+#undef GLS_END_ROW
     };
     return (unsigned)end < GLS_END_COUNT ? names[end] : "unknown";
 }
@@ -14,9 +14,9 @@ const char *gls_end_name(gls_end end)
 const char *gls_verdict_name(gls_verdict verdict)
 {
     static const char *const names[GLS_VERDICT_COUNT] = {
-#define VERDICT(symbol, value, name) [value] = #name,
+#define GLS_VERDICT_ROW(symbol, value, name) [value] = #name,
 #include <glslines/verdicts.def>
-#undef VERDICT
+#undef GLS_VERDICT_ROW
     };
     return (unsigned)verdict < GLS_VERDICT_COUNT ? names[verdict] : "unknown";
 }

@@ -9,7 +9,8 @@
 #include "gpu.h"
 #include "series.h"
 #include "ref_boot.h"
-#include "track/internal.h"
+#include "track/engine/passes.h"
+#include "track/tracker.h"
 
 #define N_SEEDS 1500
 #define MAX_PEAKS 10
@@ -69,25 +70,19 @@ typedef struct initial {
 /* Runs pass 1 on all seeds as one batch, and reads the coefficients that the first stage hands to the second. */
 static void run_initial(gls_engine *t, initial *out)
 {
-    gls_batch_context c = {.engine = t, .seeds = seeds};
-    size_t k = t->plan.work_words - 1 - GLS_WORK_FIELDS;
+    gls_batch c = {.engine = t, .seeds = seeds};
+    size_t k = t->plan.coefficients;
     assert_true(t->plan.split && t->plan.batch_seeds >= N_SEEDS && k <= 64);
-    c.direction = malloc(sizeof out->direction);
-    c.line = malloc(4ull * GLS_LINE_WORDS * t->plan.batch_lines);
-    c.seed = malloc(sizeof *c.seed * N_SEEDS);
-    c.work = malloc(8ull * t->plan.batch_lines * (1 + GLS_WORK_FIELDS));
+    assert_ok(gls_batch_make_arrays(&c));
     float *rows = malloc(4 * k * N_SEEDS);
     gls_seeds_get(seeds, 0, N_SEEDS, c.seed);
     assert_ok(gls_pass_initial(&c, 0, N_SEEDS));
     memcpy(out->direction, c.direction, sizeof out->direction);
-    assert_ok(gls_buffer_read(t->work, 4ull * (1 + GLS_WORK_FIELDS) * N_SEEDS, 4 * k * N_SEEDS, rows));
+    assert_ok(gls_buffer_read(t->buffer[GLS_TRACK_WORK], 4ull * t->plan.host_arrays * N_SEEDS, 4 * k * N_SEEDS, rows));
     for (size_t i = 0; i < N_SEEDS; i++)
         for (size_t j = 0; j < k; j++) out->coefficient[i][j] = rows[j * N_SEEDS + i];
     free(rows);
-    free(c.direction);
-    free(c.line);
-    free(c.seed);
-    free(c.work);
+    gls_batch_free_arrays(&c);
 }
 
 typedef struct comparison {
@@ -138,7 +133,7 @@ static void check_model(gls_qball_model model, int order)
     gls_engine *t = tracker->engine[0];
     ref_boot r;
     ref_init(&r, &phantom, qball, &params);
-    double fetch = fetch_tolerance(device, t->model.volume.plan.texture_size), bound = 30 * fetch;
+    double fetch = fetch_tolerance(device, t->model.field.plan.textures.size), bound = 30 * fetch;
     for (int measured = 1; measured >= 0; measured--) {
         gls_kernel *first = t->first_sample;
         if (!measured) t->first_sample = NULL; /* pass 1 draws a sample then, as it does with GLS_BOOT_START_SAMPLE */

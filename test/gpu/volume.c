@@ -6,8 +6,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "track/engine/tables.h"
-#include "track/field/volume.h"
+#include "track/field/textures.h"
 
 static gls_grid make_grid(int x, int y, int z)
 {
@@ -22,35 +21,36 @@ static gls_grid make_grid(int x, int y, int z)
 #define GIB ((uint64_t)1 << 30)
 
 static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, const gls_device_info *limits,
-                       const gls_volume_plan *p)
+                       const gls_field_plan *p)
 {
     uint64_t tile = gls_grid_voxels(grid) * texel, texture = texel;
-    assert_int_equal(p->n_tiles, n_tiles);
-    assert_true(p->n_textures >= 1 && p->n_textures <= GLS_VOLUME_MAX_TEXTURES &&
-                p->n_textures < limits->max_texture_units);
+    assert_int_equal(p->textures.n_tiles, n_tiles);
+    assert_true(p->textures.n >= 1 && p->textures.n <= GLS_FIELD_MAX_TEXTURES &&
+                p->textures.n < limits->max_texture_units);
     /* all tiles have a place, and no texture is empty */
-    assert_true((uint64_t)p->n_textures * p->tiles_per_texture >= n_tiles &&
-                (uint64_t)(p->n_textures - 1) * p->tiles_per_texture < n_tiles);
+    assert_true((uint64_t)p->textures.n * p->textures.tiles_per >= n_tiles &&
+                (uint64_t)(p->textures.n - 1) * p->textures.tiles_per < n_tiles);
     for (int a = 0; a < 3; a++) {
-        assert_true(p->texture_size[a] <= limits->max_texture_3d);
-        texture *= p->texture_size[a];
+        assert_true(p->textures.size[a] <= limits->max_texture_3d);
+        texture *= p->textures.size[a];
     }
-    assert_true(texture <= GIB || p->tiles_per_texture == 1);
-    assert_int_equal(p->bytes, p->n_textures * texture);
+    assert_true(texture <= GIB || p->textures.tiles_per == 1);
+    assert_int_equal(p->bytes, p->textures.n * texture);
     /* strips cover the grid, the last one is needed, and each shares a plane with the next: no pair of neighbours lies
      * apart */
-    uint64_t nx = (uint64_t)grid->dim[0], last = (uint64_t)(p->n_strips - 1) * p->strip_step;
-    assert_true(p->n_strips >= 1 && p->strip_step >= 1 && last + p->strip_width >= nx);
-    assert_true(p->n_strips == 1 || (p->strip_step == p->strip_width - 1 && last + 1 < nx));
+    uint64_t nx = (uint64_t)grid->dim[0], last = (uint64_t)(p->textures.n_strips - 1) * p->textures.strip_step;
+    assert_true(p->textures.n_strips >= 1 && p->textures.strip_step >= 1 && last + p->textures.strip_width >= nx);
+    assert_true(p->textures.n_strips == 1 || (p->textures.strip_step == p->textures.strip_width - 1 && last + 1 < nx));
     /* distinct places cannot overlap: tiles side by side along x, strips behind each other along z */
-    assert_true((uint64_t)p->tiles_per_texture * p->strip_width <= p->texture_size[0]);
-    assert_int_equal(p->texture_size[1], grid->dim[1]);
-    assert_true((uint64_t)p->n_strips * (uint64_t)grid->dim[2] <= p->texture_size[2]);
+    assert_true((uint64_t)p->textures.tiles_per * p->textures.strip_width <= p->textures.size[0]);
+    assert_int_equal(p->textures.size[1], grid->dim[1]);
+    assert_true((uint64_t)p->textures.n_strips * (uint64_t)grid->dim[2] <= p->textures.size[2]);
     /* planes stored twice take a third more, a last strip that is not full less than one strip, and sides that are
      * powers of two double two axes at most */
-    uint64_t strips = p->n_strips > 1 ? (uint64_t)p->n_strips * p->strip_width : nx;
-    assert_true(p->n_strips == 1 || (p->strip_width >= 4 && strips * 3 <= 4 * (nx + p->strip_width)));
-    assert_true(p->bytes < 4 * p->n_textures * p->tiles_per_texture * (tile / nx * strips));
+    uint64_t strips = p->textures.n_strips > 1 ? (uint64_t)p->textures.n_strips * p->textures.strip_width : nx;
+    assert_true(p->textures.n_strips == 1 ||
+                (p->textures.strip_width >= 4 && strips * 3 <= 4 * (nx + p->textures.strip_width)));
+    assert_true(p->bytes < 4 * p->textures.n * p->textures.tiles_per * (tile / nx * strips));
 }
 
 /* What a texture holds at most, strips of any width considered. */
@@ -85,9 +85,9 @@ static void plans(void **state)
                                   .max_texture_units = units[random_bits(&seed) % 7]};
         uint32_t n_tiles = 1 + (uint32_t)(random_bits(&seed) % 150);
         bool half = random_bits(&seed) & 1;
-        gls_volume_plan plan;
-        gls_status status =
-            gls_volume_plan_make(&grid, 4 * n_tiles, half ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F, &limits, &plan);
+        gls_field_plan plan;
+        gls_status status = gls_textures_plan(&grid, 4 * n_tiles, half ? GLS_TEXTURE_RGBA16F : GLS_TEXTURE_RGBA32F,
+                                              &limits, limits.max_texture_units - 1, &plan);
         if (status == GLS_OK) {
             check_plan(&grid, n_tiles, half ? 8 : 16, &limits, &plan);
             planned++;
@@ -96,8 +96,8 @@ static void plans(void **state)
         /* refused only where the textures cannot hold it however it is laid out */
         assert_int_equal(status, GLS_ERR_UNSUPPORTED);
         refused++;
-        uint64_t textures = limits.max_texture_units - 1 < GLS_VOLUME_MAX_TEXTURES ? limits.max_texture_units - 1
-                                                                                   : GLS_VOLUME_MAX_TEXTURES;
+        uint64_t textures = limits.max_texture_units - 1 < GLS_FIELD_MAX_TEXTURES ? limits.max_texture_units - 1
+                                                                                  : GLS_FIELD_MAX_TEXTURES;
         assert_true(textures * most_tiles(&grid, half ? 8 : 16, limits.max_texture_3d) < n_tiles);
     }
     assert_true(planned > 10000 && refused > 1000);
@@ -108,14 +108,14 @@ static void clear_refusals(void **state)
     (void)state;
     gls_device_info limits = {.max_texture_3d = 64, .max_texture_units = 16};
     gls_grid wide = make_grid(65, 4, 4), tall = make_grid(60, 60, 60);
-    gls_volume_plan plan = {.n_tiles = 77};
-    assert_int_equal(gls_volume_plan_make(&wide, 12, GLS_TEXTURE_RGBA16F, &limits, &plan), GLS_ERR_UNSUPPORTED);
+    gls_field_plan plan = {.n_channels = 77};
+    assert_int_equal(gls_textures_plan(&wide, 12, GLS_TEXTURE_RGBA16F, &limits, 15, &plan), GLS_ERR_UNSUPPORTED);
     assert_message("65 x 4 x 4");
-    assert_int_equal(gls_volume_plan_make(&tall, 64, GLS_TEXTURE_RGBA16F, &limits, &plan), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_textures_plan(&tall, 64, GLS_TEXTURE_RGBA16F, &limits, 15, &plan), GLS_ERR_UNSUPPORTED);
     assert_message("15 textures");
-    assert_int_equal(plan.n_tiles, 77);
-    assert_ok(gls_volume_plan_make(&tall, 60, GLS_TEXTURE_RGBA16F, &limits, &plan));
-    assert_int_equal(plan.n_textures, 15);
+    assert_int_equal(plan.n_channels, 77);
+    assert_ok(gls_textures_plan(&tall, 60, GLS_TEXTURE_RGBA16F, &limits, 15, &plan));
+    assert_int_equal(plan.textures.n, 15);
 }
 
 /* --- sampling ------------------------------------------------------------- */
@@ -126,7 +126,9 @@ static void clear_refusals(void **state)
 
 static const char *const source =
     "layout(local_size_x = 32) in;\n"
-    "#include \"base/volume.glsl\"\n"
+    "#include \"base/grid.glsl\"\n"
+    "#include \"guide/stop_map.glsl\"\n"
+    "#include <field>\n"
     "layout(std430, binding = 0) readonly buffer Where { float where[]; };\n"
     "layout(std430, binding = 1) writeonly buffer Value { float value[]; };\n"
     "layout(location = 0) uniform uint n;\n"
@@ -150,7 +152,7 @@ typedef struct fixture {
     gls_device *device;
     gls_grid grid;
     uint32_t n_tiles;
-    gls_volume volume;
+    gls_field field;
     gls_texture *stop_map;
     gls_kernel *kernel;
     float *data; /* tile, voxel, channel; then the stop map */
@@ -158,43 +160,35 @@ typedef struct fixture {
 
 static void load_kernel(fixture *f)
 {
-    const gls_volume_plan *p = &f->volume.plan;
-    char text[16][40];
-    static const char *const names[16] = {
-        "GRID_X",         "GRID_Y",         "GRID_Z",         "VOLUME_TEXTURES",   "VOLUME_STRIPS",
-        "VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z", "VOLUME_STRIP_STEP", "VOLUME_STRIP_WIDTH",
-        "CHANNELS"};
-    gls_define defines[12];
-    const double size[3] = {p->texture_size[0], p->texture_size[1], p->texture_size[2]};
-    const double values[11] = {f->grid.dim[0], f->grid.dim[1], f->grid.dim[2],  p->n_textures,
-                               p->n_strips,    1 / size[0],    1 / size[1],     1 / size[2],
-                               p->strip_step,  p->strip_width, 4.0 * f->n_tiles};
-    for (int i = 0; i < 11; i++) {
-        bool integer = i == 3 || i == 4 || i == 10;
-        snprintf(text[i], sizeof text[i], integer ? "%.0f" : "%#.9g", values[i]);
-        defines[i] = (gls_define){names[i], text[i], false, NULL};
-    }
-    gls_text loops = {0};
-    gls_table_tile_loops(&loops, p);
-    char *owned = gls_text_take(&loops);
-    defines[11] = (gls_define){"tile_loops", owned, true, NULL};
-    assert_ok(gls_kernel_create(f->device, "volume", source, defines, 12, &f->kernel));
-    free(owned);
+    const gls_field_plan *p = &f->field.plan;
+    gls_define_list d = {0};
+    f->field.plan.kind->define(p, &d);
+    gls_define_file(&d, "field", f->field.plan.kind->shader, "under test");
+    gls_define_float(&d, "GRID_X", f->grid.dim[0], "voxels");
+    gls_define_float(&d, "GRID_Y", f->grid.dim[1], "voxels");
+    gls_define_float(&d, "GRID_Z", f->grid.dim[2], "voxels");
+    gls_define_int(&d, "GUIDE_TEXTURES", 1, "the stop map");
+    gls_define_int(&d, "CHANNELS", 4 * f->n_tiles, "of a voxel");
+    assert_false(d.failed);
+    assert_ok(gls_kernel_create(f->device, "volume", source, d.define, d.n, &f->kernel));
+    gls_define_finish(&d);
 }
 
 /* Where the plan says that the tile lies: strip by strip, the plane that two strips share in both. */
 static void put_tile(fixture *f, uint32_t tile, const float *values)
 {
-    const gls_volume_plan *p = &f->volume.plan;
+    const gls_field_plan *p = &f->field.plan;
     const uint32_t nx = (uint32_t)f->grid.dim[0], ny = (uint32_t)f->grid.dim[1], nz = (uint32_t)f->grid.dim[2];
-    float *part = malloc(4 * (size_t)p->strip_width * ny * nz * sizeof *part);
-    for (uint32_t strip = 0; strip < p->n_strips; strip++) {
-        uint32_t first = strip * p->strip_step, width = nx - first < p->strip_width ? nx - first : p->strip_width;
+    float *part = malloc(4 * (size_t)p->textures.strip_width * ny * nz * sizeof *part);
+    for (uint32_t strip = 0; strip < p->textures.n_strips; strip++) {
+        uint32_t first = strip * p->textures.strip_step,
+                 width = nx - first < p->textures.strip_width ? nx - first : p->textures.strip_width;
         for (uint32_t row = 0; row < ny * nz; row++)
             memcpy(part + 4 * (size_t)row * width, values + 4 * ((size_t)row * nx + first),
                    4 * (size_t)width * sizeof *part);
-        uint32_t origin[3] = {tile % p->tiles_per_texture * p->strip_width, 0, strip * nz}, size[3] = {width, ny, nz};
-        assert_ok(gls_texture_write(f->volume.texture[tile / p->tiles_per_texture], origin, size, part));
+        uint32_t origin[3] = {tile % p->textures.tiles_per * p->textures.strip_width, 0, strip * nz},
+                 size[3] = {width, ny, nz};
+        assert_ok(gls_texture_write(f->field.texture[tile / p->textures.tiles_per], origin, size, part));
     }
     free(part);
 }
@@ -204,11 +198,12 @@ static void fixture_init(fixture *f, const char *limits, const int dim[3], uint3
 {
     *f = (fixture){.device = open_limited(limits), .grid = make_grid(dim[0], dim[1], dim[2]), .n_tiles = n_tiles};
     size_t voxels = gls_grid_voxels(&f->grid);
-    gls_volume_plan plan;
-    assert_ok(gls_volume_plan_make(&f->grid, 4 * n_tiles, format, gls_device_get_info(f->device), &plan));
-    f->volume.plan = plan;
-    for (uint32_t i = 0; i < plan.n_textures; i++)
-        assert_ok(gls_texture_create(f->device, format, plan.texture_size, "volume", &f->volume.texture[i]));
+    gls_field_plan plan;
+    assert_ok(gls_textures_plan(&f->grid, 4 * n_tiles, format, gls_device_get_info(f->device),
+                                gls_device_get_info(f->device)->max_texture_units - 1, &plan));
+    f->field.plan = plan;
+    for (uint32_t i = 0; i < plan.textures.n; i++)
+        assert_ok(gls_texture_create(f->device, format, plan.textures.size, "volume", &f->field.texture[i]));
     f->data = malloc((4 * (size_t)n_tiles + 1) * voxels * sizeof *f->data);
     for (uint32_t t = 0; t < n_tiles; t++)
         for (size_t i = 0; i < 4 * voxels; i++) {
@@ -229,7 +224,7 @@ static void fixture_init(fixture *f, const char *limits, const int dim[3], uint3
 
 static void fixture_finish(fixture *f)
 {
-    gls_volume_finish(&f->volume);
+    gls_field_finish(&f->field);
     gls_texture_destroy(f->stop_map);
     gls_kernel_destroy(f->kernel);
     assert_int_equal(gls_device_get_memory(f->device).allocated_bytes, 0);
@@ -283,13 +278,13 @@ static double interpolate(const int dim[3], const float *data, size_t stride, co
 static void check_samples(const fixture *f, const int dim[3], const float (*p)[3], const float *value)
 {
     size_t voxels = gls_grid_voxels(&f->grid), channels = 4 * (size_t)f->n_tiles;
-    double fetch = fetch_tolerance(f->device, f->volume.plan.texture_size), worst = 0, worst_stop = 0;
+    double fetch = fetch_tolerance(f->device, f->field.plan.textures.size), worst = 0, worst_stop = 0;
     /* Within a tile neighbours differ by RANGE. The coordinate of an outermost centre is rounded, so that a CPU
      * renderer takes that much of the tile beside it; a GPU's weight is 0 there. */
     double bound = fetch * RANGE + (gls_device_get_info(f->device)->software ? fetch * (CONTRAST + RANGE) : 0);
     /* With sides that are powers of two a CPU renderer's coordinates along x and z are exact: what is left is the
      * rounding along y, and of eight products of values below CONTRAST. Any bleeding between tiles would show. */
-    const uint32_t *side = f->volume.plan.texture_size;
+    const uint32_t *side = f->field.plan.textures.size;
     if (gls_device_get_info(f->device)->software && !(side[0] & (side[0] - 1)) && !(side[2] & (side[2] - 1)))
         bound = 3 * side[1] * 0x1p-24 * RANGE + 4 * CONTRAST * 0x1p-24;
     for (size_t i = 0; i < N_POINTS; i++) {
@@ -305,8 +300,8 @@ static void check_samples(const fixture *f, const int dim[3], const float (*p)[3
             fmax(worst_stop, fabs(row[channels + 1] - interpolate(dim, f->data + 4 * voxels * f->n_tiles, 1, p[i])));
     }
     print_message("%d x %d x %d, %u tiles in %u of %u x %u x %u: error %.3g, allowed %.3g; stop map %.2g\n", dim[0],
-                  dim[1], dim[2], f->n_tiles, f->volume.plan.n_textures, f->volume.plan.texture_size[0],
-                  f->volume.plan.texture_size[1], f->volume.plan.texture_size[2], worst, bound, worst_stop);
+                  dim[1], dim[2], f->n_tiles, f->field.plan.textures.n, f->field.plan.textures.size[0],
+                  f->field.plan.textures.size[1], f->field.plan.textures.size[2], worst, bound, worst_stop);
     assert_true(worst <= bound);
     assert_true(worst_stop <=
                 fetch_tolerance(f->device, (const uint32_t[3]){(uint32_t)dim[0], (uint32_t)dim[1], (uint32_t)dim[2]}));
@@ -320,18 +315,18 @@ static void sample(const char *limits, const int dim[3], uint32_t n_tiles, gls_t
     fixture f;
     gls_buffer *in = NULL, *out = NULL;
     fixture_init(&f, limits, dim, n_tiles, format, &seed);
-    if (n_textures > 0) assert_int_equal(f.volume.plan.n_textures, n_textures);
+    if (n_textures > 0) assert_int_equal(f.field.plan.textures.n, n_textures);
     make_points(dim, p, &seed);
     size_t n_values = N_POINTS * (4 * (size_t)n_tiles + 2);
     float *value = malloc(n_values * sizeof *value);
     assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, sizeof p, "where", &in));
     assert_ok(gls_buffer_create(f.device, GLS_BUFFER_STORAGE, n_values * sizeof *value, "value", &out));
     assert_ok(gls_buffer_write(in, 0, sizeof p, p));
-    gls_arg args[4 + GLS_VOLUME_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out),
-                                                 gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
-    for (uint32_t i = 0; i < f.volume.plan.n_textures; i++) args[4 + i] = gls_arg_texture(1 + i, f.volume.texture[i]);
+    gls_arg args[4 + GLS_FIELD_MAX_TEXTURES] = {gls_arg_buffer(0, in), gls_arg_buffer(1, out),
+                                                gls_arg_uint(0, N_POINTS), gls_arg_texture(0, f.stop_map)};
+    for (uint32_t i = 0; i < f.field.plan.textures.n; i++) args[4 + i] = gls_arg_texture(1 + i, f.field.texture[i]);
     assert_ok(gls_kernel_run(f.kernel, (const uint32_t[3]){(N_POINTS + 31) / 32, 1, 1}, args,
-                             4 + f.volume.plan.n_textures, NULL));
+                             4 + f.field.plan.textures.n, NULL));
     assert_ok(gls_buffer_read(out, 0, n_values * sizeof *value, value));
     check_samples(&f, dim, (const float(*)[3])p, value);
     free(value);

@@ -6,7 +6,7 @@
 #include <glslines/odf.h>
 
 #include "ref/ptt.h"
-#include "track/engine/sections.h"
+#include "track/getter/ptt_tables.h"
 #include "util/philox.h"
 
 typedef struct scene {
@@ -86,12 +86,12 @@ static inline long table_define(const gls_define_list *list, const char *name)
 /* The disc as the kernels have it; area gets its faces' areas (of any sum). */
 static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
 {
-    gls_sections sections = {0};
+    gls_tables tables = {0};
     gls_define_list defines = {0};
-    gls_section_tables_begin(&sections, &defines);
-    gls_section_disc(&sections, &defines, 7,
-                     &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
-    const uint32_t *face = sections.word + table_define(&defines, "TABLE_FACES");
+    gls_tables_begin_shared(&tables, &defines);
+    gls_ptt_table_disc(&tables, &defines, 7,
+                       &(gls_probe){.quality = 8, .first_sample = 1, .step = 0.25, .max_curvature = 2});
+    const uint32_t *face = tables.word + table_define(&defines, "TABLE_FACES");
     size_t n = (size_t)table_define(&defines, "N_DISC_FACES");
     *disc = (ptt_disc){(size_t)table_define(&defines, "N_DISC_VERTICES"), n, {{0}}, {{0}}};
     assert_true(disc->n_vertices <= PTT_DISC_MAX && disc->n_faces <= PTT_DISC_MAX);
@@ -106,23 +106,23 @@ static inline void table_disc(ptt_disc *disc, double area[PTT_DISC_MAX])
             disc->vertex[disc->face[f][2]][a] = part[2 + a] + part[6 + a];
         }
     }
-    gls_sections_finish(&sections);
+    gls_tables_finish(&tables);
     gls_define_finish(&defines);
 }
 
 /* The map of nearest vertices as the kernels have it, from malloc. */
 static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
-    gls_sections sections = {0};
+    gls_tables tables = {0};
     gls_define_list defines = {0};
-    gls_section_tables_begin(&sections, &defines);
-    gls_section_nearest(&sections, &defines, sphere, NULL);
+    gls_tables_begin_shared(&tables, &defines);
+    gls_ptt_table_nearest(&tables, &defines, sphere, NULL);
     *size = (size_t)table_define(&defines, "NEAREST_SIZE");
     size_t n = 2 * (size_t)table_define(&defines, "NEAREST_WORDS");
     uint32_t *map = malloc(n * sizeof *map);
-    const uint32_t *word = sections.word + table_define(&defines, "TABLE_NEAREST");
+    const uint32_t *word = tables.word + table_define(&defines, "TABLE_NEAREST");
     for (size_t i = 0; i < n; i++) map[i] = word[i / 2] >> (i % 2 * 16) & 0xffffu;
-    gls_sections_finish(&sections);
+    gls_tables_finish(&tables);
     gls_define_finish(&defines);
     return map;
 }

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/run/order.h"
-#include "track/engine/plan.h"
+#include "track/engine/order.h"
 
 /* The place along the curve, bit by bit. */
 static uint32_t place_on_curve(const float p[3])
@@ -27,15 +26,14 @@ static uint32_t place_on_curve(const float p[3])
 
 static void check(size_t n, float from, float to)
 {
-    uint32_t *line = calloc(n * GLS_LINE_WORDS + 1, sizeof *line);
+    gls_line_record *line = calloc(n + 1, sizeof *line);
     float(*p)[3] = calloc(n + 1, sizeof *p);
     gls_order_entry *entry = calloc(2 * n + 1, sizeof *entry);
     unsigned char *seen = calloc(n + 1, 1);
     assert_true(line && p && entry && seen);
     for (size_t i = 0; i < n; i++) {
         for (int a = 0; a < 3; a++) p[i][a] = from + (to - from) * (float)rand() / (float)RAND_MAX;
-        memcpy(&line[i * GLS_LINE_WORDS], p[i], sizeof p[i]);
-        line[i * GLS_LINE_WORDS + 3] = 77;
+        line[i] = (gls_line_record){.x = p[i][0], .y = p[i][1], .z = p[i][2], .vertex = 77};
     }
     entry[2 * n].key = 12345;
     gls_order_lines(line, n, entry);
