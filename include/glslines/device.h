@@ -57,11 +57,11 @@ typedef struct gls_device_info {
     char version[128]; /* GL_VERSION */
     bool gles;         /* a GLES context rather than core GL */
     int version_major, version_minor;
-    bool software;              /* a CPU renderer */
-    uint32_t subgroup_size;     /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
-                                   shuffle) in compute shaders */
-    uint32_t subgroup_features; /* gls_subgroup_feature, 0 if subgroup_size is */
-    uint64_t max_storage_bytes; /* largest shader storage binding */
+    bool software;                 /* a CPU renderer */
+    uint32_t subgroup_size;        /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
+                                      shuffle) in compute shaders */
+    uint32_t subgroup_features;    /* gls_subgroup_feature, 0 if subgroup_size is */
+    uint64_t max_storage_bytes;    /* largest shader storage binding */
     uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
     uint32_t max_uniform_bytes;    /* largest uniform block */
     uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
@@ -103,6 +103,14 @@ GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
  * devices. Afterwards the previous context is current again, the application's own EGL context included. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
+
+/* Receives what is known of a kernel that was compiled: the time that it took, and what the driver said of it, e.g. of
+ * registers: its messages, a line each, "" if none. */
+typedef void (*gls_kernel_listener)(void *user, const char *label, double seconds, const char *messages);
+/* From now on each kernel that is compiled on the device is told of, for diagnosis. It is also run once, on buffers of
+ * zeros, since some drivers compile at the first run only. never_wait: the device is not waited for any more, so that a
+ * driver can be checked without its hardware; what is read from it is undefined. */
+GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait);
 
 /* Waits for all work and returns its failures. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);

@@ -49,7 +49,7 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, commas between them. Where a device has no subgroups that "
+     .help = "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no subgroups that "
              "column is left out with a warning."},
     {.group = MEASURED,
      .name = "api",
@@ -168,7 +168,7 @@ int bench_lists_parse(const bench_options *o, bench_lists *lists)
         return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", o->shape);
     int code = parse_words("dg", o->dg, "boot|prob|det|ptt", true, lists->dg, BENCH_GETTERS, &lists->n_dg);
     if (!code)
-        code = parse_words("mapping", o->mapping, "auto|single|subgroup", false, lists->mapping, BENCH_MAPPINGS,
+        code = parse_words("mapping", o->mapping, "auto|single|subgroup|group", false, lists->mapping, BENCH_MAPPINGS,
                            &lists->n_mapping);
     if (!code) code = parse_devices(o->device, lists);
     for (int i = 0; !code && i < lists->n_dg && o->model.model == MODEL_CSD; i++)

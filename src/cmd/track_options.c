@@ -358,9 +358,10 @@ const cmd_option track_option_table[] = {
     {.group = DEVICE,
      .name = "mapping",
      .type = CMD_CHOICE,
-     .choices = "auto|single|subgroup",
+     .choices = "auto|single|subgroup|group",
      FIELD(mapping),
-     .help = "One invocation or one subgroup per streamline; auto takes subgroups on hardware that has them."},
+     .help = "One invocation, subgroup or work group per streamline; auto takes subgroups on hardware that has them, else work "
+             "groups."},
     {.group = DEVICE,
      .name = "precision",
      .type = CMD_CHOICE,

@@ -160,8 +160,7 @@ static void add_result(cJSON *root, const track_run *run)
     cJSON_AddStringToObject(device, "version", run->device->version);
     cJSON_AddStringToObject(device, "node", run->device->node);
     cJSON_AddBoolToObject(device, "software", run->device->software);
-    cJSON_AddStringToObject(device, "mapping",
-                            r->lanes > 1 || run->options->mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
+    cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     json_uint(device, "lanes", r->lanes);
     cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
 

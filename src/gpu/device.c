@@ -134,17 +134,41 @@ void gls_device_query(gls_device_info *info)
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
                                      const GLchar *text, const void *user)
 {
-    (void)source, (void)id, (void)length, (void)user;
+    gls_device *device = (gls_device *)user;
+    (void)source, (void)id, (void)length;
+    if (device->compiling) {
+        gls_text_puts(&device->messages, text);
+        gls_text_puts(&device->messages, "\n");
+    }
     if (severity == GL_DEBUG_SEVERITY_NOTIFICATION) return;
     gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
 }
 
 static void enable_debug_output(gls_device *device)
 {
-    if (!gls_log_enabled(GLS_LOG_DEBUG) || (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug"))) return;
+    if (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug")) return;
     glEnable(GL_DEBUG_OUTPUT);
-    glDebugMessageCallback(debug_message, NULL);
+    if (device->listener) {
+        glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+        glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
+    }
+    glDebugMessageCallback(debug_message, device);
     device->debug_output = true;
+}
+
+gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(listener);
+    gls_status status = gls_device_enter(device, "listening");
+    if (status != GLS_OK) return status;
+    device->listener = listener;
+    device->listener_user = user;
+    device->never_wait = never_wait;
+    if (never_wait) device->reset_status = NULL;
+    enable_debug_output(device);
+    gls_device_release(device);
+    return GLS_OK;
 }
 
 /* Only a context that was made with notification tells of resets. */
@@ -186,7 +210,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     gls_device_hold(device);
     if (!device->lost) {
         gls_device_query(&device->info);
-        enable_debug_output(device);
+        if (gls_log_enabled(GLS_LOG_DEBUG)) enable_debug_output(device);
         find_reset_status(device);
     }
     gls_device_release(device);
@@ -215,6 +239,7 @@ static void device_free(gls_device *device)
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
     gls_cache_finish(device); /* what it held on the device went with the context */
+    gls_text_finish(&device->messages);
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);
@@ -448,8 +473,9 @@ gls_status gls_device_synchronize(gls_device *device)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
     if (status != GLS_OK) return status;
-    if (!device->info.software) gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
-    glFinish();
+    if (!device->info.software && !device->never_wait)
+        gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    if (!device->never_wait) glFinish();
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;

@@ -15,7 +15,7 @@ extern const gls_shader_file gls_shader_files[];
 /* The lines before everything else: version, extensions, precision. */
 typedef struct gls_prelude {
     bool gles;
-    int version; /* 310, 430 ... */
+    int version;                /* 310, 430 ... */
     uint32_t subgroup_features; /* gls_subgroup_feature; 0: no subgroups */
 } gls_prelude;
 

@@ -22,10 +22,12 @@ static void define_common(gls_define_list *d, const gls_engine *t, const gls_sph
     }
 }
 
-static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
+static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
     if (!plan->mapping->looped) return;
+    gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
+                   "the driver has sums and maxima over a subgroup");
     gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
     if (plan->group.slots == plan->group.size / plan->lanes)
         gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
@@ -55,7 +57,7 @@ gls_status gls_kernels_load(gls_engine *t, const gls_track_input *input)
     bool measured = t->params.boot_start == GLS_BOOT_START_FIT;
     const gls_group_plan *group = &t->plan.group;
     gls_define_list *d = &t->model_plan.defines;
-    define_mapping(d, &t->plan);
+    define_mapping(d, &t->plan, gls_device_get_info(t->device));
     define_common(d, t, t->plan.getter->sphere(input));
     gls_guide_define(&t->plan.guide, &t->params, input, d);
     gls_status status = load(t, "kernel/gather.comp", group, false, &t->gather);

@@ -1,0 +1,98 @@
+#include "cmd/check_memory.h"
+
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/check.h"
+#include "cmd/message.h"
+#include "cmd/sidecar.h"
+
+#define MAX_BYTES (1 << 20)
+
+/* False where the user has no cache folder. */
+static bool find_path(char *path, size_t size, bool make)
+{
+    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char folder[3072];
+    if (named && *named == '/')
+        snprintf(folder, sizeof folder, "%s/glslines", named);
+    else if (home && *home == '/')
+        snprintf(folder, sizeof folder, "%s/.cache/glslines", home);
+    else
+        return false;
+    if (make) mkdir(folder, 0700);
+    return snprintf(path, size, "%s/devices.json", folder) < (int)size;
+}
+
+static cJSON *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(MAX_BYTES) : NULL;
+    size_t n = text ? fread(text, 1, MAX_BYTES, file) : 0;
+    cJSON *root = n > 0 && n < MAX_BYTES ? cJSON_ParseWithLength(text, n) : NULL;
+    if (file) fclose(file);
+    free(text);
+    return root;
+}
+
+/* Another driver, or another version of it, compiles anew. */
+static void device_key(const gls_device_info *device, char *key, size_t size)
+{
+    snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
+}
+
+void check_memory_begin(check_memory *memory, const gls_device_info *device)
+{
+    char key[512];
+    *memory = (check_memory){.root = NULL};
+    if (!find_path(memory->path, sizeof memory->path, true)) return;
+    memory->root = read_file(memory->path);
+    if (!cJSON_IsObject(memory->root)) {
+        cJSON_Delete(memory->root);
+        memory->root = cJSON_CreateObject();
+    }
+    device_key(device, key, sizeof key);
+    cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
+    memory->entry = cJSON_AddObjectToObject(memory->root, key);
+}
+
+void check_memory_add(check_memory *memory, const char *variant, gls_mapping mapping)
+{
+    if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
+}
+
+void check_memory_finish(check_memory *memory)
+{
+    char error[1024] = "out of memory";
+    if (!*memory->path) return;
+    char *text = memory->entry ? cJSON_Print(memory->root) : NULL;
+    if (!text || cmd_sidecar_write(memory->path, text, error, sizeof error) != GLS_OK)
+        cmd_warn("what was found is not kept: %s", error);
+    else
+        cmd_info("kept in %s: --mapping auto takes what was fastest", memory->path);
+    free(text);
+    cJSON_Delete(memory->root);
+}
+
+gls_mapping check_memory_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order)
+{
+    char path[4096], key[512];
+    gls_mapping found = GLS_MAPPING_AUTO;
+    cJSON *root = find_path(path, sizeof path, false) ? read_file(path) : NULL;
+    if (!root) return found;
+    device_key(device, key, sizeof key);
+    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(root, key);
+    /* of a getter the variant of the nearest order */
+    const char *variant = NULL;
+    for (size_t v = 0; v < CHECK_VARIANTS; v++)
+        if (check_variants[v].dg == dg && (!variant || sh_order >= check_variants[v].sh_order))
+            variant = check_variants[v].name;
+    const cJSON *word = variant ? cJSON_GetObjectItemCaseSensitive(entry, variant) : NULL;
+    for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT && cJSON_IsString(word); m++)
+        if (strcmp(word->valuestring, gls_mapping_name(m)) == 0 && gls_mapping_lanes(m, device) > 0) found = m;
+    cJSON_Delete(root);
+    return found;
+}
