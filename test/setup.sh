@@ -8,6 +8,7 @@ TEST_PACKAGES="libcmocka-dev g++ clang libomp-dev glslang-tools binutils mandoc 
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
+MESA_PACKAGES="meson ninja-build bison flex gcc g++ pkg-config libdrm-dev libexpat1-dev zlib1g-dev python3-mako dpkg-dev"
 CLUSTER_PACKAGES="slurm-wlm munge python3 python3-venv"
 
 say() { printf '%s\n' "$*" >&2; }
