@@ -101,7 +101,9 @@ static void read_line(check_run *run, const char *line)
     char label[64];
     double seconds, rate;
     size_t same, n, expected;
-    if (sscanf(line, "kernel\t%63[^\t]\t%lf", label, &seconds) == 2) {
+    /* behind what a driver wrote without ending its line */
+    const char *kernel = strstr(line, "kernel\t");
+    if (kernel && sscanf(kernel, "kernel\t%63[^\t]\t%lf", label, &seconds) == 2) {
         read_amd(run, line);
         printf("%-6s  %-8s  %-12s  %6.2f s", run->variant, run->mapping, label, seconds);
         print_statistics(&run->largest);
