@@ -32,11 +32,63 @@ upward() {
     upward image util
     upward dwi util gpu image
     upward phantom util image dwi
-    upward tractogram util image
-    upward track util gpu image dwi tractogram
-    upward tracts util gpu image dwi phantom tractogram track
-    upward cmd
-} | expect_none "tiers: util <- gpu, image <- compute, dwi, tractogram <- phantom, track <- tracts <- cmd"
+    upward streamlines util
+    upward tractogram util image streamlines
+    upward track util gpu image dwi streamlines
+    upward tracts util gpu image dwi phantom streamlines tractogram track
+    upward workflow util image dwi phantom streamlines tractogram track tracts
+    upward bench util track streamlines workflow
+    upward cmd util track workflow bench
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- workflow <- bench <- cmd"
+
+# the rooms inside src/track: what a folder there includes of the others, and of the files beside them
+inside() {
+    room=$1
+    shift
+    allowed=$(echo "$room $*" | tr ' ' '|')
+    grep -nE '#include "track/' "src/track/$room"/*.[ch] | grep -vE "#include \"track/(($allowed)/|tracker\.h\")" || true
+    [ "$room" = run ] || grep -n '#include "track/tracker.h"' "src/track/$room"/*.[ch] || true
+}
+{
+    inside shader
+    inside field shader
+    inside getter shader field
+    inside guide shader
+    inside engine shader field getter guide
+    inside run engine
+} | expect_none "rooms of the tracker: shader <- field <- getter, guide <- engine <- tracker.c <- run"
+
+# quoted includes as pairs "file included", whole paths; tsort names those that lie on a circle
+circles() {
+    tsort "$1" 2>&1 > /dev/null | sed 's/^tsort: //' || true
+}
+pairs=$(mktemp)
+grep -rnE '^ *#include "' src glsl --include='*.h' --include='*.glsl' --include='*.comp' --include='*.def' |
+    sed -E 's@^(glsl/)([^:]*):[0-9]+: *#include "([^"]*)".*@\2 \3@; s@^src/([^:]*):[0-9]+: *#include "([^"]*)".*@\1 \2@' > "$pairs"
+circles "$pairs" | expect_none "no circle of includes among headers and among shaders"
+# a unit is NAME.c with NAME.h: what it includes, it depends on
+grep -rnE '^ *#include "' src/track --include='*.[ch]' |
+    sed -E 's@^src/([^:]*)\.[ch]:[0-9]+: *#include "([^"]*)\.(h|def)".*@\1 \2@' | awk '$1 != $2' > "$pairs"
+circles "$pairs" | expect_none "no circle of files in the tracker"
+rm -f "$pairs"
+
+# glsl/slots.txt against the sources
+slots() {
+    grep -vE '^#|^$' glsl/slots.txt
+}
+{
+    for slot in $(grep -rhoE '^#include <[^>]+>' glsl | sed 's/.*<//; s/>.*//' | sort -u); do
+        slots | grep -q "^$slot |" || echo "<$slot> is not listed"
+    done
+    for slot in $(slots | cut -d' ' -f1); do grep -rq "^#include <$slot>" glsl || echo "<$slot> is listed and never included"; done
+    for slot in $(grep -rhoE 'gls_define_(slot|file|loops)\([^,]+, "[a-z_]+"' src | sed 's/.*"\(.*\)"/\1/' | sort -u); do
+        slots | grep -q "^$slot |" || echo "<$slot> is filled by the host and not listed"
+    done
+    for file in $(slots | cut -d'|' -f2 | tr ' ' '\n' | grep '\.glsl$' | sort -u); do
+        [ -e "glsl/$file" ] || echo "$file is listed and does not exist"
+        case $file in *_unrolled.glsl) slots | grep -q "${file%_unrolled.glsl}_looped.glsl" || echo "$file has no looped twin" ;; esac
+    done
+} | expect_none "glsl/slots.txt names every slot and its candidates"
 
 # without comments and strings, so that naming a function in a message is no call
 code() {
@@ -51,7 +103,7 @@ code() {
     done
 }
 others=$(find src -name '*.[ch]' -not -path 'src/gpu/*')
-library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -name main.c)
+library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -path 'src/bench/*' -not -name main.c)
 # shellcheck disable=SC2086
 code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || true; } | expect_none "GL and EGL only in src/gpu"
 # shellcheck disable=SC2086
@@ -62,7 +114,10 @@ code $library | { grep -E '\b(exit|_exit|abort|printf|puts|putchar|perror) *\(|\
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"
 nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(_?exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
-find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
+find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o -name '*.def' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
+
+find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"
+{ find src/cmd -name "*.[ch]" -not -name "manual*" -exec cat {} + | wc -l | awk '$1 > 4000 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 4000 lines"
 
 # every public header compiles alone as C11 and as C++
 for header in include/glslines/*.h; do

@@ -59,7 +59,7 @@ outcome() { # PID LOG
 configure_and_build() { # FOLDER CMAKE-OPTIONS...
     folder=$1
     shift
-    quietly cmake -S . -B "$folder" -G Ninja "$@" && quietly cmake --build "$folder" -j "$jobs"
+    quietly cmake -S . -B "$folder" -G Ninja -DGLS_WERROR=ON "$@" && quietly cmake --build "$folder" -j "$jobs"
 }
 
 # Runs ctest and adds its counts to ours. A test of the GPU that skipped counts as failed.
@@ -173,6 +173,7 @@ stage_peers() {
     check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
     # shellcheck disable=SC2086
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
+    check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time
@@ -180,8 +181,8 @@ stage_peers() {
     boot=$!
     check "probabilistic and deterministic tracking against DIPY" "$python" test/peer/dipy_odf_tracking.py --glslines build/glslines --work build/peer/odf
     check "bootstrap tracking against DIPY" outcome $boot "$build/peer_boot.log"
-    GLSLINES_PYTHON=$python check "benchmark beside DIPY and MRtrix3" quietly build/glslines bench --shape 18x20x18 --nseeds 100 --repeat 1 --no-ceilings --with-dipy \
-        --with-mrtrix --peer-seconds 0.5
+    check "benchmark beside DIPY and MRtrix3" "$python" test/bench/peers.py build/glslines build/test/peer_data build/peers.json --seconds 0.5 --shape 18x20x18 --nseeds 100 --repeat 1 \
+        --no-ceilings --force
 }
 
 stage_gbm() {

@@ -16,6 +16,9 @@
 extern "C" {
 #endif
 
+/* Everywhere: NULL in place of options or parameters means their defaults; NULL in place of anything else that a
+ * function does not allow to be missing is GLS_ERR_ARGUMENT. */
+
 /* Every function that can fail returns one of these; gls_last_error() then has one line of text on the reason. A
  * function that fails leaves its output arguments untouched unless its comment says otherwise. */
 typedef enum gls_status {
@@ -38,6 +41,10 @@ GLS_API const char *gls_last_error(void);
 
 /* Short name of a status, e.g. "input error"; never NULL. */
 GLS_API const char *gls_status_name(gls_status status);
+
+/* Frees an array that a function of the library handed out ("to be freed with gls_free()"); accepts NULL. It is free()
+ * of the library's own C runtime. */
+GLS_API void gls_free(void *array);
 
 /* Version of the library, e.g. "0.1.0". */
 GLS_API const char *gls_version(void);

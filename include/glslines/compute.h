@@ -14,6 +14,7 @@
 #define GLSLINES_COMPUTE_H
 
 #include <glslines/device.h>
+#include <glslines/type.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,25 +47,7 @@ GLS_API gls_status gls_device_count(const char *api, size_t *n);
  *
  * A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing is written
  * then. */
-typedef enum gls_type {
-    GLS_TYPE_FLOAT16, /* uint16_t with the bits of IEEE 754's binary16 */
-    GLS_TYPE_FLOAT32,
-    GLS_TYPE_FLOAT64,
-    GLS_TYPE_INT8,
-    GLS_TYPE_INT16,
-    GLS_TYPE_INT32,
-    GLS_TYPE_INT64,
-    GLS_TYPE_UINT8,
-    GLS_TYPE_UINT16,
-    GLS_TYPE_UINT32,
-    GLS_TYPE_UINT64,
-    GLS_TYPE_BOOL
-} gls_type;
 
-/* Bytes of an element on the host; 0 for an invalid type. */
-GLS_API size_t gls_type_size(gls_type type);
-/* E.g. "float32"; "unknown type" for an invalid type. */
-GLS_API const char *gls_type_name(gls_type type);
 /* GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
 GLS_API gls_type gls_type_stored(gls_type type);
 /* n values from one type to another on the host; the two must not overlap. */

@@ -24,23 +24,27 @@ typedef struct gls_response {
 } gls_response;
 
 typedef struct gls_response_options {
-    int roi_radius; /* voxels, >= 1: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not
-                       fit is made smaller; default 10 */
+    int roi_radius; /* voxels: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not fit
+                       is made smaller; 0: the whole grid; default 10 */
     double fa_threshold;   /* 0 <= t < 1, voxels with FA above it count; default 0.7 */
-    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 are used; NULL (default): all
-                              voxels, noise outside the head included */
+    size_t n_voxels;       /* 0 (default), or instead of the threshold the n voxels of highest FA, ties by position; 300
+                              is usual */
+    size_t min_voxels;     /* fewer are GLS_ERR_INPUT; >= 1, default 30 */
+    const gls_image *mask; /* 1 volume on the grid of the series: only its voxels > 0 count; NULL (default): all, noise
+                              outside the head too */
 } gls_response_options;
 GLS_API gls_response_options gls_response_options_default(void);
 
-/* The b-value (rounded, s/mm2) of the shell to deconvolve: the shell of b-value requested, which must exist, or if
- * requested is 0 the lowest shell of at least 500 s/mm2. The message of GLS_ERR_INPUT lists the shells of the table.
- * The choice among several shells is logged. */
-GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, double *bval);
+/* The b-value (mean, s/mm2) of the shell to deconvolve to sh_order: the one that requested names, see
+ * gls_gradients_find_shell(), or for 0 the one of at least 500 s/mm2 with most volumes, which determines most, of
+ * several the nearest to 2000 .. 3000. GLS_ERR_INPUT lists the shells there are. The choice among several and its
+ * reason are logged. */
+GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval);
 
 /* Mean of the tensors' first two eigenvalues and of the raw b0 signal over the voxels of the central cube that exceed
- * the FA threshold. gradients describes the volumes volume[0 .. gradients->n - 1] of the series (NULL: all, in order),
- * as from gls_gradients_select_shell(). If no voxel exceeds the threshold, the message of GLS_ERR_INPUT gives the
- * largest FA found. */
+ * the FA threshold, or of highest FA. gradients describes the volumes volume[0 .. gradients->n - 1] of the series
+ * (NULL: all, in order), as from gls_gradients_select_shell(). GLS_ERR_INPUT with the largest FA there is where too few
+ * voxels exceed it. */
 GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                          const gls_response_options *options, gls_response *response);
 
@@ -49,10 +53,10 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * functions return them);
  * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is taken as it is; of several,
  * b0 included, there must be one for every shell of the table, and the row of bval is taken. Such a row has a negative
- * coefficient for l = 2, because the signal is lowest along the fibres, which distinguishes the forms. Coefficients
- * above sh_order are ignored. GLS_ERR_INPUT, with file and numbers, if the length is that of neither form or too short
- * for sh_order, or if the values are no response function. gradients is the table with all shells; with NULL only
- * single rows are accepted. */
+ * coefficient for l = 2, because the signal is lowest along the fibres, which tells the forms apart. Zeros at the end
+ * of a row pad it and do not count; coefficients above sh_order are left out. GLS_ERR_INPUT names the file and the
+ * numbers for a length that is neither form's or too short for sh_order, or values that make no response. gradients is
+ * the table with all shells; it may be NULL, then only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
 /* Writes the response in the form that it has, replacing an existing file. MRtrix3's dwi2fod csd reads the second form.

@@ -79,8 +79,8 @@ typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
 /* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
  * surfaceless platform; a device reachable in two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for
- * those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is from malloc. An empty
- * list is not an error. finding may be NULL. */
+ * those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is to be freed with
+ * gls_free(). An empty list is not an error. finding may be NULL. */
 GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 

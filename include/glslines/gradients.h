@@ -50,20 +50,36 @@ GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)
                                         gls_gradients **gradients);
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
-/* A shell: volumes with the same b-value after rounding to a multiple of 10^m, half to even, where m = trunc(log10(max
- * b)) - 1. A weighted volume that would be rounded to 0 keeps one digit. */
+/* Volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester et al.
+ * 1996), as MRtrix3 does: a volume with two others within 80 s/mm2 (exclusive) starts a shell, which takes them and
+ * goes on through those of them that have two others as near. So 1000, 1060, 1120, three of each, are one shell; a
+ * volume without such company belongs to none. */
 typedef struct gls_shell {
-    double bval;               /* rounded, s/mm2; 0 for the b0 volumes */
-    double min_bval, max_bval; /* raw */
-    size_t n;                  /* volumes */
+    double bval;      /* mean, not rounded, s/mm2 */
+    double deviation; /* standard deviation of the b-values */
+    double min_bval, max_bval;
+    size_t n; /* volumes */
+    bool is_b0;
 } gls_shell;
 
-/* Shells in ascending order, b0 first. At most capacity shells are stored; *n_shells is how many there are. */
-GLS_API void gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells);
+/* Shells in ascending order, b0 first. At most capacity are stored; *n_shells is the number there are. */
+GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity,
+                                        size_t *n_shells);
 
-/* Copies the b0 volumes and those of the shell of rounded b-value bval; volume[] (n of the result, owned by the caller,
- * from malloc) gives each one's index in the old series. bval (> 0) is rounded like the table's, so that 995 finds the
- * shell of 1000. GLS_ERR_INPUT if no volume has that b-value. */
+/* Shell of a volume that belongs to none. */
+#define GLS_NO_SHELL SIZE_MAX
+
+/* The same, all of them, from malloc; of[i] (may be NULL, else gradients->n) is the shell of volume i. */
+GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells,
+                                         size_t *of);
+
+/* The weighted shell that a b-value names: the one whose range holds it; else one whose mean is within 1 s/mm2; else,
+ * with a warning, the nearest, if it is 10 times nearer than the next (in standard deviations) and within 20 %.
+ * GLS_ERR_INPUT lists the shells. */
+GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
+
+/* Copies the b0 volumes and those of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
+ * gls_free()) gives each one's index in the old series. GLS_ERR_INPUT lists the shells. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
 

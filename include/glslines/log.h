@@ -12,10 +12,12 @@ typedef enum gls_log_level {
     GLS_LOG_ERROR = 0,
     GLS_LOG_WARNING, /* results may differ from what the user expects */
     GLS_LOG_INFO,    /* what the results depend on: sign rule of b-vectors, shells, device, batch size */
+    GLS_LOG_DETAIL,  /* for those who ask for more */
     GLS_LOG_DEBUG    /* for developers: driver messages, shader sources, timings */
 } gls_log_level;
 
-/* Receives one line without a line end. Calls come from any thread, but only one at a time. */
+/* Receives one line without a line end. Calls come from any thread, but only one at a time. The callback may
+ * log, and set another callback. */
 typedef void (*gls_log_callback)(void *user, gls_log_level level, const char *line);
 
 /* Sets the callback, and the highest level that it receives. NULL, the default, drops all messages. There is one

@@ -56,7 +56,8 @@ GLS_API gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const 
                                                     const double (*direction)[3], size_t n, const char *sphere_name,
                                                     gls_bvec_frame frame, const gls_odf_options *options,
                                                     gls_odf_source **source);
-/* Directions from a text file for the above: x y z a line, '#' comments. *direction is from malloc. */
+/* Directions from a text file for the above: x y z a line, '#' comments. *direction is to be freed with
+ * gls_free(). */
 GLS_API gls_status gls_odf_directions_read(const char *path, double (**direction)[3], size_t *n);
 
 /* Accepts NULL. */

@@ -4,7 +4,7 @@
 #define GLSLINES_SCORE_H
 
 #include <glslines/phantom.h>
-#include <glslines/tractogram.h>
+#include <glslines/streamlines.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,9 +53,8 @@ typedef struct gls_score gls_score;
 /* The phantom must have its ground truth and outlive the score. GLS_ERR_ARGUMENT for options out of range or a phantom
  * without bundles; GLS_ERR_UNSUPPORTED for more than GLS_SCORE_MAX_BUNDLES. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
-/* A gls_track_sink: user is the gls_score. Points are in world mm, as with gls_tractogram_space() of GLS_FORMAT_TRX. A
- * streamline that is valid for several bundles counts for the one in which most of its points lie. A voxel is visited
- * if a segment passes through it. */
+/* The append of a gls_sink whose user is the gls_score. A streamline that is valid for several bundles counts for the
+ * one in which most of its points lie. A voxel is visited if a segment passes through it. */
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);
 /* Of the streamlines so far; result->bundle is valid until the next call for this score. */
 GLS_API void gls_score_get(gls_score *score, gls_score_result *result);

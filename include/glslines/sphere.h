@@ -34,8 +34,9 @@ typedef struct gls_sphere {
     uint8_t *orbit_size; /* n_orbits entries, NULL if n_orbits is 0 */
 } gls_sphere;
 
-/* Built-in sets: "default" (724 points as 362 antipodal pairs) and "small" (362 points as 181 pairs). GLS_ERR_ARGUMENT
- * for another name. */
+/* Built-in sets: "default" (724 points as 362 antipodal pairs), "small" (362 points as 181 pairs), "repulsion600" (300
+ * pairs, for constraints), and DIPY's "repulsion724" (362 pairs) and "symmetric362" (181 pairs). GLS_ERR_ARGUMENT for
+ * another name. */
 GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
 
 /* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are

@@ -9,7 +9,7 @@
 #include <glslines/qball.h>
 #include <glslines/seeds.h>
 #include <glslines/sphere.h>
-#include <glslines/tractogram.h>
+#include <glslines/streamlines.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,10 +173,6 @@ typedef struct gls_track_share {
     double seconds;    /* at work, waiting included */
 } gls_track_share;
 
-/* Receives streamlines in the order of seeds, then of directions; called from another thread than the run's, one call
- * at a time. A failure ends the run with that status. It must not use the run's devices, which wait for it when a few
- * batches are on their way. */
-typedef gls_status (*gls_track_sink)(void *user, const gls_streamlines *streamlines);
 /* Progress, from the thread of the run; return false to cancel. */
 typedef bool (*gls_track_progress)(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
                                    uint64_t points);
@@ -215,14 +211,15 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
                                          const gls_track_params *params, const gls_track_input *input,
                                          gls_track_memory *memory);
 
-/* Tracks all seeds; points are mapped by voxel_to_space (see gls_tractogram_space()). sink, progress and their user
- * pointers may be NULL. *result is complete on success. A device that is lost is replaced by a new context on the same
- * hardware, and tracking goes on behind the last streamline that was finished: none is lost, none comes twice. Four
- * losses without a seed finished between them are a failure, GLS_ERR_LOST. Where memory runs out batches are halved.
- * Warnings tell of either. One run at a time. */
-GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
-                                   gls_track_sink sink, void *sink_user, gls_track_progress progress,
-                                   void *progress_user, gls_track_result *result);
+/* Tracks all seeds. The sink (may be NULL) gets streamlines in world mm, in the order of seeds, then of directions,
+ * with the columns GLS_DPS_SEEDS and GLS_DPS_SEED_INDEX; it is called from another thread than the run's, one call at a
+ * time, and neither finished nor aborted. A failure of it ends the run with that status. It must not use the run's
+ * devices, which wait for it when a few batches are on their way. progress may be NULL. *result is complete on success.
+ * A device that is lost is replaced by a new context on the same hardware, and tracking goes on behind the last
+ * streamline that was finished: none is lost, none comes twice. Four losses without a seed finished between them are a
+ * failure, GLS_ERR_LOST. Where memory runs out batches are halved. Warnings tell of either. One run at a time. */
+GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                                   gls_track_progress progress, void *progress_user, gls_track_result *result);
 
 /* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);

@@ -1,18 +1,32 @@
-/* Tractogram files, written as a stream: memory does not grow with the number of streamlines. */
+/* Tractogram files of any program, read and written as streams: memory does not grow with the number of streamlines. */
 #ifndef GLSLINES_TRACTOGRAM_H
 #define GLSLINES_TRACTOGRAM_H
 
 #include <glslines/image.h>
 #include <glslines/shard.h>
+#include <glslines/streamlines.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum gls_tractogram_format { GLS_FORMAT_TRX, GLS_FORMAT_TRK, GLS_FORMAT_TCK } gls_tractogram_format;
+typedef enum gls_tractogram_format {
+    GLS_FORMAT_TRX,
+    GLS_FORMAT_TRK,
+    GLS_FORMAT_TCK,
+    GLS_FORMAT_VTK /* legacy polydata; read only */
+} gls_tractogram_format;
 
-/* By suffix (.trx .trk .tck, any case); GLS_ERR_ARGUMENT with the list for another. */
+/* By suffix (.trx .trk .tck, any case): the formats that are written. GLS_ERR_ARGUMENT with the list for another. */
 GLS_API gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format);
+/* "TRX" ... */
+GLS_API const char *gls_tractogram_format_name(gls_tractogram_format format);
+
+/* Data of a whole group: one row. TRX alone has them (dpg). */
+typedef struct gls_group_data {
+    const char *group;
+    gls_column column;
+} gls_group_data;
 
 typedef struct gls_tractogram_options {
     bool half_precision; /* TRX positions as float16; default false: float32 */
@@ -20,44 +34,113 @@ typedef struct gls_tractogram_options {
     const char *const
         *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
                         * datatype, file, count, total_count; NULL: none. Borrowed during create */
-    const gls_shard *shard; /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the
-                               whole. Borrowed during create */
+    const gls_shard *shard;    /* what part of a run this is, noted in the file for gls_tractogram_merge(); NULL: the
+                                  whole. Borrowed during create */
+    const gls_group_data *dpg; /* TRX: n_dpg of them, whose groups must come with the streamlines; borrowed until the
+                                  writer is finished */
+    size_t n_dpg;
 } gls_tractogram_options;
 GLS_API gls_tractogram_options gls_tractogram_options_default(void);
 
-/* A run of streamlines in output order. Positions are in the space given by gls_tractogram_space(): world mm (RAS+,
- * voxel-centre origin) for TRX and TCK, corner-origin voxel mm for TRK. Borrowed by append. */
-typedef struct gls_streamlines {
-    size_t n;               /* streamlines */
-    const uint64_t *offset; /* n + 1: first point of each, offset[0] = 0, offset[n] = number of points */
-    const float (*point)[3];
-    const uint32_t *seed_index; /* n, or NULL: global index of the seed. TRX: dps "seed_index"; TRK: a property, as
-                                   float, exact up to 2^24; not in TCK */
-    const float (*seed)[3]; /* n, or NULL: position of the seed in the same space as the points. TRX: dps "seeds", world
-                             * mm; TRK: property "seeds" of three values, converted to world mm, since readers (nibabel,
-                             * DIPY) hand properties on as they are while they move points to world space; not in TCK */
-} gls_streamlines;
-
 typedef struct gls_tractogram_writer gls_tractogram_writer;
-
-/* The map from voxel coordinates (centres at integers) to the space in which gls_streamlines of this format are given.
- */
-GLS_API void gls_tractogram_space(gls_tractogram_format format, const gls_grid *grid, double voxel_to_space[3][4]);
 
 /* Opens a file without a name (where the file system has none, under a temporary one) beside path; nothing appears
  * under path before finish. GLS_ERR_OUTPUT names the path and the reason. GLS_ERR_UNSUPPORTED: more voxels along an
- * axis than the format can say (TRK 32767, TRX 65535). */
+ * axis than the format can say (TRK 32767, TRX 65535). grid is that of the image to which the streamlines belong; TCK
+ * does not keep it. */
 GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
                                                 const gls_tractogram_options *options, gls_tractogram_writer **writer);
-/* Appends in order. GLS_ERR_OUTPUT: full disk and the like. GLS_ERR_ARGUMENT: a streamline without points, a point that
- * is not finite, seeds for some streamlines only. GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines,
- * TRX 2^32 - 1; float16 65504 mm). After a failure append and finish repeat it. */
+/* Appends in order; points in world mm. The first streamlines fix the columns and groups.
+ * TRX keeps all columns (dps, dpv) and groups. TRK keeps columns as float32 properties and scalars, ten of each at
+ * most, with names of up to 20 bytes less those of the number of components; a column of float32 named "seeds" is in
+ * world mm in the file, too. TCK keeps none. See gls_tractogram_writer_lost().
+ * GLS_ERR_OUTPUT: full disk and the like. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite,
+ * other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes).
+ * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1; float16 65504 mm). After a
+ * failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
+/* What the format cannot keep of the streamlines so far, e.g. "dpv fa, group AF_L"; NULL: nothing is lost. Valid until
+ * the next call for this writer. */
+GLS_API const char *gls_tractogram_writer_lost(const gls_tractogram_writer *writer);
 /* Completes headers, moves the file to its name, frees the writer. On failure nothing is left behind; the writer is
  * freed all the same. */
 GLS_API gls_status gls_tractogram_writer_finish(gls_tractogram_writer *writer);
 /* Removes the temporary files and frees the writer. Accepts NULL. */
 GLS_API void gls_tractogram_writer_abort(gls_tractogram_writer *writer);
+/* The writer as a sink, to which it then belongs. */
+GLS_API gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer);
+
+/* Axes of VTK files that do not say theirs (SPACE=RAS or SPACE=LPS in the second line). */
+typedef enum gls_vtk_space {
+    GLS_VTK_SPACE_STATED, /* the default: files that do not say it are refused */
+    GLS_VTK_SPACE_RAS,
+    GLS_VTK_SPACE_LPS
+} gls_vtk_space;
+
+typedef struct gls_tractogram_read_options {
+    const gls_grid *reference; /* TRK files without an affine (version 1, and some of version 2): the grid of the image
+                                  to which they belong; borrowed during open. Default NULL: such files are refused */
+    gls_vtk_space vtk_space;
+    bool recover;       /* TCK: leave out a last streamline that was cut off, with a warning; default false: an error */
+    bool allow_invalid; /* hand on points that are not finite; default false: an error with the streamline's number */
+} gls_tractogram_read_options;
+GLS_API gls_tractogram_read_options gls_tractogram_read_options_default(void);
+
+typedef struct gls_header_field {
+    const char *key, *value;
+} gls_header_field;
+
+/* What a file says before its streamlines are read. */
+typedef struct gls_tractogram_info {
+    gls_tractogram_format format;
+    int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
+    uint64_t bytes; /* of the file; of a TRX folder: of its arrays */
+    bool has_grid;  /* TRX and TRK */
+    gls_grid grid;
+    bool counts_streamlines, counts_points; /* whether the header declares the next two */
+    uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong, which a warning tells at the end */
+    gls_type position_type;                 /* of the coordinates in the file: float16, float32, float64 */
+    bool is_packed;                         /* TRX: deflated arrays */
+    /* names, types and components; their data is NULL */
+    size_t n_dps, n_dpv, n_groups;
+    const gls_column *dps, *dpv, *group;
+    const uint64_t *group_size; /* n_groups: members */
+    size_t n_dpg;
+    const gls_group_data *dpg; /* with data */
+    size_t n_header;
+    const gls_header_field *header; /* keys of the header that the fields above do not hold: TCK, TRX (values that are
+                                       no text as JSON), VTK ("title"). Repeated keys are joined by newlines */
+} gls_tractogram_info;
+
+typedef struct gls_tractogram_reader gls_tractogram_reader;
+
+/* Opens a tractogram and reads its header. The format is known by the content, not by the suffix:
+ * TRX: a ZIP archive, stored or deflated, or a folder; positions of float16, float32, float64; offsets of uint32 or
+ *     uint64, with or without the last one; dps, dpv of any type, groups, dpg.
+ * TRK: versions 1 to 3, both byte orders; scalars become dpv, properties dps, all float32. Where the voxel order
+ *     contradicts the affine, axes are permuted and flipped as nibabel does it, and a warning says so.
+ * TCK: Float32 and Float64 of both byte orders, data in the same file or in another one.
+ * VTK: legacy POLYDATA of lines, ASCII or BINARY; POINT_DATA and CELL_DATA of scalars and fields become dpv and dps.
+ *     The points of its lines have to follow each other, as all known programs write them.
+ * Memory is that of one call of gls_tractogram_reader_next(), and one bit a streamline for each group. A reader is used
+ * by one thread at a time. GLS_ERR_INPUT names the file and what is wrong with it. options may be NULL. */
+GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
+                                              gls_tractogram_reader **reader);
+/* Valid until the reader is closed. */
+GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *reader);
+/* The next streamlines, 16384 at most and about 2^17 points, valid until the next call; n = 0: there are no more, and
+ * what can be checked at the end (checksums, counts) was checked. Points are in world mm. Streamlines without points
+ * keep their places (TRX, TCK, VTK). */
+GLS_API gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *streamlines);
+/* Accepts NULL. */
+GLS_API void gls_tractogram_reader_close(gls_tractogram_reader *reader);
+
+/* Share of the file that has been read, 0 .. 1; return false to cancel. */
+typedef bool (*gls_tractogram_progress)(void *user, double share);
+/* Appends all streamlines that are left in the reader to the sink, which is neither finished nor aborted.
+ * GLS_ERR_CANCELLED if progress (may be NULL) says so. */
+GLS_API gls_status gls_tractogram_pump(gls_tractogram_reader *reader, const gls_sink *sink,
+                                       gls_tractogram_progress progress, void *user);
 
 #ifdef __cplusplus
 }

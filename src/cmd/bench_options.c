@@ -1,15 +1,15 @@
-#include <math.h>
+#include "cmd/bench_options.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/bench.h"
+#include "bench/stats.h"
 #include "cmd/message.h"
 
-#define FIELD(f) .offset = offsetof(bench_options, f)
+#define FIELD(f) .offset = offsetof(bench_values, f)
 
 #define DATA "Data"
 #define MEASURED "What is measured"
-#define PEERS "Other programs"
 #define OUTPUT "Output"
 
 const cmd_option bench_option_table[] = {
@@ -23,14 +23,25 @@ const cmd_option bench_option_table[] = {
          "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."},
     {.group = DATA,
      .name = "nseeds",
+     .like = "nseeds",
      .type = CMD_UINT64,
      .metavar = "N",
-     .min = 1,
-     .max = 4294967295.0,
      FIELD(nseeds),
      .default_text = "100000; 5000, and 100 for ptt, where a device is a software renderer",
      .help = "Random seeds in white matter."},
-    MODEL_ENTRIES(DATA, bench_options),
+#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
+              role, help)                                                                                           \
+    BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
+#define BENCH_MODEL(type, field, name, metavar, unit, range, default_text, choices, help)                            \
+    CMD_ENTRY(DATA, type, offsetof(bench_values, model.field), name, 0, metavar, unit, range, default_text, choices, \
+              help)
+#define NO_ROW(...)
+#define BENCH_TRACK NO_ROW
+#define BENCH_JOB NO_ROW
+#define BENCH_COMMAND NO_ROW
+#define BENCH_BASIS NO_ROW
+#define BENCH_GRADIENTS NO_ROW
+#include "track/params.def"
 
     {.group = MEASURED,
      .name = "dg",
@@ -54,21 +65,20 @@ const cmd_option bench_option_table[] = {
     {.group = MEASURED,
      .name = "api",
      .type = CMD_CHOICE,
-     .choices = "auto|gl|gles",
+     .choices = GLS_GRAPHICS_CHOICES,
      FIELD(api),
      .help = "OpenGL or OpenGL ES."},
     {.group = MEASURED,
      .name = "precision",
      .type = CMD_CHOICE,
-     .choices = "half|float",
+     .choices = GLS_PRECISION_CHOICES,
      FIELD(float_textures),
      .help = "Precision of the volumes on the device."},
     {.group = MEASURED,
      .name = "chunk-size",
+     .like = "chunk-size",
      .type = CMD_UINT64,
      .metavar = "N",
-     .min = 1,
-     .max = 4294967295.0,
      .unit = "seeds",
      FIELD(chunk_size),
      .default_text = "as the device's limits allow",
@@ -92,31 +102,6 @@ const cmd_option bench_option_table[] = {
      FIELD(no_ceilings),
      .help = "Leave out what the device reaches in copying, multiply-adds and texture samples."},
 
-    {.group = PEERS,
-     .name = "with-dipy",
-     .type = CMD_FLAG,
-     FIELD(with_dipy),
-     .help = "Run DIPY on the same data and seeds: LocalTracking on one core, and its compiled trackers on 1, 2 and "
-             "all cores. GLSLINES_PYTHON names the "
-             "interpreter; "
-             "default: python3."},
-    {.group = PEERS,
-     .name = "with-mrtrix",
-     .type = CMD_FLAG,
-     FIELD(with_mrtrix),
-     .help = "Run MRtrix3's tckgen, iFOD1, on the same ODFs and as many seeds in the same voxels, with 2 and all "
-             "threads, beside prob."},
-    {.group = PEERS,
-     .name = "peer-seconds",
-     .type = CMD_DOUBLE,
-     .metavar = "T",
-     .unit = "s",
-     .min = 0.1,
-     .max = 3600,
-     FIELD(peer_seconds),
-     .help = "Time for each of their trackers: as many seeds from the front of the list as that takes. Points per "
-             "second are compared."},
-
     {.group = OUTPUT,
      .name = "json",
      .type = CMD_STRING,
@@ -128,11 +113,14 @@ const cmd_option bench_option_table[] = {
     {.name = NULL},
 };
 
+#undef PARAM
+
 void bench_options_default(void *values)
 {
-    bench_options *o = values;
-    *o = (bench_options){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5, .peer_seconds = 10};
-    model_options_default(&o->model, MODEL_OPDT);
+    bench_values *o = values;
+    gls_job_options job = gls_job_options_default();
+    *o = (bench_values){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5};
+    model_options_set(&o->model, &job.model);
 }
 
 static int parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max, int *n)
@@ -146,43 +134,51 @@ static int parse_words(const char *name, const char *list, const char *choices, 
     return CMD_EXIT_OK;
 }
 
-static int parse_devices(const char *list, bench_lists *lists)
+static int parse_devices(const char *list, bench_options *options)
 {
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
         if (length == 0) return cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", list);
-        if (lists->n_devices == BENCH_MAX_DEVICES)
+        if (options->n_devices == BENCH_MAX_DEVICES)
             return cmd_error(CMD_EXIT_USAGE, "--device: at most %d devices", BENCH_MAX_DEVICES);
         char *name = strndup(word, length);
         if (!name) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-        lists->device[lists->n_devices++] = name;
+        options->device[options->n_devices++] = name;
         word += length;
         if (!*word) return CMD_EXIT_OK;
     }
 }
 
-int bench_lists_parse(const bench_options *o, bench_lists *lists)
+int bench_options_get(const bench_values *v, const cmd_arguments *arguments, bench_options *o)
 {
-    *lists = (bench_lists){.n_dg = 0};
-    if (o->shape && !bench_parse_shape(o->shape, lists->shape))
-        return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", o->shape);
-    int code = parse_words("dg", o->dg, "boot|prob|det|ptt", true, lists->dg, BENCH_GETTERS, &lists->n_dg);
+    *o = (bench_options){.nseeds = v->nseeds,
+                         .model = model_options_get(&v->model),
+                         .api = (gls_graphics)v->api,
+                         .float_textures = v->float_textures != 0,
+                         .no_write = v->no_write,
+                         .no_ceilings = v->no_ceilings,
+                         .chunk_size = v->chunk_size,
+                         .repeat = v->repeat,
+                         .argc = arguments->argc,
+                         .argv = arguments->argv};
+    if (v->shape && !bench_parse_shape(v->shape, o->shape))
+        return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", v->shape);
+    int code = parse_words("dg", v->dg, GLS_GETTER_CHOICES, true, o->dg, BENCH_GETTERS, &o->n_dg);
     if (!code)
-        code = parse_words("mapping", o->mapping, "auto|single|subgroup|group", false, lists->mapping, BENCH_MAPPINGS,
-                           &lists->n_mapping);
-    if (!code) code = parse_devices(o->device, lists);
-    for (int i = 0; !code && i < lists->n_dg && o->model.model == MODEL_CSD; i++)
-        if (lists->dg[i] == GLS_DG_BOOT)
+        code =
+            parse_words("mapping", v->mapping, GLS_MAPPING_CHOICES, false, o->mapping, BENCH_MAPPINGS, &o->n_mapping);
+    if (!code) code = parse_devices(v->device, o);
+    for (int i = 0; !code && i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
+        if (o->dg[i] == GLS_DG_BOOT)
             code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt");
-    if (!code && lists->n_dg * lists->n_mapping * lists->n_devices > BENCH_MAX_COLUMNS)
-        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d",
-                         lists->n_dg * lists->n_mapping * lists->n_devices, BENCH_MAX_COLUMNS);
-    if (code) bench_lists_finish(lists);
+    int n_columns = o->n_dg * o->n_mapping * o->n_devices;
+    if (!code && n_columns > BENCH_MAX_COLUMNS)
+        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d", n_columns, BENCH_MAX_COLUMNS);
     return code;
 }
 
-void bench_lists_finish(bench_lists *lists)
+void bench_options_finish(bench_options *options)
 {
-    for (int i = 0; i < lists->n_devices; i++) free(lists->device[i]);
-    lists->n_devices = 0;
+    for (int i = 0; i < options->n_devices; i++) free((char *)options->device[i]);
+    options->n_devices = 0;
 }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/bench.h"
-#include "cmd/text.h"
-#include "cmd/track_run.h"
+#include "cmd/bench_print.h"
+#include "util/format.h"
+#include "workflow/params.h"
 
 enum { LABEL = 26, CELL = 25 };
 
@@ -51,7 +51,7 @@ static void count_row(const bench_run *run, const char *name, uint64_t (*value)(
 {
     char text[32];
     label(name);
-    for (int i = 0; i < run->n_columns; i++) cell(cmd_text_count(value(&run->column[i]), text, sizeof text));
+    for (int i = 0; i < run->n_columns; i++) cell(gls_format_count(value(&run->column[i]), text, sizeof text));
     end_row();
 }
 
@@ -80,18 +80,15 @@ static uint64_t seeds_of(const bench_column *c)
     return c->nseeds;
 }
 
-static const char *const getters[] = {
-    [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
-
 static void head(const bench_run *run)
 {
     char text[80];
     label("");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
-        snprintf(text, sizeof text, "%s, %u %s", getters[c->dg], c->result.lanes,
+        snprintf(text, sizeof text, "%s, %u %s", gls_getter_name((gls_direction_getter)c->dg), c->result.lanes,
                  c->result.lanes == 1 ? "lane" : "lanes");
-        if (run->lists.n_devices > 1)
+        if (run->options->n_devices > 1)
             snprintf(text + strlen(text), sizeof text - strlen(text), ", device %d", c->device);
         cell(text);
     }
@@ -122,7 +119,7 @@ static void rate_row(const bench_run *run, const char *name, bench_time time)
     label(name);
     for (int i = 0; i < run->n_columns; i++) {
         double seconds = bench_median(&run->column[i], time);
-        cell(cmd_text_rate(seconds > 0 ? (double)run->column[i].result.points / seconds : 0, text, sizeof text));
+        cell(gls_format_rate(seconds > 0 ? (double)run->column[i].result.points / seconds : 0, text, sizeof text));
     }
     end_row();
 }
@@ -138,7 +135,7 @@ static void work_row(const bench_run *run, const char *name, double (*per_point)
         const bench_ceilings *limits = &run->device[c->device].ceilings;
         double seconds = bench_median(c, BENCH_COMPUTE),
                v = seconds > 0 ? per_point(&c->work) * (double)c->result.points / seconds : 0;
-        cmd_text_rate(v, rate, sizeof rate);
+        gls_format_rate(v, rate, sizeof rate);
         if (limits->measured)
             snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / ceiling(limits));
         else
@@ -180,57 +177,24 @@ static double fetch_ceiling(const bench_ceilings *c)
 
 static void devices(const bench_run *run)
 {
-    for (int i = 0; i < run->lists.n_devices; i++) {
+    for (int i = 0; i < run->options->n_devices; i++) {
         const bench_device *d = &run->device[i];
         char a[32], b[32], c[32];
         printf("device %d    %s, %s\n", i, d->info->renderer, d->info->version);
         if (d->ceilings.measured)
             printf("ceilings    copy %sB/s, multiply-add %sFLOP/s, trilinear samples %s/s\n",
-                   cmd_text_rate(d->ceilings.copy_bytes, a, sizeof a),
-                   cmd_text_rate(d->ceilings.fma_flops, b, sizeof b), cmd_text_rate(d->ceilings.fetches, c, sizeof c));
+                   gls_format_rate(d->ceilings.copy_bytes, a, sizeof a),
+                   gls_format_rate(d->ceilings.fma_flops, b, sizeof b),
+                   gls_format_rate(d->ceilings.fetches, c, sizeof c));
     }
 }
 
-/* The other programs, each with how many times its points per second the columns of the same getter make. */
-static void peers(const bench_run *run)
+void cmd_bench_print(const bench_run *run)
 {
-    char rate[32], seeds[32], name[80];
-    if (run->n_peers == 0) return;
-    printf("\n%-46s %-5s %7s %12s %9s %14s  glslines, kernels and transfers (whole)\n", "", "", "threads", "seeds", "s",
-           "points/s");
-    for (int i = 0; i < run->n_peers; i++) {
-        const bench_peer *p = &run->peer[i];
-        double theirs = p->seconds > 0 ? (double)p->points / p->seconds : 0;
-        snprintf(name, sizeof name, "%s %s", p->program, p->tracker);
-        printf("%-46s %-5s %7d %12s %9.2f %14s", name, getters[p->dg], p->threads,
-               cmd_text_count(p->seeds, seeds, sizeof seeds), p->seconds, cmd_text_rate(theirs, rate, sizeof rate));
-        for (int k = 0; k < run->n_columns && theirs > 0; k++) {
-            const bench_column *c = &run->column[k];
-            double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE),
-                   points = (double)c->result.points;
-            if (c->dg == p->dg && compute > 0 && whole > 0)
-                printf("  %.3g x (%.3g x)", points / compute / theirs, points / whole / theirs);
-        }
-        putchar('\n');
-    }
-    if (*run->mrtrix_version)
-        printf("MRtrix3 starts from one direction drawn at each seed and stops below an amplitude of %.3g, %g of the "
-               "median of the largest in the seed voxels, "
-               "or outside FA > %g "
-               "voxel by voxel; the time of a run of one seed is taken off.\n",
-               run->fod_cutoff, run->params.pmf_threshold, run->params.stop_threshold);
-    if (*run->dipy_version)
-        puts("DIPY's 'short steps' of ptt are those of glslines, 20 to a stored point, and its points are counted so; "
-             "its compiled trackers start from one "
-             "direction a seed.");
-}
-
-void bench_print(const bench_run *run)
-{
-    const track_input *in = &run->data;
+    const gls_study *in = &run->data;
     char a[32], text[64];
     printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1],
-           in->grid->dim[2], in->series.dwi->n_volumes, cmd_text_count(in->seed_voxels, a, sizeof a));
+           in->grid->dim[2], in->series.dwi->n_volumes, gls_format_count(in->seed_voxels, a, sizeof a));
     devices(run);
     printf("times       ms, median of %d [least..largest]\n\n", run->options->repeat);
     head(run);
@@ -255,7 +219,7 @@ void bench_print(const bench_run *run)
     work_row(run, "texels, B/s", bytes_of, copy_ceiling);
     work_row(run, "FLOP/s", flops_of, fma_ceiling);
     label("device memory");
-    for (int i = 0; i < run->n_columns; i++) cell(cmd_text_bytes(run->column[i].device_bytes, text, sizeof text));
+    for (int i = 0; i < run->n_columns; i++) cell(gls_format_bytes(run->column[i].device_bytes, text, sizeof text));
     end_row();
     label("fit, upload and compile, s");
     for (int i = 0; i < run->n_columns; i++) {
@@ -265,5 +229,4 @@ void bench_print(const bench_run *run)
         cell(text);
     }
     end_row();
-    peers(run);
 }

@@ -14,9 +14,10 @@
 
 #include <glslines/glslines.h>
 
-#include "cmd/check_memory.h"
 #include "cmd/message.h"
-#include "cmd/text.h"
+#include "util/clock.h"
+#include "util/format.h"
+#include "workflow/checked.h"
 
 extern char **environ;
 
@@ -118,7 +119,7 @@ static void read_line(check_run *run, const char *line)
         run->points_per_second = rate;
         char text[32];
         printf("%-6s  %-8s  %zu of %zu streamlines as expected, %spoints/s%s\n", run->variant, run->mapping, same,
-               expected, cmd_text_rate(rate, text, sizeof text), run->fits ? "" : ": WRONG");
+               expected, gls_format_rate(rate, text, sizeof text), run->fits ? "" : ": WRONG");
     } else if (strncmp(line, "error\t", 6) == 0) {
         snprintf(run->last, sizeof run->last, "%s", line + 6);
     } else {
@@ -132,10 +133,10 @@ static void attend(check_run *run, int fd, double seconds)
 {
     char line[8192];
     size_t used = 0;
-    double end = cmd_clock() + seconds;
+    double end = gls_clock_seconds() + seconds;
     for (;;) {
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        double left = end - cmd_clock();
+        double left = end - gls_clock_seconds();
         if (left <= 0) return;
         int ready = poll(&waiting, 1, (int)(left * 1000) + 1);
         if (ready <= 0 && errno != EINTR) return;
@@ -248,8 +249,8 @@ int check_device(const check_options *options)
     if (status) return cmd_error_status(status);
     gls_device_info info = *gls_device_get_info(device);
     gls_device_close(device);
-    check_memory memory;
-    if (!options->compile_only) check_memory_begin(&memory, &info);
+    gls_checked memory;
+    if (!options->compile_only) gls_checked_begin(&memory, &info);
     printf("%s\n%s\n", info.renderer, info.version);
     size_t without = 0;
     for (size_t v = 0; v < CHECK_VARIANTS; v++) {
@@ -264,9 +265,9 @@ int check_device(const check_options *options)
             best_rate = rate;
         }
         without += best == GLS_MAPPING_AUTO;
-        if (!options->compile_only) check_memory_add(&memory, check_variants[v].name, best);
+        if (!options->compile_only) gls_checked_add(&memory, check_variants[v].name, best);
     }
-    if (!options->compile_only) check_memory_finish(&memory);
+    if (!options->compile_only) gls_checked_finish(&memory);
     if (without == 0) return CMD_EXIT_OK;
     return cmd_error(CMD_EXIT_DEVICE, "%s: %zu of %d kinds of tracking work in no mapping", info.renderer, without,
                      CHECK_VARIANTS);

@@ -1,148 +1,48 @@
 /* glslines bench: how fast the devices here track, phase by phase. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cmd/bench_peer.h"
+#include "cmd/bench_options.h"
+#include "cmd/bench_print.h"
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/output.h"
-#include "cmd/sidecar.h"
-#include "cmd/text.h"
+#include "cmd/progress.h"
+#include "workflow/output.h"
+#include "workflow/sidecar.h"
 
-/* Parallel transport makes twenty short steps a point. */
-enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
-
-uint64_t bench_seeds_for(const bench_run *run, int dg)
+static int write_json(const bench_run *run, const char *path)
 {
-    bool software = false;
-    for (int i = 0; i < run->lists.n_devices; i++) software = software || run->device[i].info->software;
-    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
-}
-
-static int open_devices(bench_run *run)
-{
-    static const char *const apis[] = {NULL, "gl", "gles"};
-    bool software = false;
-    for (int i = 0; i < run->lists.n_devices; i++) {
-        bench_device *d = &run->device[i];
-        gls_status status = gls_device_open(run->lists.device[i], apis[run->options->api], &d->device);
-        if (status) return cmd_error_status(status);
-        d->info = gls_device_get_info(d->device);
-        software = software || d->info->software;
-        cmd_info("device: %s, %s", d->info->renderer, d->info->version);
-    }
-    run->nseeds = run->options->nseeds ? run->options->nseeds : software ? SEEDS_SOFTWARE : SEEDS_HARDWARE;
-    return CMD_EXIT_OK;
-}
-
-/* A folder for the tractograms that are written to be timed. */
-static int make_directory(bench_run *run)
-{
-    const char *place = getenv("TMPDIR");
-    if (run->options->no_write) return CMD_EXIT_OK;
-    if (!place || !*place) place = "/tmp";
-    if (asprintf(&run->directory, "%s/glslines-bench-XXXXXX", place) < 0) {
-        run->directory = NULL;
-        return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    }
-    if (mkdtemp(run->directory)) return CMD_EXIT_OK;
-    free(run->directory);
-    run->directory = NULL;
-    return cmd_error(CMD_EXIT_OUTPUT,
-                     "%s: no temporary folder can be made there: %s; TMPDIR names another place, --no-write needs none",
-                     place, strerror(errno));
-}
-
-static int measure_columns(bench_run *run, int dg, const bench_model *model)
-{
-    static const char *const getters[] = {
-        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
-    int code = CMD_EXIT_OK;
-    for (int d = 0; !code && d < run->lists.n_devices; d++)
-        for (int m = 0; !code && m < run->lists.n_mapping; m++) {
-            bench_column *c = &run->column[run->n_columns];
-            *c = (bench_column){.dg = dg, .device = d, .mapping = run->lists.mapping[m]};
-            if (c->mapping == GLS_MAPPING_SUBGROUP && run->device[d].info->subgroup_size == 0) {
-                cmd_warn("%s: no subgroups, so that this column is left out", run->device[d].info->renderer);
-                continue;
-            }
-            cmd_info("%s on %s", getters[dg], run->device[d].info->renderer);
-            code = bench_measure(run, model, c);
-            run->n_columns += !code;
-        }
-    return code;
-}
-
-static int measure_getter(bench_run *run, int dg)
-{
-    bench_model model;
-    int code = bench_model_fit(run, dg, &model);
-    if (!code) {
-        /* the part in which temporary files exist; a fit would end it */
-        cmd_interrupt_catch();
-        code = make_directory(run);
-        if (!code) code = measure_columns(run, dg, &model);
-        if (run->directory) rmdir(run->directory);
-        free(run->directory);
-        run->directory = NULL;
-        cmd_interrupt_release();
-    }
-    bench_model_finish(&model);
-    return code;
-}
-
-static int measure_all(bench_run *run)
-{
-    int code = CMD_EXIT_OK;
-    for (int i = 0; !code && i < run->lists.n_dg; i++) code = measure_getter(run, run->lists.dg[i]);
-    if (!code && run->n_columns == 0)
-        code = cmd_error(CMD_EXIT_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
-    return code;
-}
-
-static int write_json(const bench_run *run)
-{
-    char error[1024];
     char *text = bench_json_text(run);
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", run->options->json);
-    gls_status status = cmd_sidecar_write(run->options->json, text, error, sizeof error);
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", path);
+    gls_status status = gls_sidecar_write(path, text);
     free(text);
-    return status ? cmd_error(cmd_exit_from_status(status), "%s", error) : CMD_EXIT_OK;
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+static int measure(const bench_options *options, const char *json)
+{
+    cmd_progress progress = {.quiet_lines = true};
+    gls_monitor monitor = cmd_progress_monitor(&progress);
+    bench_run *run = malloc(sizeof *run);
+    if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    gls_status status = bench_measure_all(run, options, &monitor);
+    int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
+    if (!code && json) code = write_json(run, json);
+    if (!code) cmd_bench_print(run);
+    bench_finish(run);
+    free(run);
+    return code;
 }
 
 static int run_bench(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    const bench_options *o = values;
+    const bench_values *o = values;
+    bench_options options = {.n_devices = 0};
     int code = model_options_check(command, &o->model, arguments);
-    if (!code && o->json) code = cmd_output_check(o->json, o->force);
-    if (code) return code;
-    bench_run *run = calloc(1, sizeof *run);
-    if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    run->command = command;
-    run->arguments = arguments;
-    run->options = o;
-    run->started = time(NULL);
-    run->busy = bench_busy_now();
-    track_options_default(&run->track);
-    run->track.model = o->model;
-    code = bench_lists_parse(o, &run->lists);
-    if (!code) code = bench_peers_check(run);
-    if (!code) code = open_devices(run);
-    for (int i = 0; !code && !o->no_ceilings && i < run->lists.n_devices; i++)
-        code = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
-    if (!code) code = bench_data_make(run);
-    if (!code) code = measure_all(run);
-    if (!code) code = bench_peers_measure(run);
-    if (!code && o->json) code = write_json(run);
-    if (!code) bench_print(run);
-    track_input_finish(&run->data);
-    for (int i = 0; i < run->lists.n_devices; i++) gls_device_close(run->device[i].device);
-    bench_lists_finish(&run->lists);
-    free(run);
+    gls_status status = !code && o->json ? gls_place_check(o->json, o->force) : GLS_OK;
+    if (status) code = cmd_error_status(status);
+    if (!code) code = bench_options_get(o, arguments, &options);
+    if (!code) code = measure(&options, o->json);
+    bench_options_finish(&options);
     return code;
 }
 
@@ -180,7 +80,7 @@ const cmd_command cmd_bench = {
                    "symmetries of the directions save FLOP.",
     .options = bench_option_table,
     .examples = examples,
-    .values_size = sizeof(bench_options),
+    .values_size = sizeof(bench_values),
     .set_defaults = bench_options_default,
     .run = run_bench,
 };

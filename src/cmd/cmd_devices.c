@@ -10,8 +10,8 @@
 #include "cmd/commands.h"
 #include "cmd/doctor.h"
 #include "cmd/message.h"
-#include "cmd/text.h"
-#include "cmd/track_run.h"
+#include "util/format.h"
+#include "cmd/track_report.h"
 
 typedef struct devices_options {
     cmd_common common;
@@ -88,13 +88,13 @@ static void print_device(const gls_device_info *d)
     printf("   version      %s%s\n", d->gles && strncmp(d->version, "OpenGL ES", 9) != 0 ? "OpenGL ES " : "",
            d->version);
     printf("   platform     %s%s%s\n", platforms[d->platform], *d->node ? " " : "", d->node);
-    if (d->memory_bytes) printf("   memory       %s\n", cmd_text_limit(d->memory_bytes, a, sizeof a));
+    if (d->memory_bytes) printf("   memory       %s\n", gls_format_limit(d->memory_bytes, a, sizeof a));
     printf("   storage      %u blocks of up to %s; uniform blocks of up to %s\n", d->max_storage_bindings,
-           cmd_text_limit(d->max_storage_bytes, a, sizeof a), cmd_text_limit(d->max_uniform_bytes, b, sizeof b));
+           gls_format_limit(d->max_storage_bytes, a, sizeof a), gls_format_limit(d->max_uniform_bytes, b, sizeof b));
     printf("   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units, d->max_texture_3d,
            d->float_linear ? "" : "; in half precision only");
     printf("   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size,
-           cmd_text_limit(d->max_shared_bytes, a, sizeof a), cmd_text_count(d->max_work_groups, c, sizeof c));
+           gls_format_limit(d->max_shared_bytes, a, sizeof a), gls_format_count(d->max_work_groups, c, sizeof c));
     if (d->subgroup_size)
         printf("   subgroups    of %u\n", d->subgroup_size);
     else

@@ -9,7 +9,8 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/text.h"
+#include "util/format.h"
+#include "util/log.h"
 
 typedef struct phantom_options {
     cmd_common common;
@@ -183,9 +184,9 @@ static void print_written(const gls_phantom *phantom, const char *directory)
            grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
     printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
     printf("%s/mask.nii.gz    brain, %s voxels\n", directory,
-           cmd_text_count(count_voxels(phantom->mask), text, sizeof text));
+           gls_format_count(count_voxels(phantom->mask), text, sizeof text));
     printf("%s/roi.nii.gz     white matter, %s voxels\n", directory,
-           cmd_text_count(count_voxels(phantom->roi), text, sizeof text));
+           gls_format_count(count_voxels(phantom->roi), text, sizeof text));
     printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
     printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
            directory);
@@ -194,7 +195,7 @@ static void print_written(const gls_phantom *phantom, const char *directory)
            directory, phantom->n_bundles);
     for (size_t i = 0; i < phantom->n_bundles; i++)
         printf("    %-28s %8s voxels\n", phantom->bundle[i].name,
-               cmd_text_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
+               gls_format_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
     printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
            directory, directory, directory, directory, directory);
 }
@@ -209,7 +210,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
                          command->name, command->synopsis);
     int code = make_params(o, &params);
     if (code) return code;
-    cmd_message_library(false);
+    gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &phantom);
     if (!status) {
         /* a signal waits for the files to be complete */
@@ -217,6 +218,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
         status = gls_phantom_write(phantom, arguments->positional[0], o->force);
         cmd_interrupt_release();
     }
+    gls_log_mute_info(false);
     if (status)
         code = cmd_error_status(status);
     else if (cmd_interrupted())

@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "util/parse.h"
+
 int cmd_terminal_width(FILE *stream)
 {
     struct winsize size;
@@ -17,7 +19,7 @@ int cmd_terminal_width(FILE *stream)
     uint64_t v;
     if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         width = size.ws_col;
-    else if (columns && cmd_parse_uint64(columns, &v) && v > 0 && v < 10000)
+    else if (columns && gls_parse_uint64(columns, &v) && v > 0 && v < 10000)
         width = (int)v;
     return width < 60 ? 60 : width > 120 ? 120 : width;
 }
@@ -80,7 +82,7 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
     case CMD_STRING:
         if (*(const char *const *)field) snprintf(buffer, size, "%s", *(const char *const *)field);
         break;
-    case CMD_CHOICE: cmd_choice_word(option->choices, *(const int *)field, buffer, size); break;
+    case CMD_CHOICE: gls_choice_word(option->choices, *(const int *)field, buffer, size); break;
     }
 }
 

@@ -3,16 +3,12 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct {
     pthread_mutex_t lock;
     bool quiet;
     int verbose;
     bool status_shown;
-    char **warning;
-    size_t n_warnings;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Called with the lock held. */
@@ -27,17 +23,13 @@ static void print_line(const char *prefix, const char *line)
 static void emit(gls_log_level level, const char *line)
 {
     pthread_mutex_lock(&messages.lock);
-    if (level == GLS_LOG_WARNING) {
-        char **grown = realloc(messages.warning, (messages.n_warnings + 1) * sizeof *grown);
-        char *copy = grown ? strdup(line) : NULL;
-        if (grown) messages.warning = grown;
-        if (copy) messages.warning[messages.n_warnings++] = copy;
-    }
     if (level == GLS_LOG_ERROR)
         print_line("glslines: ", line);
     else if (level == GLS_LOG_WARNING && !messages.quiet)
         print_line("glslines: warning: ", line);
     else if (level == GLS_LOG_INFO && !messages.quiet)
+        print_line("", line);
+    else if (level == GLS_LOG_DETAIL && messages.verbose > 0)
         print_line("", line);
     else if (level == GLS_LOG_DEBUG && messages.verbose > 1)
         print_line("debug: ", line);
@@ -54,12 +46,7 @@ void cmd_message_init(const cmd_common *common)
 {
     messages.quiet = common->quiet;
     messages.verbose = common->quiet ? 0 : common->verbose;
-    cmd_message_library(true);
-}
-
-void cmd_message_library(bool info)
-{
-    gls_log_set(from_library, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : info ? GLS_LOG_INFO : GLS_LOG_WARNING);
+    gls_log_set(from_library, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : GLS_LOG_DETAIL);
 }
 
 static void emit_v(gls_log_level level, const char *format, va_list args)
@@ -102,22 +89,15 @@ void cmd_info(const char *format, ...)
 
 void cmd_detail(const char *format, ...)
 {
-    if (messages.verbose < 1) return;
     va_list args;
     va_start(args, format);
-    emit_v(GLS_LOG_INFO, format, args);
+    emit_v(GLS_LOG_DETAIL, format, args);
     va_end(args);
 }
 
 bool cmd_message_info_enabled(void)
 {
     return !messages.quiet;
-}
-
-size_t cmd_message_warnings(const char *const **lines)
-{
-    *lines = (const char *const *)messages.warning;
-    return messages.n_warnings;
 }
 
 void cmd_message_status_line(const char *line)

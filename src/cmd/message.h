@@ -11,14 +11,11 @@
 /* Sets the levels from -q and -v and takes over the messages of the library. */
 void cmd_message_init(const cmd_common *common);
 
-/* Whether info lines of the library are shown: off while it works on what it made itself. Warnings are always. */
-void cmd_message_library(bool info);
-
 /* "glslines: TEXT"; returns code, so that `return cmd_error(...)` ends a command. */
 int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The library's last error under its own exit code. */
 int cmd_error_status(gls_status status);
-/* "glslines: warning: TEXT"; kept for the sidecar. */
+/* "glslines: warning: TEXT". */
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line for the user, silenced by -q. */
 void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -27,9 +24,6 @@ void cmd_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether info lines are shown. */
 bool cmd_message_info_enabled(void);
-
-/* Warnings so far, the library's included; borrowed, valid until the next one. */
-size_t cmd_message_warnings(const char *const **lines);
 
 /* A line that stands at the bottom of the terminal until the next call; NULL removes it. Only for a terminal. */
 void cmd_message_status_line(const char *line);

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/format.h"
+#include "util/parse.h"
+#include "workflow/params.h"
+
 const cmd_option cmd_common_options[] = {
     {.group = "General",
      .name = "quiet",
@@ -58,28 +62,6 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
     return false;
 }
 
-bool cmd_parse_double(const char *text, double *value)
-{
-    /* strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant on a command line */
-    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
-    char *end;
-    errno = 0;
-    double v = strtod(text, &end);
-    if (end == text || *end || !isfinite(v) || (errno == ERANGE && fabs(v) > 1)) return false;
-    *value = v;
-    return true;
-}
-
-bool cmd_parse_uint64(const char *text, uint64_t *value)
-{
-    if (!*text || strspn(text, "0123456789") != strlen(text)) return false;
-    errno = 0;
-    unsigned long long v = strtoull(text, NULL, 10);
-    if (errno) return false;
-    *value = v;
-    return true;
-}
-
 static bool parse_int(const char *text, int *value)
 {
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
@@ -91,71 +73,41 @@ static bool parse_int(const char *text, int *value)
     return true;
 }
 
-static bool in_range(const cmd_option *option, double v)
+static gls_range range_of(const cmd_option *option)
 {
-    if (isfinite(option->min) && (option->min_open ? v <= option->min : v < option->min)) return false;
-    if (isfinite(option->max) && (option->max_open ? v >= option->max : v > option->max)) return false;
-    return true;
-}
-
-static void bound_text(double value, char *buffer, size_t size)
-{
-    snprintf(buffer, size, "%.15g", value);
+    gls_range range = {option->min, option->max, option->min_open};
+    const gls_param *param = option->like ? gls_params_find(option->like) : NULL;
+    if (param) range = param->range;
+    /* it may be in voxels, so that an upper bound in mm is not the command line's to check */
+    if (option->type == CMD_LENGTH) range.max = INFINITY;
+    if (option->type == CMD_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
+    return range;
 }
 
 void cmd_range_text(const cmd_option *option, char *buffer, size_t size)
 {
-    char low[32], high[32];
-    const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
+    gls_range range = range_of(option);
     bool numeric = option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE ||
                    option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
-    bool has_min =
-        numeric && isfinite(option->min) && !(option->type == CMD_UINT64 && option->min == 0 && !option->min_open);
-    bool has_max = numeric && isfinite(option->max);
-    if (option->type == CMD_LENGTH) unit = space = "";
-    bound_text(option->min, low, sizeof low);
-    bound_text(option->max, high, sizeof high);
-    if (has_min && has_max && !option->min_open && !option->max_open)
-        snprintf(buffer, size, "%s to %s%s%s", low, high, space, unit);
-    else if (has_min && has_max)
-        snprintf(buffer, size, "%s %s and %s %s%s%s", option->min_open ? "more than" : "at least", low,
-                 option->max_open ? "less than" : "at most", high, space, unit);
-    else if (has_min)
-        snprintf(buffer, size, "%s %s%s%s", option->min_open ? "more than" : "at least", low, space, unit);
-    else if (has_max)
-        snprintf(buffer, size, "%s %s%s%s", option->max_open ? "less than" : "at most", high, space, unit);
-    else
-        snprintf(buffer, size, "%s", "");
+    *buffer = '\0';
+    if (numeric) gls_range_text(&range, option->type == CMD_LENGTH ? NULL : option->unit, buffer, size);
 }
 
 static bool check_range(parser *p, const cmd_option *option, const char *text, double v)
 {
     char range[128];
-    if (in_range(option, v)) return true;
+    gls_range valid = range_of(option);
+    if (gls_range_has(&valid, v)) return true;
     cmd_range_text(option, range, sizeof range);
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }
 
-const char *cmd_choice_word(const char *choices, int index, char *buffer, size_t size)
-{
-    for (; index > 0 && choices; index--) {
-        choices = strchr(choices, '|');
-        if (choices) choices++;
-    }
-    snprintf(buffer, size, "%.*s", choices ? (int)strcspn(choices, "|") : 0, choices ? choices : "");
-    return buffer;
-}
-
 static bool set_choice(parser *p, const cmd_option *option, const char *text, int *field)
 {
-    int index = 0;
-    for (const char *c = option->choices; c; index++) {
-        size_t n = strcspn(c, "|");
-        if (strlen(text) == n && strncmp(text, c, n) == 0) {
-            *field = index;
-            return true;
-        }
-        c = c[n] ? c + n + 1 : NULL;
+    int place = gls_choice_find(option->choices, text, strlen(text));
+    if (place >= 0) {
+        *field = place;
+        return true;
     }
     char list[256];
     size_t used = 0;
@@ -181,7 +133,7 @@ static bool set_length(parser *p, const cmd_option *option, const char *text, cm
     if (n >= sizeof number) return fail(p, "--%s: '%s' is not a length", option->name, text);
     memcpy(number, text, n);
     number[n] = '\0';
-    if (!cmd_parse_double(number, &v))
+    if (!gls_parse_double(number, &v))
         return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
     if (!check_range(p, option, text, v)) return false;
     *field = (cmd_length){v, mm};
@@ -198,7 +150,7 @@ static bool add_numbers(parser *p, const cmd_option *option, const char *text, c
         if (n >= sizeof item) return fail(p, "--%s: '%s' is not a number", option->name, text);
         memcpy(item, c, n);
         item[n] = '\0';
-        if (!cmd_parse_double(item, &v)) return fail(p, "--%s: '%s' is not a number", option->name, item);
+        if (!gls_parse_double(item, &v)) return fail(p, "--%s: '%s' is not a number", option->name, item);
         if (option->integral && v != floor(v)) return fail(p, "--%s: '%s' is not a whole number", option->name, item);
         if (!check_range(p, option, item, v)) return false;
         if (field->n == option->max_values)
@@ -218,7 +170,7 @@ static bool continues_list(const char *text)
     strcpy(copy, text);
     char *state = NULL;
     for (char *item = strtok_r(copy, ",", &state); item; item = strtok_r(NULL, ",", &state))
-        if (!cmd_parse_double(item, &v)) return false;
+        if (!gls_parse_double(item, &v)) return false;
     return *text != '\0';
 }
 
@@ -250,14 +202,14 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
     }
     case CMD_UINT64: {
         uint64_t v;
-        if (!cmd_parse_uint64(text, &v)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
+        if (!gls_parse_uint64(text, &v)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
         if (!check_range(p, option, text, (double)v)) return false;
         *(uint64_t *)field = v;
         return true;
     }
     case CMD_SEED: {
         cmd_seed v = {0, strcmp(text, "random") == 0};
-        if (!v.random && !cmd_parse_uint64(text, &v.value))
+        if (!v.random && !gls_parse_uint64(text, &v.value))
             return fail(p, "--%s: '%s' is neither a whole number from 0 to 18446744073709551615 nor 'random'",
                         option->name, text);
         *(cmd_seed *)field = v;
@@ -265,7 +217,7 @@ static bool set_value(parser *p, const cmd_option *option, const char *text)
     }
     case CMD_DOUBLE: {
         double v;
-        if (!cmd_parse_double(text, &v)) return fail(p, "--%s: '%s' is not a number", option->name, text);
+        if (!gls_parse_double(text, &v)) return fail(p, "--%s: '%s' is not a number", option->name, text);
         if (!check_range(p, option, text, v)) return false;
         *(double *)field = v;
         return true;

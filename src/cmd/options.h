@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <glslines/workflow.h>
+
 /* What an option takes, and the C type of its field. */
 typedef enum cmd_type {
     CMD_FLAG,    /* nothing: bool */
@@ -23,6 +25,8 @@ typedef enum cmd_type {
     CMD_CHOICE   /* one of the words of choices: int, its place in the list */
 } cmd_type;
 
+struct cJSON;
+
 typedef struct cmd_length {
     double value;
     bool mm; /* else voxels */
@@ -33,22 +37,20 @@ typedef struct cmd_seed {
     bool random; /* the caller has to draw value */
 } cmd_seed;
 
-#define CMD_MAX_NUMBERS 8
-typedef struct cmd_numbers {
-    double value[CMD_MAX_NUMBERS];
-    int n;
-} cmd_numbers;
+#define CMD_MAX_NUMBERS GLS_MAX_NUMBERS
+typedef gls_numbers cmd_numbers;
 
 typedef struct cmd_option {
     const char *group; /* heading in the help; options of a group are neighbours */
     const char *name;  /* without dashes */
     char letter;       /* short form, 0: none */
     cmd_type type;
-    const char *metavar;     /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
-    const char *unit;        /* shown with range and default; NULL: none */
-    double min, max;         /* numeric types; INFINITY: no bound */
-    bool min_open, max_open; /* the bound itself is not allowed */
-    bool integral;           /* CMD_NUMBERS: whole numbers only */
+    const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
+    const char *unit;    /* shown with range and default; NULL: none */
+    const char *like;    /* NULL, or the row of track/params.def whose range it has */
+    double min, max;     /* numeric types; INFINITY: no bound */
+    bool min_open;       /* min itself is not allowed */
+    bool integral;       /* CMD_NUMBERS: whole numbers only */
     int min_values, max_values; /* CMD_NUMBERS */
     const char *choices;        /* CMD_CHOICE: "a|b|c" */
     size_t offset;              /* of the field in the command's struct */
@@ -105,9 +107,6 @@ size_t cmd_options_count(const cmd_option *table);
 /* Whether the option of this name stood on the command line; the name must be in the command's table. */
 bool cmd_options_given(const cmd_command *command, const cmd_arguments *arguments, const char *name);
 
-/* The word of a choice. buffer holds it; returns buffer. */
-const char *cmd_choice_word(const char *choices, int index, char *buffer, size_t size);
-
 /* The word of words[] nearest to text, or NULL where none is near enough for a suggestion. */
 const char *cmd_nearest(const char *text, const char *const *words, size_t n);
 
@@ -117,13 +116,11 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size);
 /* Default of an option as the help shows it, from the initial values; "" for none. */
 void cmd_default_text(const cmd_option *option, const void *values, char *buffer, size_t size);
 
-/* Numbers, complete and independent of the locale (the tool never sets one). */
-bool cmd_parse_double(const char *text, double *value);
-bool cmd_parse_uint64(const char *text, uint64_t *value);
-
 /* Help of a command at this width, and its Markdown table. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
 void cmd_help_markdown(FILE *out, const cmd_command *command);
+/* An entry for each option of the command, its unit in the key. */
+void cmd_options_json(struct cJSON *object, const cmd_command *command, const void *values);
 /* A line on each exit code. */
 void cmd_help_exit_codes(FILE *out, int width);
 /* Text in lines of at most width columns, the first at column (already there), the others after indent blanks. */

@@ -7,12 +7,16 @@
 #include "cmd/interrupt.h"
 #include "cmd/launcher.h"
 #include "cmd/message.h"
-#include "cmd/text.h"
+#include "util/clock.h"
+#include "util/format.h"
 
-void cmd_progress_init(cmd_progress *progress)
+static void begin_progress(cmd_progress *progress)
 {
-    *progress = (cmd_progress){
-        .shown = cmd_message_info_enabled(), .terminal = isatty(STDERR_FILENO) == 1, .start = cmd_clock()};
+    progress->begun = true;
+    progress->terminal = isatty(STDERR_FILENO) == 1;
+    progress->shown = cmd_message_info_enabled() && (progress->terminal || !progress->quiet_lines);
+    progress->last_done = 0;
+    progress->start = gls_clock_seconds();
     progress->last_time = progress->start;
     progress->launcher = cmd_launcher_create();
 }
@@ -52,23 +56,23 @@ static double fraction_of(uint64_t done, uint64_t total)
 
 static char *time_left(double elapsed, double fraction, char *text, size_t size)
 {
-    if (fraction > 0) return cmd_text_duration(elapsed * (1 - fraction) / fraction, text, size);
+    if (fraction > 0) return gls_format_duration(elapsed * (1 - fraction) / fraction, text, size);
     snprintf(text, size, "?");
     return text;
 }
 
-bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
+static void show_seeds(cmd_progress *progress, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
+                       uint64_t points)
 {
-    cmd_progress *progress = user;
-    double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(seeds_done, seeds_total);
+    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(seeds_done, seeds_total);
     bool due = is_due(progress, now, seeds_done, seeds_total);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
         char done[32], total[32], lines[32], rate[32], left[32], text[200];
-        cmd_text_count(seeds_done, done, sizeof done);
-        cmd_text_count(seeds_total, total, sizeof total);
-        cmd_text_count(streamlines, lines, sizeof lines);
-        cmd_text_rate(elapsed > 0 ? (double)points / elapsed : 0, rate, sizeof rate);
+        gls_format_count(seeds_done, done, sizeof done);
+        gls_format_count(seeds_total, total, sizeof total);
+        gls_format_count(streamlines, lines, sizeof lines);
+        gls_format_rate(elapsed > 0 ? (double)points / elapsed : 0, rate, sizeof rate);
         time_left(elapsed, fraction, left, sizeof left);
         /* on a terminal the bar takes the place of the number of streamlines */
         if (progress->terminal) {
@@ -79,21 +83,20 @@ bool cmd_progress_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
                      rate, left);
         }
     }
-    return !cmd_interrupted();
 }
 
 /* print writes a count; what and unit name what is counted. */
-static bool counted_step(cmd_progress *progress, uint64_t done, uint64_t total,
-                         char *(*print)(uint64_t, char *, size_t), const char *what, const char *unit)
+static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t),
+                       const char *what, const char *unit)
 {
-    double now = cmd_clock(), elapsed = now - progress->start, fraction = fraction_of(done, total);
+    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(done, total);
     bool due = is_due(progress, now, done, total);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
         char count[32], all[32], rate[32], left[32], text[200];
         print(done, count, sizeof count);
         print(total, all, sizeof all);
-        cmd_text_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
+        gls_format_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
         time_left(elapsed, fraction, left, sizeof left);
         snprintf(text, sizeof text, "%s/%s %s, %s%s/s, %s left", count, all, what, rate, unit, left);
         if (progress->terminal)
@@ -101,22 +104,41 @@ static bool counted_step(cmd_progress *progress, uint64_t done, uint64_t total,
         else
             cmd_info("%3.0f %%  %s", 100 * fraction, text);
     }
+}
+
+static void begin(void *user, gls_phase phase)
+{
+    cmd_progress *progress = user;
+    (void)phase;
+    progress->begun = false;
+    cmd_interrupt_catch();
+}
+
+static bool step(void *user, const gls_progress *p)
+{
+    cmd_progress *progress = user;
+    if (p->total == 0) return !cmd_interrupted();
+    if (!progress->begun) begin_progress(progress);
+    switch (p->phase) {
+    case GLS_PHASE_TRACK: show_seeds(progress, p->done, p->total, p->streamlines, p->points); break;
+    case GLS_PHASE_FIT: show_count(progress, p->done, p->total, gls_format_count, "voxels fitted", "voxels"); break;
+    case GLS_PHASE_MERGE: show_count(progress, p->done, p->total, gls_format_bytes, "merged", "bytes"); break;
+    case GLS_PHASE_WRITE: break;
+    }
     return !cmd_interrupted();
 }
 
-bool cmd_progress_fit_step(void *user, size_t done, size_t total)
+static void end(void *user, gls_phase phase)
 {
-    return counted_step(user, done, total, cmd_text_count, "voxels fitted", "voxels");
+    cmd_progress *progress = user;
+    (void)phase;
+    if (progress->begun && progress->terminal && progress->shown) cmd_message_status_line(NULL);
+    if (progress->begun) cmd_launcher_destroy(progress->launcher);
+    progress->begun = false;
+    cmd_interrupt_release();
 }
 
-bool cmd_progress_merge_step(void *user, uint64_t done, uint64_t total)
+gls_monitor cmd_progress_monitor(cmd_progress *progress)
 {
-    return counted_step(user, done, total, cmd_text_bytes, "merged", "bytes");
-}
-
-void cmd_progress_finish(cmd_progress *progress)
-{
-    if (progress->terminal && progress->shown) cmd_message_status_line(NULL);
-    cmd_launcher_destroy(progress->launcher);
-    progress->launcher = NULL;
+    return (gls_monitor){.user = progress, .begin = begin, .step = step, .end = end};
 }

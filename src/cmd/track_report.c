@@ -1,10 +1,12 @@
+#include "cmd/track_report.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/message.h"
-#include "cmd/text.h"
-#include "cmd/track_run.h"
+#include "util/format.h"
+#include "workflow/params.h"
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
@@ -13,19 +15,16 @@ const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
-static void print_model(const track_run *run)
+static void print_model(const gls_job *job, const track_options *o)
 {
-    const track_options *o = run->options;
-    char word[16];
     if (o->sh)
-        printf("ODFs        %s, %s basis\n", o->sh, model_basis_name((gls_sh_basis)o->model.sh_basis));
+        printf("ODFs        %s, %s basis\n", o->sh, gls_basis_name((gls_sh_basis)o->model.sh_basis));
     else if (o->odf)
         printf("ODFs        %s, amplitudes\n", o->odf);
     else
-        printf("model       %s, order %d", cmd_choice_word(MODEL_CHOICES, o->model.model, word, sizeof word),
-               o->model.sh_order);
+        printf("model       %s, order %d", gls_model_name((gls_model_kind)o->model.model), o->model.sh_order);
     if (o->sh || o->odf) return;
-    if (run->input.model.bval > 0) printf(", shell of b = %g s/mm2", run->input.model.bval);
+    if (job->study.model.bval > 0) printf(", shell of b = %g s/mm2", job->study.model.bval);
     printf("\n");
 }
 
@@ -44,27 +43,23 @@ static void print_memory(const gls_track_memory *m)
 {
     char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
     printf("memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n",
-           cmd_text_bytes(m->device_bytes, total, sizeof total), m->volume_channels,
-           cmd_text_bytes(m->volume_bytes, volume, sizeof volume), cmd_text_bytes(m->stop_map_bytes, map, sizeof map),
-           cmd_text_bytes(m->table_bytes, tables, sizeof tables),
-           cmd_text_bytes(m->buffer_bytes, buffers, sizeof buffers));
+           gls_format_bytes(m->device_bytes, total, sizeof total), m->volume_channels,
+           gls_format_bytes(m->volume_bytes, volume, sizeof volume),
+           gls_format_bytes(m->stop_map_bytes, map, sizeof map),
+           gls_format_bytes(m->table_bytes, tables, sizeof tables),
+           gls_format_bytes(m->buffer_bytes, buffers, sizeof buffers));
     printf("            at most %s of the host beside the images, for any number of seeds\n",
-           cmd_text_bytes(m->host_bytes, host, sizeof host));
+           gls_format_bytes(m->host_bytes, host, sizeof host));
 }
 
-int track_print_plan(const track_run *run)
+void track_print_plan(const gls_job *job, const track_options *o, const gls_track_memory *memory)
 {
-    gls_track_memory memory;
-    gls_track_input input = track_input_tracker(&run->input, run->options);
-    gls_status status = gls_track_plan_memory(run->device, run->devices.n, &run->params, &input, &memory);
-    if (status) return cmd_error_status(status);
-    const track_options *o = run->options;
-    const track_input *in = &run->input;
+    const gls_study *in = &job->study;
     const gls_grid *grid = in->grid;
-    char count[32], batch[32], voxels[32], word[32], axes[4];
-    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < memory.batch_seeds ? seeds : memory.batch_seeds;
+    char count[32], batch[32], voxels[32], axes[4];
+    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
     uint32_t lanes;
-    const char *mapping = cmd_device_mapping(run->device, (gls_mapping)o->mapping, &lanes);
+    const char *mapping = cmd_device_mapping(job->device, (gls_mapping)o->mapping, &lanes);
     gls_grid_axis_codes(grid, axes);
     printf("grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n", grid->dim[0],
            grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2], axes,
@@ -73,96 +68,97 @@ int track_print_plan(const track_run *run)
         printf("volumes     %zu, %zu of them b0\n", in->series.dwi->n_volumes, in->series.gradients->n_b0);
     for (size_t i = 0; i < in->series.n_shells; i++)
         printf("shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval, in->series.shell[i].n);
-    printf("mask        %s voxels\n", cmd_text_count(in->mask_voxels, voxels, sizeof voxels));
-    printf("seeds       %s", cmd_text_count(seeds, count, sizeof count));
+    printf("mask        %s voxels\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels));
+    printf("seeds       %s", gls_format_count(seeds, count, sizeof count));
     if (o->seeds)
         printf(" from %s\n", o->seeds);
     else
-        printf(" in %s voxels\n", cmd_text_count(in->seed_voxels, voxels, sizeof voxels));
-    if (run->shard.count > 0)
-        printf("shard       %u of %u, of %s seeds\n", run->shard.index, run->shard.count,
-               cmd_text_count(run->shard.total_seeds, count, sizeof count));
-    print_model(run);
-    printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->fa_threshold);
+        printf(" in %s voxels\n", gls_format_count(in->seed_voxels, voxels, sizeof voxels));
+    if (job->shard.count > 0)
+        printf("shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
+               gls_format_count(job->shard.total_seeds, count, sizeof count));
+    print_model(job, o);
+    printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     printf("sphere      %s, %zu directions%s\n", o->sphere, sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
-    printf("direction   %s, step %.6g mm, at most %g degrees\n",
-           cmd_choice_word("boot|prob|det|ptt", o->dg, word, sizeof word), run->params.step_size, o->max_angle);
-    if (o->dg == GLS_DG_PTT) print_probe(&run->params);
+    printf("direction   %s, step %.6g mm, at most %g degrees\n", gls_getter_name((gls_direction_getter)o->dg),
+           job->params.step_size, o->max_angle);
+    if (o->dg == GLS_DG_PTT) print_probe(&job->params);
     printf("length      %g to %g mm\n", o->min_length, o->max_length);
-    for (size_t i = 0; i < run->devices.n; i++) {
-        const gls_device_info *device = gls_device_get_info(run->devices.device[i]);
+    for (size_t i = 0; i < job->devices.n; i++) {
+        const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         printf("device      %s, %s\n", device->renderer, device->version);
     }
     printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
-    printf("batch       at most %s seeds, %s batches or more\n", cmd_text_count(largest, batch, sizeof batch),
-           cmd_text_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
-    print_memory(&memory);
-    printf("output      %s\n", run->output);
-    if (run->sidecar) printf("sidecar     %s\n", run->sidecar);
-    return CMD_EXIT_OK;
+    printf("batch       at most %s seeds, %s batches or more\n", gls_format_count(largest, batch, sizeof batch),
+           gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
+    print_memory(memory);
+    printf("output      %s\n", job->output);
+    if (job->sidecar) printf("sidecar     %s\n", job->sidecar);
 }
 
 static void summary_counts(const gls_track_result *r)
 {
     char a[32], b[32], c[32];
-    cmd_info("seeds        %s, %s of them without a direction", cmd_text_count(r->seeds, a, sizeof a),
-             cmd_text_count(r->seeds_without_direction, b, sizeof b));
-    cmd_info("directions   %s", cmd_text_count(r->directions, a, sizeof a));
-    cmd_info("streamlines  %s, %s of them cut at the largest length", cmd_text_count(r->streamlines, a, sizeof a),
-             cmd_text_count(r->truncated, b, sizeof b));
-    cmd_info("points       %s", cmd_text_count(r->points, a, sizeof a));
+    cmd_info("seeds        %s, %s of them without a direction", gls_format_count(r->seeds, a, sizeof a),
+             gls_format_count(r->seeds_without_direction, b, sizeof b));
+    cmd_info("directions   %s", gls_format_count(r->directions, a, sizeof a));
+    cmd_info("streamlines  %s, %s of them cut at the largest length", gls_format_count(r->streamlines, a, sizeof a),
+             gls_format_count(r->truncated, b, sizeof b));
+    cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));
     cmd_info("rejected     %s: %s of a single point, %s too short",
-             cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], a, sizeof a),
-             cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
-             cmd_text_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
+             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], a, sizeof a),
+             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
+             gls_format_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
     char line[512];
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "", gls_end_name((gls_end)e),
-                                 cmd_text_count(r->ends[e], a, sizeof a));
+                                 gls_format_count(r->ends[e], a, sizeof a));
     for (char *c = line; *c; c++)
         if (*c == '_') *c = ' ';
     cmd_info("half ends    %s", line);
 }
 
-void track_print_summary(const track_run *run)
+void track_print_summary(const gls_job *job)
 {
-    const gls_track_result *r = &run->result;
+    const gls_job_result *j = &job->result;
+    const gls_track_result *r = &j->track;
     char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
     summary_counts(r);
     if (r->streamlines > 0)
         cmd_info("length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64,
                  r->mean_length, r->median_length, r->max_length, r->mean_points, r->median_points, r->max_points);
     cmd_info("time         read %s, fit %s, upload %s, track %s, write %s, total %s",
-             cmd_text_duration(run->input.seconds_read, a, sizeof a),
-             cmd_text_duration(run->input.seconds_fit, b, sizeof b),
-             cmd_text_duration(run->seconds_upload, c, sizeof c), cmd_text_duration(run->seconds_track, d, sizeof d),
-             cmd_text_duration(run->seconds_write, e, sizeof e), cmd_text_duration(run->seconds_total, f, sizeof f));
+             gls_format_duration(j->seconds_read, a, sizeof a), gls_format_duration(j->seconds_fit, b, sizeof b),
+             gls_format_duration(j->seconds_upload, c, sizeof c), gls_format_duration(j->seconds_track, d, sizeof d),
+             gls_format_duration(j->seconds_write, e, sizeof e), gls_format_duration(j->seconds_total, f, sizeof f));
     cmd_detail("phases       compile %s, directions %s, prefix sum %s, streamlines %s, gather %s, read back %s, wait "
                "for the writer %s",
-               cmd_text_duration(r->seconds_compile, a, sizeof a), cmd_text_duration(r->seconds_initial, b, sizeof b),
-               cmd_text_duration(r->seconds_scan, c, sizeof c), cmd_text_duration(r->seconds_track, d, sizeof d),
-               cmd_text_duration(r->seconds_gather, e, sizeof e), cmd_text_duration(r->seconds_readback, f, sizeof f),
-               cmd_text_duration(r->seconds_sink, g, sizeof g));
-    for (size_t i = 0; i < run->devices.n && run->devices.n > 1; i++)
+               gls_format_duration(r->seconds_compile, a, sizeof a),
+               gls_format_duration(r->seconds_initial, b, sizeof b), gls_format_duration(r->seconds_scan, c, sizeof c),
+               gls_format_duration(r->seconds_track, d, sizeof d), gls_format_duration(r->seconds_gather, e, sizeof e),
+               gls_format_duration(r->seconds_readback, f, sizeof f),
+               gls_format_duration(r->seconds_sink, g, sizeof g));
+    for (size_t i = 0; i < job->devices.n && job->devices.n > 1; i++)
         cmd_info("share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1,
-                 cmd_text_count(run->share[i].seeds, a, sizeof a),
-                 cmd_text_count(run->share[i].streamlines, b, sizeof b), run->share[i].batches,
-                 cmd_text_duration(run->share[i].seconds, c, sizeof c), run->share[i].failed ? "; it failed" : "");
+                 gls_format_count(job->share[i].seeds, a, sizeof a),
+                 gls_format_count(job->share[i].streamlines, b, sizeof b), job->share[i].batches,
+                 gls_format_duration(job->share[i].seconds, c, sizeof c), job->share[i].failed ? "; it failed" : "");
     cmd_detail("batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time", r->batches,
-               r->batch_seeds, cmd_text_duration(r->seconds_longest, a, sizeof a));
+               r->batch_seeds, gls_format_duration(r->seconds_longest, a, sizeof a));
     cmd_info("speed        %spoints/s, %sstreamlines/s",
-             cmd_text_rate(run->seconds_track > 0 ? (double)r->points / run->seconds_track : 0, a, sizeof a),
-             cmd_text_rate(run->seconds_track > 0 ? (double)r->streamlines / run->seconds_track : 0, b, sizeof b));
-    cmd_info("device       %s, %s; %u %s per streamline", run->device->renderer, run->device->version, r->lanes,
+             gls_format_rate(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0, a, sizeof a),
+             gls_format_rate(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0, b, sizeof b));
+    cmd_info("device       %s, %s; %u %s per streamline", job->device->renderer, job->device->version, r->lanes,
              r->lanes == 1 ? "invocation" : "invocations");
-    cmd_info("output       %s, %s%s%s", run->output, cmd_text_bytes(run->output_bytes, a, sizeof a),
-             run->sidecar ? "; sidecar " : "", run->sidecar ? run->sidecar : "");
+    cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
+             job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
     if (r->streamlines == 0)
         cmd_warn(
             "no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
             "empty",
-            cmd_text_count(r->seeds - r->seeds_without_direction, a, sizeof a), cmd_text_count(r->seeds, b, sizeof b),
-            cmd_text_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
+            gls_format_count(r->seeds - r->seeds_without_direction, a, sizeof a),
+            gls_format_count(r->seeds, b, sizeof b),
+            gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c));
 }

@@ -12,37 +12,21 @@
 
 #define BLOCK 1024
 
-static const struct {
-    const char *name;
-    size_t size;
-    gls_type stored;
-} types[] = {
-    [GLS_TYPE_FLOAT16] = {"float16", 2, GLS_TYPE_FLOAT32}, [GLS_TYPE_FLOAT32] = {"float32", 4, GLS_TYPE_FLOAT32},
-    [GLS_TYPE_FLOAT64] = {"float64", 8, GLS_TYPE_FLOAT32}, [GLS_TYPE_INT8] = {"int8", 1, GLS_TYPE_INT32},
-    [GLS_TYPE_INT16] = {"int16", 2, GLS_TYPE_INT32},       [GLS_TYPE_INT32] = {"int32", 4, GLS_TYPE_INT32},
-    [GLS_TYPE_INT64] = {"int64", 8, GLS_TYPE_INT32},       [GLS_TYPE_UINT8] = {"uint8", 1, GLS_TYPE_UINT32},
-    [GLS_TYPE_UINT16] = {"uint16", 2, GLS_TYPE_UINT32},    [GLS_TYPE_UINT32] = {"uint32", 4, GLS_TYPE_UINT32},
-    [GLS_TYPE_UINT64] = {"uint64", 8, GLS_TYPE_UINT32},    [GLS_TYPE_BOOL] = {"bool", 1, GLS_TYPE_UINT32},
+static const gls_type stored[] = {
+    [GLS_TYPE_FLOAT16] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT32] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT64] = GLS_TYPE_FLOAT32,
+    [GLS_TYPE_INT8] = GLS_TYPE_INT32,      [GLS_TYPE_INT16] = GLS_TYPE_INT32,     [GLS_TYPE_INT32] = GLS_TYPE_INT32,
+    [GLS_TYPE_INT64] = GLS_TYPE_INT32,     [GLS_TYPE_UINT8] = GLS_TYPE_UINT32,    [GLS_TYPE_UINT16] = GLS_TYPE_UINT32,
+    [GLS_TYPE_UINT32] = GLS_TYPE_UINT32,   [GLS_TYPE_UINT64] = GLS_TYPE_UINT32,   [GLS_TYPE_BOOL] = GLS_TYPE_UINT32,
 };
 
 static bool is_type(gls_type type)
 {
-    return (unsigned)type < sizeof types / sizeof *types;
-}
-
-size_t gls_type_size(gls_type type)
-{
-    return is_type(type) ? types[type].size : 0;
-}
-
-const char *gls_type_name(gls_type type)
-{
-    return is_type(type) ? types[type].name : "unknown type";
+    return (unsigned)type < GLS_TYPE_COUNT;
 }
 
 gls_type gls_type_stored(gls_type type)
 {
-    return is_type(type) ? types[type].stored : GLS_TYPE_UINT32;
+    return is_type(type) ? stored[type] : GLS_TYPE_UINT32;
 }
 
 /* --- widening ------------------------------------------------------------- */
@@ -227,8 +211,8 @@ static gls_status convert(size_t first, size_t n, const void *from, gls_type fro
     uint64_t between[BLOCK], sink[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t part = n - at < BLOCK ? n - at : BLOCK;
-        const void *in = (const uint8_t *)from + at * types[from_type].size;
-        void *out = to ? (uint8_t *)to + at * types[to_type].size : (void *)sink;
+        const void *in = (const uint8_t *)from + at * gls_type_size(from_type);
+        void *out = to ? (uint8_t *)to + at * gls_type_size(to_type) : (void *)sink;
         bool direct = from_type == via || via == to_type;
         gls_status status =
             convert_block(first + at, part, in, from_type, direct ? out : between, direct ? to_type : via);
@@ -256,7 +240,7 @@ gls_status gls_convert_via(size_t first, size_t n, const void *from, gls_type fr
 {
     bool plain = from_type == via && via == to_type && from_type != GLS_TYPE_BOOL;
     if (plain) {
-        memcpy(to, from, n * types[to_type].size);
+        memcpy(to, from, n * gls_type_size(to_type));
         return GLS_OK;
     }
     if (!always_fits(from_type, via) || !always_fits(via, to_type)) {

@@ -2,6 +2,7 @@
 
 #include <glslines/sh.h>
 
+#include "dwi/blocks.h"
 #include "dwi/csd_plan.h"
 #include "dwi/csd_shell.h"
 #include "util/log.h"
@@ -9,12 +10,8 @@
 #include "util/status.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { CHUNK = 1024 }; /* voxels handed to a thread at a time, of which those in the mask are solved */
 
 gls_csd_options gls_csd_options_default(void)
 {
@@ -25,118 +22,42 @@ gls_csd_options gls_csd_options_default(void)
 typedef struct job {
     gls_csd_plan plan;
     gls_csd_kernel kernel;
-    const gls_image *dwi, *mask;
     const float **volume; /* the weighted ones */
     size_t voxels, total;
-    gls_csd_progress progress;
-    void *user;
     gls_image *sh;
-    atomic_size_t done, n_unsettled, n_broken;
-    atomic_bool cancelled;
+    atomic_size_t n_unsettled, n_broken;
 } job;
-
-/* What one thread owns, cut from one allocation. */
-typedef struct workspace {
-    void *scratch;
-    double *coefficients; /* k x GLS_CSD_BLOCK */
-    float *signal;        /* n x GLS_CSD_BLOCK */
-    size_t index[CHUNK];
-} workspace;
 
 static size_t round_up(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 
+static size_t coefficients_bytes(const gls_csd_plan *plan)
+{
+    return round_up(plan->k * GLS_CSD_BLOCK * sizeof(double));
+}
+
 static size_t workspace_bytes(const gls_csd_plan *plan)
 {
-    return round_up(sizeof(workspace)) + round_up(gls_csd_scratch_bytes(plan)) +
-           round_up(plan->k * GLS_CSD_BLOCK * sizeof(double)) + round_up(plan->n * GLS_CSD_BLOCK * sizeof(float));
+    return round_up(gls_csd_scratch_bytes(plan)) + coefficients_bytes(plan) +
+           round_up(plan->n * GLS_CSD_BLOCK * sizeof(float));
 }
 
-static workspace *workspace_cut(const gls_csd_plan *plan, char *memory)
+static void solve_block(void *user, const size_t *index, size_t n, void *memory)
 {
-    workspace *work = (workspace *)memory;
-    work->scratch = memory + round_up(sizeof *work);
-    work->coefficients = (double *)((char *)work->scratch + round_up(gls_csd_scratch_bytes(plan)));
-    work->signal = (float *)((char *)work->coefficients + round_up(plan->k * GLS_CSD_BLOCK * sizeof(double)));
-    return work;
-}
-
-/* Signals of count voxels, one row of a block per volume; voxels with a value that is not finite become zero. Returns
- * how many. */
-static size_t gather(const job *job, const size_t *index, size_t count, float *signal)
-{
-    float finite[GLS_CSD_BLOCK] = {0};
-    size_t n_broken = 0;
-    bool contiguous = index[count - 1] - index[0] == count - 1;
-    memset(signal, 0, job->plan.n * GLS_CSD_BLOCK * sizeof *signal);
-    for (size_t i = 0; i < job->plan.n; i++) {
-        const float *from = job->volume[i];
-        float *to = signal + i * GLS_CSD_BLOCK;
-        if (contiguous)
-            memcpy(to, from + index[0], count * sizeof *to);
-        else
-            for (size_t v = 0; v < count; v++) to[v] = from[index[v]];
-        for (size_t v = 0; v < GLS_CSD_BLOCK; v++) finite[v] += to[v] * 0.0f;
+    job *job = user;
+    double *coefficients = (double *)((char *)memory + round_up(gls_csd_scratch_bytes(&job->plan)));
+    float *signal = (float *)((char *)coefficients + coefficients_bytes(&job->plan));
+    size_t n_broken =
+        gls_blocks_gather((const float *const *)job->volume, job->plan.n, index, n, GLS_CSD_BLOCK, signal);
+    size_t n_unsettled = job->kernel(&job->plan, signal, GLS_CSD_BLOCK, n, memory, coefficients);
+    for (size_t j = 0; j < job->plan.k; j++) {
+        float *to = job->sh->data + j * job->voxels;
+        for (size_t v = 0; v < n; v++) to[index[v]] = (float)coefficients[j * GLS_CSD_BLOCK + v];
     }
-    for (size_t v = 0; v < count; v++) {
-        if (finite[v] == 0) continue;
-        n_broken++;
-        for (size_t i = 0; i < job->plan.n; i++) signal[i * GLS_CSD_BLOCK + v] = 0;
-    }
-    return n_broken;
-}
-
-static void fit_chunk(job *job, size_t first, size_t end, workspace *work)
-{
-    size_t count = 0;
-    for (size_t v = first; v < end; v++)
-        if (!job->mask || job->mask->data[v] > 0) work->index[count++] = v;
-    for (size_t begin = 0; begin < count; begin += GLS_CSD_BLOCK) {
-        const size_t *index = work->index + begin, n = count - begin < GLS_CSD_BLOCK ? count - begin : GLS_CSD_BLOCK;
-        size_t n_broken = gather(job, index, n, work->signal);
-        size_t n_unsettled = job->kernel(&job->plan, work->signal, GLS_CSD_BLOCK, n, work->scratch, work->coefficients);
-        for (size_t j = 0; j < job->plan.k; j++) {
-            float *to = job->sh->data + j * job->voxels;
-            const double *from = work->coefficients + j * GLS_CSD_BLOCK;
-            for (size_t v = 0; v < n; v++) to[index[v]] = (float)from[v];
-        }
-        if (n_broken) atomic_fetch_add(&job->n_broken, n_broken);
-        if (n_unsettled) atomic_fetch_add(&job->n_unsettled, n_unsettled);
-    }
-    atomic_fetch_add(&job->done, count);
-}
-
-static gls_status fit_all(job *job)
-{
-    size_t n_threads = (size_t)omp_get_max_threads(), bytes = (workspace_bytes(&job->plan) + 4095) / 4096 * 4096;
-    char *memory = aligned_alloc(4096, n_threads * bytes);
-    if (!memory)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory for the deconvolution of %zu volumes on %zu threads",
-                        job->plan.n, n_threads);
-    long long n_chunks = (long long)((job->voxels + CHUNK - 1) / CHUNK);
-#pragma omp parallel num_threads((int)n_threads)
-    {
-        workspace *work = workspace_cut(&job->plan, memory + (size_t)omp_get_thread_num() * bytes);
-#pragma omp for schedule(dynamic)
-        for (long long chunk = 0; chunk < n_chunks; chunk++) {
-            if (atomic_load(&job->cancelled)) continue;
-            size_t first = (size_t)chunk * CHUNK, end = first + CHUNK < job->voxels ? first + CHUNK : job->voxels;
-            fit_chunk(job, first, end, work);
-            /* thread 0 is the calling thread */
-            if (job->progress && omp_get_thread_num() == 0 &&
-                !job->progress(job->user, atomic_load(&job->done), job->total))
-                atomic_store(&job->cancelled, true);
-        }
-    }
-    free(memory);
-    if (job->progress && !atomic_load(&job->cancelled) && !job->progress(job->user, job->total, job->total))
-        atomic_store(&job->cancelled, true);
-    if (atomic_load(&job->cancelled))
-        return gls_fail(GLS_ERR_CANCELLED, "deconvolution cancelled after %zu of %zu voxels", atomic_load(&job->done),
-                        job->total);
-    return GLS_OK;
+    if (n_broken) atomic_fetch_add(&job->n_broken, n_broken);
+    if (n_unsettled) atomic_fetch_add(&job->n_unsettled, n_unsettled);
 }
 
 static void report(const job *job)
@@ -189,18 +110,13 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-static size_t count_voxels(const gls_image *mask, size_t voxels)
-{
-    size_t n = 0;
-    for (size_t v = 0; mask && v < voxels; v++) n += mask->data[v] > 0;
-    return mask ? n : voxels;
-}
-
 gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                        const gls_image *mask, const gls_response *response, const gls_csd_options *options,
                        gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
-    GLS_REQUIRE(dwi && gradients && response && options && sh);
+    const gls_csd_options defaults = gls_csd_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(dwi && gradients && response && sh);
     gls_status ready = gls_blas_check("CSD fit");
     if (ready != GLS_OK) return ready;
     gls_status status = check_options(options);
@@ -208,9 +124,16 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     if (status != GLS_OK) return status;
     double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
     gls_sphere *small = NULL;
-    job job = {
-        .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid), .progress = progress, .user = progress_user};
-    job.total = count_voxels(mask, job.voxels);
+    job job = {.voxels = gls_grid_voxels(&dwi->grid)};
+    gls_blocks blocks = {.what = "deconvolution",
+                         .mask = mask,
+                         .voxels = job.voxels,
+                         .size = GLS_CSD_BLOCK,
+                         .progress = progress,
+                         .progress_user = progress_user,
+                         .solve = solve_block,
+                         .job = &job};
+    job.total = gls_blocks_total(mask, job.voxels);
     job.kernel = gls_csd_kernel_best();
     status = set_harmonics(response, gradients, options->sh_order, harmonics);
     if (status == GLS_OK && !options->sphere) status = gls_sphere_create("small", &small);
@@ -226,7 +149,8 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     for (size_t i = 0, n = 0; i < gradients->n; i++)
         if (!gradients->is_b0[i]) job.volume[n++] = dwi->data + (volume ? volume[i] : i) * job.voxels;
     status = gls_image_create(&dwi->grid, job.plan.k, &job.sh);
-    if (status == GLS_OK) status = fit_all(&job);
+    blocks.scratch_bytes = workspace_bytes(&job.plan);
+    if (status == GLS_OK) status = gls_blocks_run(&blocks);
     if (status != GLS_OK) goto fail;
     report(&job);
     *sh = job.sh;

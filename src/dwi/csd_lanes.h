@@ -15,8 +15,8 @@
 #define VECS (GLS_CSD_BLOCK / LANES)
 #define TILE_VECS (GLS_CSD_TILE / LANES)
 
-typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
-typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
+#include "dwi/lanes_cholesky.h"
+
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
 
@@ -195,97 +195,6 @@ TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
             to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
 }
 
-/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r.
- */
-TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
-                                                                     size_t c_end)
-{
-    VD *row[4];
-    for (size_t i = 0; i < count; i++) row[i] = a + (r + i) * (r + i + 1) / 2;
-    size_t c = 0;
-    for (; c + COLUMNS <= c_end; c += COLUMNS) {
-        VD sum[4][COLUMNS];
-        const VD *other[COLUMNS];
-        for (size_t j = 0; j < COLUMNS; j++) other[j] = a + (c + j) * (c + j + 1) / 2;
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < COLUMNS; j++) sum[i][j] = row[i][c + j];
-        for (size_t m = 0; m < c; m++)
-            for (size_t j = 0; j < COLUMNS; j++) {
-                VD x = other[j][m];
-                for (size_t i = 0; i < count; i++) sum[i][j] -= row[i][m] * x;
-            }
-        for (size_t j = 0; j < COLUMNS; j++)
-            for (size_t i = 0; i < count; i++) {
-                for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * other[j][c + m];
-                sum[i][j] *= inverse[c + j];
-            }
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < COLUMNS; j++) row[i][c + j] = sum[i][j];
-    }
-    for (; c < c_end; c++) {
-        const VD *other = a + c * (c + 1) / 2;
-        for (size_t i = 0; i < count; i++) {
-            VD sum = row[i][c];
-            for (size_t m = 0; m < c; m++) sum -= row[i][m] * other[m];
-            row[i][c] = sum * inverse[c];
-        }
-    }
-}
-
-/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive
- * definite. */
-TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
-                                                                      VU *sound)
-{
-    VD *row[4], sum[4][4];
-    for (size_t i = 0; i < count; i++) {
-        row[i] = a + (r + i) * (r + i + 1) / 2;
-        for (size_t j = 0; j <= i; j++) sum[i][j] = row[i][r + j];
-    }
-    for (size_t m = 0; m < r; m++)
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j <= i; j++) sum[i][j] -= row[i][m] * row[j][m];
-    for (size_t j = 0; j < count; j++) {
-        VD pivot = sum[j][j];
-        for (size_t m = 0; m < j; m++) pivot -= sum[j][m] * sum[j][m];
-        VU good = (VU)(pivot > row[j][r + j] * MIN_PIVOT);
-        *sound &= good;
-        pivot = (VD)((good & (VU)pivot) | (~good & (VU)((VD){0} + 1.0)));
-        double root[LANES] __attribute__((aligned(8 * LANES)));
-        *(VD *)root = pivot;
-        for (int lane = 0; lane < LANES; lane++) root[lane] = sqrt(root[lane]);
-        VD scale = inverse[r + j] = 1.0 / *(VD *)root;
-        for (size_t i = j + 1; i < count; i++) {
-            for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * sum[j][m];
-            sum[i][j] *= scale;
-            row[i][r + j] = sum[i][j];
-        }
-    }
-}
-
-/* Solves the gathered systems: f. */
-TARGET static VU NAME(solve)(size_t k, SLOTS *s)
-{
-    VU sound = ~(VU){0};
-    VD *a = s->factor, *right = a + k * (k + 1) / 2;
-    size_t r = 0;
-    for (; r + 4 <= k; r += 4) {
-        NAME(panel)(a, s->inverse, r, 4, r);
-        NAME(corner)(a, s->inverse, r, 4, &sound);
-    }
-    for (; r < k; r++) {
-        NAME(panel)(a, s->inverse, r, 1, r);
-        NAME(corner)(a, s->inverse, r, 1, &sound);
-    }
-    NAME(panel)(a, s->inverse, k, 1, k); /* the right side as one more row: it becomes L^-1 z */
-    while (r-- > 0) {
-        const VD *row = a + r * (r + 1) / 2;
-        VD f = s->f[r] = right[r] * s->inverse[r];
-        for (size_t m = 0; m < r; m++) right[m] -= row[m] * f;
-    }
-    return sound;
-}
-
 /* Brings the set of rows of each slot up to date: lists the first changed ones of each and returns where there is any.
  */
 TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_enter, uint32_t *n_leave)
@@ -381,7 +290,8 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
         if (n_busy == 0) return n_unsettled;
         uint32_t n_enter[LANES] = {0}, n_leave[LANES] = {0};
         NAME(gather)(plan, &s);
-        VU sound = NAME(solve)(plan->k, &s);
+        VU sound = NAME(factorise)(plan->k, s.factor, s.inverse);
+        NAME(substitute)(plan->k, s.factor, s.inverse, s.f);
         VU changed = NAME(compare)(plan, &s, n_enter, n_leave);
         for (size_t slot = 0; slot < LANES; slot++) {
             if (!busy[slot]) continue;

@@ -2,7 +2,9 @@
 #include "dwi/csd_shell.h"
 
 #include <glslines/csd.h>
+#include <glslines/sh.h>
 
+#include "dwi/gradients_table.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -12,66 +14,82 @@
 
 #define MIN_BVAL 500.0 /* s/mm2: below, the signal of fibres differs too little by direction */
 
-/* "700 (30 volumes), 2000 (60 volumes)": the weighted shells. */
-static void name_shells(const gls_shell *shell, size_t n, char *text, size_t room)
+#define BEST_LOW 2000.0 /* s/mm2: where the contrast of fibres is best for what noise costs */
+#define BEST_HIGH 3000.0
+
+static double off_best(const gls_shell *shell)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < n && used + 40 < room; i++)
-        if (shell[i].bval > 0)
-            used += (size_t)snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "", shell[i].bval,
-                                     shell[i].n);
+    return fmax(0, fmax(BEST_LOW - shell->bval, shell->bval - BEST_HIGH));
 }
 
-/* Index of the shell that a b-value names. */
-static gls_status find_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n, double requested,
-                             size_t *found)
+/* Of the shells of at least MIN_BVAL the one with most volumes, ties to the nearest to the best range: it also
+ * determines the highest order. SIZE_MAX if there is none. */
+static size_t best_shell(const gls_shell *shell, size_t n)
 {
-    gls_gradients *selected = NULL;
-    size_t *volume = NULL;
-    double b = 0;
-    gls_status status = gls_gradients_select_shell(gradients, requested, &selected, &volume);
-    if (status != GLS_OK) return status;
-    for (size_t i = 0; i < selected->n; i++)
-        if (!selected->is_b0[i]) b = selected->bval[i];
-    gls_gradients_destroy(selected);
-    free(volume);
-    for (size_t i = 0; i < n; i++)
-        if (shell[i].bval > 0 && shell[i].min_bval <= b && b <= shell[i].max_bval) *found = i;
-    return GLS_OK;
-}
-
-gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, double *bval)
-{
-    GLS_REQUIRE(gradients && bval && requested >= 0);
-    char text[1024];
-    size_t n, n_weighted = 0, chosen = SIZE_MAX;
-    gls_shell *shell = malloc(gradients->n * sizeof *shell);
-    if (!shell) return gls_fail(GLS_ERR_MEMORY, "out of memory for the shells of %zu volumes", gradients->n);
-    gls_gradients_shells(gradients, shell, gradients->n, &n);
-    name_shells(shell, n, text, sizeof text);
-    gls_status status = requested > 0 ? find_shell(gradients, shell, n, requested, &chosen) : GLS_OK;
+    size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        n_weighted += shell[i].bval > 0;
-        if (requested == 0 && chosen == SIZE_MAX && shell[i].bval >= MIN_BVAL) chosen = i;
+        if (shell[i].is_b0 || shell[i].bval < MIN_BVAL) continue;
+        if (best == SIZE_MAX || shell[i].n > shell[best].n ||
+            (shell[i].n == shell[best].n && off_best(&shell[i]) < off_best(&shell[best])))
+            best = i;
     }
-    if (status != GLS_OK) goto done;
-    if (n_weighted == 0) {
-        status = gls_fail(GLS_ERR_INPUT, "the gradient table has no diffusion-weighted volume");
-    } else if (chosen == SIZE_MAX) {
+    return best;
+}
+
+/* Why best_shell() took this one. */
+static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
+{
+    size_t most = 0, n_most = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (shell[i].is_b0 || shell[i].bval < MIN_BVAL) continue;
+        if (shell[i].n > most) n_most = 0;
+        if (shell[i].n >= most) n_most++;
+        most = shell[i].n > most ? shell[i].n : most;
+    }
+    snprintf(text, room, "%s%s", n_most > 1 ? "as many directions as others and the best contrast" : "most directions",
+             shell[chosen].n < needed ? ", though fewer than the order has coefficients" : "");
+}
+
+static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool asked, int sh_order)
+{
+    char text[1024], reason[128] = "as asked";
+    size_t n_weighted = 0;
+    for (size_t i = 0; i < n; i++) n_weighted += !shell[i].is_b0;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
+    if (n_weighted > 1)
+        gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %.6g s/mm2 (%s) of: %s%s", shell[chosen].bval, reason, text,
+                asked ? "" : "; multi-tissue deconvolution (msmt) would use all of them");
+    if (shell[chosen].bval < MIN_BVAL)
+        gls_log(GLS_LOG_WARNING,
+                "CSD on a shell of b = %.6g s/mm2: below %g the signal hardly depends on the direction of fibres",
+                shell[chosen].bval, MIN_BVAL);
+}
+
+gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval)
+{
+    GLS_REQUIRE(gradients && bval && requested >= 0 && gls_sh_count(sh_order) > 0);
+    char text[1024];
+    size_t n = 0, chosen = SIZE_MAX;
+    gls_shell *shell = NULL;
+    if (gradients->n_b0 == gradients->n)
+        return gls_fail(GLS_ERR_INPUT, "the gradient table has no diffusion-weighted volume");
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    if (status != GLS_OK) return status;
+    if (requested > 0)
+        status = gls_gradients_find_shell(shell, n, requested, &chosen);
+    else
+        chosen = best_shell(shell, n);
+    if (status == GLS_OK && chosen == SIZE_MAX) {
+        gls_gradients_name_shells(shell, n, text, sizeof text);
         status = gls_fail(GLS_ERR_INPUT,
                           "CSD looks for a shell of at least %g s/mm2, there are: %s; name one to use it all the same",
                           MIN_BVAL, text);
-    } else {
-        if (n_weighted > 1)
-            gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %g s/mm2 of: %s", shell[chosen].bval, text);
-        if (shell[chosen].bval < MIN_BVAL)
-            gls_log(GLS_LOG_WARNING,
-                    "CSD on a shell of b = %g s/mm2: below %g the signal hardly depends on the direction of fibres",
-                    shell[chosen].bval, MIN_BVAL);
+    }
+    if (status == GLS_OK) {
+        report_choice(shell, n, chosen, requested > 0, sh_order);
         *bval = shell[chosen].bval;
     }
-done:
     free(shell);
     return status;
 }
@@ -93,9 +111,11 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
     if (high == 0) return gls_fail(GLS_ERR_INPUT, "%s: the gradient table has no diffusion-weighted volume", what);
     if (gradients->n_b0 == 0) return gls_fail(GLS_ERR_INPUT, "%s: the gradient table has no b0 volume", what);
     gls_shell shell[2];
-    size_t n;
-    gls_gradients_shells(gradients, shell, 2, &n);
-    if (n > 2 && high - low > 20 && high - low > 0.01 * low)
+    size_t n = 0;
+    gls_status status = gls_gradients_shells(gradients, shell, 2, &n);
+    if (status != GLS_OK) return status;
+    size_t clustered = n > 1 ? shell[1].n : 0, n_weighted = gradients->n - gradients->n_b0;
+    if ((n > 2 || clustered < n_weighted) && high - low > 20 && high - low > 0.01 * low)
         return gls_fail(GLS_ERR_INPUT,
                         "%s needs one shell, the weighted volumes have b-values from %g to %g s/mm2: select one", what,
                         low, high);

@@ -5,7 +5,7 @@
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 
-/* The series has the volumes, and the table b0s and one shell: weighted b-values of one rounded value or within 1 % or
+/* The series has the volumes, and the table b0s and one shell: weighted b-values of one shell, or within 1 % or
  * 20 s/mm2 of each other. what names the caller in messages. */
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);

@@ -1,7 +1,8 @@
-/* Shells: volumes of the same b-value after rounding. */
+/* Shells: which volumes belong to one b-value, found by how densely the b-values lie. */
 #include <glslines/gradients.h>
 
 #include "dwi/gradients_table.h"
+#include "util/log.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -9,68 +10,180 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMED_SHELLS 32
+#define REACH 80.0       /* s/mm2: b-values closer than this are neighbours */
+#define MIN_NEIGHBOURS 3 /* itself included: with fewer a volume starts no shell */
+#define CLEARLY 10.0     /* times nearer than the next shell */
+#define FAR_OFF 0.2      /* of the shell's b-value: beyond, a request names no shell */
 
-static double unit_of(double max_bval)
+/* What the clustering needs; one allocation. */
+typedef struct clusters {
+    const gls_gradients *table;
+    size_t *label, *queue, n;
+    bool *seen;
+} clusters;
+
+static size_t count_near(const clusters *c, double b)
 {
-    return max_bval > 0 ? pow(10, trunc(log10(max_bval)) - 1) : 1;
+    size_t n = 0;
+    for (size_t i = 0; i < c->table->n; i++) n += !c->table->is_b0[i] && fabs(c->table->bval[i] - b) < REACH;
+    return n;
 }
 
-/* Half to even; a weighted volume keeps at least one digit, so that 0 always means b0. */
-static double round_bval(double b, double unit)
+/* Puts the neighbours of a b-value that are not in a shell yet into the current one, and into the queue. */
+static void take_near(clusters *c, double b, size_t *queued)
 {
-    double rounded = rint(b / unit) * unit;
-    while (rounded == 0 && b > 0) {
-        unit /= 10;
-        rounded = rint(b / unit) * unit;
+    for (size_t i = 0; i < c->table->n; i++) {
+        if (c->table->is_b0[i] || !(fabs(c->table->bval[i] - b) < REACH) || c->label[i] != GLS_NO_SHELL) continue;
+        c->label[i] = c->n;
+        c->queue[(*queued)++] = i;
     }
-    return rounded;
 }
 
-static double table_unit(const gls_gradients *gradients)
+/* Volumes in file order start shells, which grow through volumes that have neighbours enough. */
+static void find_clusters(clusters *c)
 {
-    double highest = 0;
-    for (size_t i = 0; i < gradients->n; i++) highest = fmax(highest, gradients->bval[i]);
-    return unit_of(highest);
-}
-
-static double shell_of(const gls_gradients *gradients, size_t i, double unit)
-{
-    return gradients->is_b0[i] ? 0 : round_bval(gradients->bval[i], unit);
-}
-
-void gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells)
-{
-    double unit = table_unit(gradients), last = -1;
-    *n_shells = 0;
-    for (;;) { /* the next higher rounded b-value, until there is none */
-        gls_shell next = {.bval = INFINITY, .min_bval = INFINITY};
-        for (size_t i = 0; i < gradients->n; i++) {
-            double b = shell_of(gradients, i, unit);
-            if (b <= last || b > next.bval) continue;
-            if (b < next.bval) next = (gls_shell){.bval = b, .min_bval = INFINITY};
-            next.min_bval = fmin(next.min_bval, gradients->bval[i]);
-            next.max_bval = fmax(next.max_bval, gradients->bval[i]);
-            next.n++;
+    for (size_t i = 0; i < c->table->n; i++) c->label[i] = GLS_NO_SHELL;
+    for (size_t i = 0; i < c->table->n; i++) {
+        if (c->table->is_b0[i] || c->seen[i]) continue;
+        c->seen[i] = true;
+        if (count_near(c, c->table->bval[i]) < MIN_NEIGHBOURS) continue;
+        size_t queued = 0;
+        take_near(c, c->table->bval[i], &queued);
+        for (size_t q = 0; q < queued; q++) {
+            size_t j = c->queue[q];
+            if (c->seen[j] && j != i) continue;
+            c->seen[j] = true;
+            if (count_near(c, c->table->bval[j]) >= MIN_NEIGHBOURS) take_near(c, c->table->bval[j], &queued);
         }
-        if (next.n == 0) return;
-        if (*n_shells < capacity) shells[*n_shells] = next;
-        ++*n_shells;
-        last = next.bval;
+        c->n++;
     }
 }
 
-/* Message with the shells there are. */
-static gls_status no_such_shell(const gls_gradients *gradients, double bval)
+static void measure(const gls_gradients *table, const size_t *label, size_t which, bool is_b0, gls_shell *shell)
 {
-    gls_shell shells[MAX_NAMED_SHELLS];
-    char text[512] = "";
-    size_t n, used = 0;
-    gls_gradients_shells(gradients, shells, MAX_NAMED_SHELLS, &n);
-    for (size_t i = 0; i < n && i < MAX_NAMED_SHELLS && used + 20 < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.6g", i ? ", " : "", shells[i].bval);
-    return gls_fail(GLS_ERR_INPUT, "no volume has b-value %g s/mm2 after rounding; the shells are %s%s", bval, text,
-                    n > MAX_NAMED_SHELLS ? ", ..." : "");
+    double sum = 0;
+    *shell = (gls_shell){.is_b0 = is_b0, .min_bval = INFINITY};
+    for (size_t i = 0; i < table->n; i++) {
+        if (is_b0 ? !table->is_b0[i] : label[i] != which) continue;
+        sum += table->bval[i];
+        shell->min_bval = fmin(shell->min_bval, table->bval[i]);
+        shell->max_bval = fmax(shell->max_bval, table->bval[i]);
+        shell->n++;
+    }
+    shell->bval = sum / (double)shell->n;
+    for (size_t i = 0; i < table->n; i++)
+        if (is_b0 ? table->is_b0[i] : label[i] == which)
+            shell->deviation += (table->bval[i] - shell->bval) * (table->bval[i] - shell->bval);
+    shell->deviation = shell->n > 1 ? sqrt(shell->deviation / (double)(shell->n - 1)) : 0;
+}
+
+static int by_bval(const void *a, const void *b, void *user)
+{
+    const gls_shell *shell = user;
+    double x = shell[*(const size_t *)a].bval, y = shell[*(const size_t *)b].bval;
+    return (x > y) - (x < y);
+}
+
+gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells, size_t *of)
+{
+    size_t n = gradients->n, b0 = gradients->n_b0 > 0;
+    gls_status status = GLS_OK;
+    size_t *memory = malloc(3 * n * sizeof *memory), *order = memory ? memory + 2 * n : NULL;
+    gls_shell *found = malloc(2 * (n + 1) * sizeof *found), *sorted = found ? found + n + 1 : NULL;
+    clusters c = {.table = gradients, .label = memory, .queue = memory + n, .seen = calloc(n, sizeof *c.seen)};
+    if (!memory || !found || !c.seen) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for the shells of %zu volumes", n);
+        goto fail;
+    }
+    find_clusters(&c);
+    for (size_t k = 0; k < c.n; k++) {
+        measure(gradients, c.label, k, false, &found[k]);
+        order[k] = k;
+    }
+    qsort_r(order, c.n, sizeof *order, by_bval, found);
+    if (b0) measure(gradients, c.label, 0, true, &sorted[0]);
+    for (size_t k = 0; k < c.n; k++) sorted[b0 + k] = found[order[k]];
+    for (size_t i = 0; i < n && of; i++) {
+        of[i] = gradients->is_b0[i] ? 0 : GLS_NO_SHELL;
+        for (size_t k = 0; k < c.n && !gradients->is_b0[i]; k++)
+            if (c.label[i] == order[k]) of[i] = b0 + k;
+    }
+    memmove(found, sorted, (b0 + c.n) * sizeof *found);
+    *shells = found;
+    *n_shells = b0 + c.n;
+    found = NULL;
+fail:
+    free(memory);
+    free(found);
+    free(c.seen);
+    return status;
+}
+
+gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity, size_t *n_shells)
+{
+    GLS_REQUIRE(gradients && n_shells && (shells || capacity == 0));
+    gls_shell *found = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(gradients, &found, &n, NULL);
+    if (status != GLS_OK) return status;
+    memcpy(shells, found, (n < capacity ? n : capacity) * sizeof *shells);
+    *n_shells = n;
+    free(found);
+    return GLS_OK;
+}
+
+void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, size_t room)
+{
+    size_t used = 0;
+    snprintf(text, room, "none");
+    for (size_t i = 0; i < n && used + 48 < room; i++)
+        if (!shell[i].is_b0)
+            used += (size_t)snprintf(text + used, room - used, "%s%.6g (%zu volumes)", used ? ", " : "", shell[i].bval,
+                                     shell[i].n);
+}
+
+void gls_gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < gradients->n && used + 64 < room; i++)
+        if (of[i] == GLS_NO_SHELL)
+            used +=
+                (size_t)snprintf(text + used, room - used, "%s%zu (b = %.6g)", used ? ", " : "", i, gradients->bval[i]);
+}
+
+/* How many of its own standard deviations a shell is away. */
+static double distance(const gls_shell *shell, double bval)
+{
+    double width = shell->deviation < 1 ? sqrt(shell->bval) : shell->deviation;
+    return width > 0 ? fabs(bval - shell->bval) / width : INFINITY;
+}
+
+gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bval, size_t *found)
+{
+    size_t nearest = SIZE_MAX;
+    double least = INFINITY, second = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (shell[i].is_b0) continue;
+        if ((shell[i].min_bval <= bval && bval <= shell[i].max_bval) || fabs(bval - shell[i].bval) <= 1) {
+            *found = i;
+            return GLS_OK;
+        }
+        double d = distance(&shell[i], bval);
+        second = fmin(second, fmax(d, least));
+        if (d < least) nearest = i;
+        least = fmin(least, d);
+    }
+    if (nearest != SIZE_MAX && CLEARLY * least <= second &&
+        fabs(bval - shell[nearest].bval) <= FAR_OFF * shell[nearest].bval) {
+        gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; that of %.6g (%g to %g) is taken", bval,
+                shell[nearest].bval, shell[nearest].min_bval, shell[nearest].max_bval);
+        *found = nearest;
+        return GLS_OK;
+    }
+    char text[1024];
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    return gls_fail(GLS_ERR_INPUT, "no shell has b = %g s/mm2; the shells are: %s", bval, text);
 }
 
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)
@@ -89,23 +202,24 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
                                       size_t **volume)
 {
     GLS_REQUIRE(gradients && selected && volume && bval > 0);
-    double unit = table_unit(gradients), wanted = round_bval(bval, unit);
-    size_t n = 0, n_weighted = 0;
-    size_t *index = malloc(gradients->n * sizeof *index);
-    if (!index) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volume indices", gradients->n);
-    for (size_t i = 0; i < gradients->n; i++) {
-        bool weighted = !gradients->is_b0[i] && shell_of(gradients, i, unit) == wanted;
-        n_weighted += weighted;
-        if (weighted || gradients->is_b0[i]) index[n++] = i;
-    }
+    gls_shell *shell = NULL;
     gls_gradients *table = NULL;
-    gls_status status = n_weighted ? gls_gradients_allocate(n, &table) : no_such_shell(gradients, bval);
-    if (status != GLS_OK) {
-        free(index);
-        return status;
-    }
+    size_t n_shells = 0, which = 0, n = 0, *index = malloc(2 * gradients->n * sizeof *index);
+    if (!index) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volume indices", gradients->n);
+    size_t *of = index + gradients->n;
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
+    if (status == GLS_OK) status = gls_gradients_find_shell(shell, n_shells, bval, &which);
+    if (status != GLS_OK) goto fail;
+    for (size_t i = 0; i < gradients->n; i++)
+        if (of[i] == which || gradients->is_b0[i]) index[n++] = i;
+    status = gls_gradients_allocate(n, &table);
+    if (status != GLS_OK) goto fail;
     copy_selected(gradients, table, index);
     *selected = table;
     *volume = index;
-    return GLS_OK;
+    index = NULL;
+fail:
+    free(shell);
+    free(index);
+    return status;
 }

@@ -151,7 +151,9 @@ static bool is_voxel_frame(const gls_odf_source *s)
 gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                     const gls_sphere *sphere, const gls_odf_options *options, gls_odf_source **source)
 {
-    GLS_REQUIRE(sh && name && sphere && options && source);
+    const gls_odf_options defaults = gls_odf_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(sh && name && sphere && source);
     gls_status status = check_options(sh, name, options);
     if (status != GLS_OK) return status;
     gls_odf_source *s = source_alloc(sh, options, frame);
@@ -273,7 +275,9 @@ gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *na
                                             size_t n, const char *sphere_name, gls_bvec_frame frame,
                                             const gls_odf_options *options, gls_odf_source **source)
 {
-    GLS_REQUIRE(odf && name && direction && sphere_name && options && source);
+    const gls_odf_options defaults = gls_odf_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(odf && name && direction && sphere_name && source);
     if (odf->n_volumes != n)
         return gls_fail(GLS_ERR_INPUT,
                         "%s has %zu volumes, but %s has %zu directions: one amplitude is needed for each", name,

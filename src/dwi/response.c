@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_VOXELS 20 /* fewer give an uncertain response */
+#define MIN_VOXELS 30 /* fewer give an uncertain response */
 
 gls_response_options gls_response_options_default(void)
 {
-    return (gls_response_options){.roi_radius = 10, .fa_threshold = 0.7};
+    return (gls_response_options){.roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
 /* First voxel and number of voxels of the cube along each axis. */
@@ -27,6 +27,11 @@ static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int
 {
     for (int a = 0; a < 3; a++) {
         int32_t centre = dim[a] / 2, r = radius;
+        if (radius == 0) {
+            first[a] = 0;
+            size[a] = dim[a];
+            continue;
+        }
         if (centre - r < 0 || centre + r >= dim[a]) r = centre < dim[a] - centre ? centre : dim[a] - centre;
         int32_t last = centre + r < dim[a] ? centre + r : dim[a] - 1;
         first[a] = centre - r;
@@ -66,36 +71,75 @@ static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image 
             }
 }
 
-/* Means over the voxels whose FA is above the threshold; *largest is the largest FA of all. */
-static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *fa, const gls_image *evals,
-                    double threshold, gls_response *mean, double *largest)
+static int higher_first(const void *a, const void *b, void *user)
 {
-    size_t voxels = gls_grid_voxels(&part->grid);
-    *mean = (gls_response){.n_voxels = 0};
+    const float *fa = user;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (fa[x] != fa[y]) return fa[x] > fa[y] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Lists the voxels that count, highest FA first where a number is asked for; *largest is the largest FA of all. */
+static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
+                                double *largest)
+{
+    size_t voxels = gls_grid_voxels(&fa->grid), *list = malloc(voxels * sizeof *list), count = 0;
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", voxels);
+    double threshold = options->n_voxels ? 0 : options->fa_threshold;
     *largest = 0;
     for (size_t v = 0; v < voxels; v++) {
         *largest = fmax(*largest, fa->data[v]);
-        if (!(fa->data[v] > threshold)) continue;
-        mean->n_voxels++;
-        for (size_t e = 0; e < 2; e++) mean->evals[e] += evals->data[e * voxels + v];
-        for (size_t t = 0; t < gradients->n; t++)
-            if (gradients->is_b0[t]) mean->s0 += part->data[t * voxels + v];
+        if (fa->data[v] > threshold) list[count++] = v;
     }
-    if (mean->n_voxels == 0) return;
-    for (int e = 0; e < 2; e++) mean->evals[e] /= (double)mean->n_voxels;
-    mean->s0 /= (double)(mean->n_voxels * gradients->n_b0);
+    if (options->n_voxels && count > options->n_voxels) {
+        qsort_r(list, count, sizeof *list, higher_first, fa->data);
+        count = options->n_voxels;
+    }
+    *chosen = list;
+    *n = count;
+    return GLS_OK;
+}
+
+static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *evals, const size_t *chosen,
+                    size_t n, gls_response *mean)
+{
+    size_t voxels = gls_grid_voxels(&part->grid);
+    *mean = (gls_response){.n_voxels = n};
+    for (size_t i = 0; i < n; i++) {
+        for (size_t e = 0; e < 2; e++) mean->evals[e] += evals->data[e * voxels + chosen[i]];
+        for (size_t t = 0; t < gradients->n; t++)
+            if (gradients->is_b0[t]) mean->s0 += part->data[t * voxels + chosen[i]];
+    }
+    for (int e = 0; e < 2; e++) mean->evals[e] /= (double)n;
+    mean->s0 /= (double)(n * gradients->n_b0);
+}
+
+static gls_status check_count(const gls_response_options *options, const int32_t size[3], size_t n, double largest)
+{
+    if (n >= options->min_voxels) return GLS_OK;
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "response: %zu of the %d x %d x %d %s voxels have FA above %g, at least %zu are needed; the largest "
+        "is %.3g: lower the threshold (--response-fa), enlarge the region (--response-radius, 0 for all), "
+        "take those of highest FA (--response-voxels) or give a response (--response)",
+        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's",
+        options->n_voxels ? 0 : options->fa_threshold, options->min_voxels, largest);
 }
 
 gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                  const gls_response_options *options, gls_response *response)
 {
-    GLS_REQUIRE(dwi && gradients && options && response);
-    GLS_REQUIRE(options->roi_radius >= 1 && options->fa_threshold >= 0 && options->fa_threshold < 1);
+    const gls_response_options defaults = gls_response_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(dwi && gradients && response);
+    GLS_REQUIRE(options->roi_radius >= 0 && options->fa_threshold >= 0 && options->fa_threshold < 1);
+    GLS_REQUIRE(options->min_voxels >= 1);
     gls_image *part = NULL, *fa = NULL, *evals = NULL;
     gls_tensor_options tensor_options = gls_tensor_options_default();
     gls_response mean;
     double largest = 0;
     int32_t first[3], size[3];
+    size_t *chosen = NULL, n = 0;
     gls_status status = gls_csd_check_series("response", dwi, gradients, volume);
     if (status == GLS_OK && options->mask)
         status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
@@ -105,28 +149,25 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     if (status == GLS_OK) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);
     if (status != GLS_OK) goto fail;
     if (options->mask) apply_mask(options->mask, first, fa);
-    average(part, gradients, fa, evals, options->fa_threshold, &mean, &largest);
-    if (mean.n_voxels == 0)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "response: none of the %d x %d x %d central voxels has FA above %g, the largest is %.3g: "
-                          "lower the FA threshold, enlarge the region or "
-                          "give a response",
-                          size[0], size[1], size[2], options->fa_threshold, largest);
-    else if (!(mean.s0 > 0) || !isfinite(mean.s0))
-        status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0",
-                          mean.n_voxels, mean.s0);
+    status = choose_voxels(fa, options, &chosen, &n, &largest);
+    if (status == GLS_OK) status = check_count(options, size, n, largest);
     if (status != GLS_OK) goto fail;
-    gls_log(
-        GLS_LOG_INFO,
-        "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %g in the central %d x %d x %d",
-        mean.evals[0], mean.evals[1], mean.s0, mean.n_voxels, options->fa_threshold, size[0], size[1], size[2]);
-    if (mean.n_voxels < FEW_VOXELS)
-        gls_log(GLS_LOG_WARNING, "response: only %zu voxels have FA above %g", mean.n_voxels, options->fa_threshold);
+    average(part, gradients, evals, chosen, n, &mean);
+    if (!(mean.s0 > 0) || !isfinite(mean.s0))
+        status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,
+                          mean.s0);
+    if (status != GLS_OK) goto fail;
+    gls_log(GLS_LOG_INFO,
+            "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %.6g in the %s %d x %d x %d",
+            mean.evals[0], mean.evals[1], mean.s0, n,
+            options->n_voxels ? fa->data[chosen[n - 1]] : options->fa_threshold,
+            options->roi_radius ? "central" : "whole", size[0], size[1], size[2]);
     *response = mean;
 fail:
     gls_image_destroy(part);
     gls_image_destroy(fa);
     gls_image_destroy(evals);
+    free(chosen);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* Response functions as text. */
 #include <glslines/csd.h>
 
+#include "dwi/gradients_table.h"
 #include "util/table.h"
 #include "util/file.h"
 #include "util/output.h"
@@ -30,6 +31,7 @@ static gls_status take_evals(const char *path, const double *value, gls_response
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
     size_t needed = (size_t)order / 2 + 1;
+    while (n > 1 && value[n - 1] == 0) n--; /* rows of several shells are padded to the same length */
     if (n < needed)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu; a response of eigenvalues "
@@ -59,26 +61,20 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
     *row = 0;
     if (rows == 1) return GLS_OK;
     if (!gradients) return gls_fail(GLS_ERR_INPUT, "%s: %zu rows, one is expected", path, rows);
-    gls_status status = GLS_OK;
-    size_t n, found = SIZE_MAX;
-    double nearest = INFINITY;
-    gls_shell *shell = malloc(gradients->n * sizeof *shell);
-    if (!shell) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_gradients_shells(gradients, shell, gradients->n, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (shell[i].bval == 0 || !(fabs(shell[i].bval - bval) < nearest)) continue;
-        nearest = fabs(shell[i].bval - bval);
-        found = i;
-    }
+    gls_shell *shell = NULL;
+    size_t n = 0, found = SIZE_MAX;
+    char text[512];
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    if (status != GLS_OK) return status;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != rows)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: %zu rows, but the gradient table has %zu shells with the b0; one row, or one for each "
-                          "of them, is expected",
-                          path, rows, n);
-    else if (found == SIZE_MAX)
-        status = gls_fail(GLS_ERR_INPUT, "%s: the gradient table has no diffusion-weighted shell", path);
+                          "%s: %zu rows, but the gradient table has %zu shells with the b0 (%s); one row, or one for "
+                          "each of them, is expected",
+                          path, rows, n, text);
     else
-        *row = found;
+        status = gls_gradients_find_shell(shell, n, bval, &found);
+    if (status == GLS_OK) *row = found;
     free(shell);
     return status;
 }

@@ -124,7 +124,13 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
     for (size_t i = 0; i < gls_sphere_data_count; i++) {
         if (strcmp(name, gls_sphere_data[i].name) == 0) data = &gls_sphere_data[i];
     }
-    if (!data) return gls_fail(GLS_ERR_ARGUMENT, "no built-in sphere is called '%s' (there are: default, small)", name);
+    if (!strcmp(name, "repulsion724")) return gls_sphere_create_from(gls_sphere_repulsion724, 362, true, sphere, NULL);
+    if (!strcmp(name, "symmetric362")) return gls_sphere_create_from(gls_sphere_symmetric362, 181, true, sphere, NULL);
+    if (!data)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "no built-in sphere is called '%s' (there are: default, small, repulsion600, repulsion724, "
+                        "symmetric362)",
+                        name);
     gls_status status = GLS_ERR_MEMORY;
     gls_sphere *s = sphere_alloc(data->n_pairs, true);
     if (s) s->orbit_size = malloc(data->n_orbits);

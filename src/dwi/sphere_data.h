@@ -15,4 +15,8 @@ struct gls_sphere_data {
 extern const struct gls_sphere_data gls_sphere_data[];
 extern const size_t gls_sphere_data_count;
 
+/* DIPY's, one point of each antipodal pair. */
+extern const double gls_sphere_repulsion724[362][3];
+extern const double gls_sphere_symmetric362[181][3];
+
 #endif

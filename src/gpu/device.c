@@ -78,6 +78,7 @@ static void force_limit(gls_device_info *info, const char *key, uint64_t value)
         info->subgroup_size = (uint32_t)value;
         info->subgroup_features = value ? 0xff : 0;
     }
+    if (!strcmp(key, "software")) info->software = value != 0;
     if (!strcmp(key, "subgroup_features")) info->subgroup_features = (uint32_t)value;
 }
 

@@ -237,7 +237,9 @@ static void ends_ensure(gls_phantom *phantom)
 
 gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom)
 {
-    GLS_REQUIRE(params && phantom);
+    const gls_phantom_params defaults = gls_phantom_params_default();
+    if (!params) params = &defaults;
+    GLS_REQUIRE(phantom);
     gls_status status = params_check(params);
     if (status) return status;
     gls_grid grid;

@@ -1,6 +1,6 @@
 /* Memory of a tracker, from the sizes that its engines allocate by. */
 #include "track/check.h"
-#include "track/engine/batch.h"
+#include "track/engine/batch_state.h"
 #include "track/run/courier.h"
 #include "util/status.h"
 

@@ -1,30 +1,27 @@
-/* Defaults and validation of tracking parameters: the only place. */
+/* Defaults and validation of tracking parameters, from the rows of params.def. */
+#include "track/params.h"
 #include "track/check.h"
 
-#include <math.h>
-
+#include "util/format.h"
 #include "util/status.h"
+
+/* One row of the tracker itself is TRACK_ROW(type, field, name, unit, range, default). */
+#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
+              role, help)                                                                                           \
+    OWNER_##owner(type, field, name, unit, range, default_)
+#define OWNER_TRACK TRACK_ROW
+#define OWNER_JOB(...)
+#define OWNER_GRADIENTS(...)
+#define OWNER_MODEL(...)
+#define OWNER_BASIS(...)
+#define OWNER_COMMAND(...)
 
 gls_track_params gls_track_params_default(void)
 {
     return (gls_track_params){
-        .dg = GLS_DG_BOOT,
-        .step_size = 0.5,
-        .max_angle = 60,
-        .stop_threshold = 0.1,
-        .pmf_threshold = 0.05,
-        .relative_peak_threshold = 0.25,
-        .min_separation_angle = 45,
-        .min_length = 0,
-        .max_length = 500,
-        .max_directions_per_seed = 10,
-        .probe_length = 2,
-        .probe_quality = 8,
-        .probe_count = 1,
-        .ptt_substep = 0.025,
-        .boot_retry = GLS_BOOT_RETRY_CONE,
-        .boot_start = GLS_BOOT_START_SAMPLE,
-        .mapping = GLS_MAPPING_AUTO,
+#define TRACK_ROW(type, field, name, unit, range, default_) .field = (default_),
+#include "track/params.def"
+#undef TRACK_ROW
     };
 }
 
@@ -41,45 +38,42 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) * p->probe_quality / p->probe_length;
 }
 
-static gls_status require_range(const char *name, double value, double low, bool low_open, double high,
-                                const char *unit)
+/* Words of other types have no range. */
+#define VALUE_DOUBLE(v) (v)
+#define VALUE_LENGTH(v) (v)
+#define VALUE_INT(v) (v)
+#define VALUE_UINT64(v) (double)(v)
+#define VALUE_FLAG(v) 0
+#define VALUE_CHOICE(v) 0
+#define VALUE_SEED(v) 0
+#define UNIT_LENGTH(unit) "mm"
+#define UNIT_DOUBLE(unit) unit
+#define UNIT_INT(unit) unit
+#define UNIT_UINT64(unit) unit
+#define UNIT_FLAG(unit) unit
+#define UNIT_CHOICE(unit) unit
+#define UNIT_SEED(unit) unit
+
+/* "max-angle is 100, but must be more than 0 and at most 90 degrees" */
+static gls_status require_range(const char *name, double value, const gls_range *range, const char *unit)
 {
-    if (isfinite(value) && (low_open ? value > low : value >= low) && value <= high) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s %g and at most %g%s%s", name, value,
-                    low_open ? "above" : "at least", low, high, *unit ? " " : "", unit);
+    char text[128];
+    if (isfinite(value) && gls_range_has(range, value)) return GLS_OK;
+    gls_range_text(range, unit, text, sizeof text);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s is %g, but must be %s", name, value, *text ? text : "finite");
 }
 
 gls_status gls_track_params_check(const gls_track_params *p)
 {
-    const struct {
-        const char *name;
-        double value, low;
-        bool low_open;
-        double high;
-        const char *unit;
-    } ranges[] = {
-        {"step size", p->step_size, 0, true, 100, "mm"},
-        {"maximum angle", p->max_angle, 0, true, 90, "degrees"},
-        {"stop threshold", p->stop_threshold, -1e30, false, 1e30, ""},
-        {"PMF threshold", p->pmf_threshold, 0, false, 1, ""},
-        {"relative peak threshold", p->relative_peak_threshold, 0, false, 1, ""},
-        {"minimum separation angle", p->min_separation_angle, 0, false, 90, "degrees"},
-        {"minimum length", p->min_length, 0, false, 1e6, "mm"},
-        {"maximum length", p->max_length, 0, true, 1e6, "mm"},
-        {"maximum number of directions per seed", p->max_directions_per_seed, 1, false, GLS_MAX_DIRECTIONS, ""},
-        {"angular weight", p->angular_weight, 0, false, 1, ""},
-        {"probe length", p->probe_length, 0, true, 1000, "mm"},
-        {"probe quality", p->probe_quality, 1, false, 64, ""},
-        {"probe count", p->probe_count, 1, false, 32, ""},
-        {"probe radius", p->probe_radius, 0, false, 100, "mm"},
-        {"PTT substep", p->ptt_substep, 0, true, 100, "mm"},
-        {"minimum radius of curvature", p->min_radius_of_curvature, 0, false, 1e6, "mm"},
-    };
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
-        gls_status status = require_range(ranges[i].name, ranges[i].value, ranges[i].low, ranges[i].low_open,
-                                          ranges[i].high, ranges[i].unit);
-        if (status != GLS_OK) return status;
+    const gls_track_params unset = gls_track_params_default();
+    gls_status status;
+#define TRACK_ROW(type, field, name, unit, range, default_)                                                     \
+    if (p->field != unset.field) {                                                                              \
+        status = require_range(name, VALUE_##type(p->field), &(gls_range){GLS_RANGE range}, UNIT_##type(unit)); \
+        if (status != GLS_OK) return status;                                                                    \
     }
+#include "track/params.def"
+#undef TRACK_ROW
     if (p->min_length > p->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length,
                         p->max_length);
@@ -90,4 +84,32 @@ gls_status gls_track_params_check(const gls_track_params *p)
         return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
                         GLS_MAX_STEPS, p->step_size);
     return GLS_OK;
+}
+
+const char *gls_param_user_text(gls_param_user user)
+{
+    static const char *const texts[] = {
+        [GLS_FOR_ALL] = "all",
+        [GLS_FOR_BOOT] = "boot",
+        [GLS_FOR_PROB_DET] = "prob, det",
+        [GLS_FOR_PTT] = "ptt",
+        [GLS_FOR_NOT_PTT] = "boot, prob, det",
+        [GLS_FOR_FIT] = "a fitted model",
+        [GLS_FOR_QBALL] = "opdt, csa",
+        [GLS_FOR_SH] = "--sh",
+        [GLS_FOR_ODF] = "--sh, --odf",
+        [GLS_FOR_SEED_COUNT] = "seeds by number",
+        [GLS_FOR_SEEDS_PER_VOXEL] = "seeds by voxel",
+        [GLS_FOR_SEED_LIST] = "--seeds",
+    };
+    return texts[user];
+}
+
+const char *gls_param_role_text(gls_param_role role)
+{
+    static const char *const texts[] = {[GLS_ROLE_RESULT] = "result",
+                                        [GLS_ROLE_RESOURCE] = "resource",
+                                        [GLS_ROLE_PATH] = "path",
+                                        [GLS_ROLE_OUTPUT] = "output"};
+    return texts[role];
 }

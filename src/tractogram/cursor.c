@@ -1,44 +1,118 @@
 #include "tractogram/cursor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
 #include "util/crc.h"
 #include "util/status.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define BUFFER_BYTES ((size_t)256 << 10)
+#define INPUT_BYTES ((size_t)64 << 10)
+
+typedef struct unpacker {
+    z_stream stream;
+    bool ended;
+    unsigned char input[INPUT_BYTES];
+} unpacker;
+
+/* As large as what is left, where that is little: a file may have hundreds of small arrays. */
+static gls_status make_buffer(gls_cursor *c)
+{
+    free(c->buffer);
+    c->capacity = c->left < BUFFER_BYTES ? (size_t)c->left : BUFFER_BYTES;
+    c->buffer = malloc(c->capacity + 1);
+    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+}
 
 gls_status gls_cursor_init(gls_cursor *c, const char *path, int fd, uint64_t at, uint64_t end)
 {
-    *c = (gls_cursor){.path = path, .fd = fd, .at = at, .end = end, .buffer = malloc(BUFFER_BYTES)};
-    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    *c = (gls_cursor){.path = path, .fd = fd, .at = at, .end = end, .left = end - at};
+    return make_buffer(c);
+}
+
+gls_status gls_cursor_unpack(gls_cursor *c, uint64_t bytes)
+{
+    unpacker *u = calloc(1, sizeof *u);
+    if (!u || inflateInit2(&u->stream, -MAX_WBITS) != Z_OK) {
+        free(u);
+        return gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+    }
+    c->unpacker = u;
+    c->left = bytes;
+    return make_buffer(c);
 }
 
 void gls_cursor_finish(gls_cursor *c)
 {
+    unpacker *u = c->unpacker;
+    if (u) inflateEnd(&u->stream);
+    free(u);
+    if (c->buffer && c->owns_fd) close(c->fd);
     free(c->buffer);
-    c->buffer = NULL;
+    *c = (gls_cursor){.fd = -1};
 }
 
 uint64_t gls_cursor_left(const gls_cursor *c)
 {
-    return c->end - c->at + (c->n - c->next);
+    return c->left + (c->n - c->next);
 }
 
-static gls_status refill(gls_cursor *c)
+/* The next bytes of the file itself. */
+static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
 {
-    uint64_t left = c->end - c->at;
-    size_t bytes = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-    for (c->next = c->n = 0; c->n < bytes;) {
-        ssize_t got = pread(c->fd, c->buffer + c->n, bytes - c->n, (off_t)(c->at + c->n));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", c->path, strerror(errno));
-        if (got == 0) return gls_fail(GLS_ERR_INPUT, "%s: truncated while it was read", c->path);
-        c->n += (size_t)got;
-    }
-    c->at += c->n;
-    c->crc = gls_crc32(c->crc, c->buffer, c->n);
+    gls_status status = gls_regular_read(c->path, c->fd, c->at, data, bytes);
+    if (status == GLS_OK) c->at += bytes;
+    return status;
+}
+
+/* Runs until the output is full or the deflated data end. */
+static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
+{
+    unpacker *u = c->unpacker;
+    u->stream.next_out = data;
+    u->stream.avail_out = (unsigned)bytes;
+    do {
+        if (u->stream.avail_in == 0 && c->at < c->end) {
+            size_t n = c->end - c->at < INPUT_BYTES ? (size_t)(c->end - c->at) : INPUT_BYTES;
+            gls_status status = read_file(c, u->input, n);
+            if (status != GLS_OK) return status;
+            u->stream.next_in = u->input;
+            u->stream.avail_in = (unsigned)n;
+        }
+        int result = inflate(&u->stream, Z_NO_FLUSH);
+        u->ended = result == Z_STREAM_END;
+        if (result == Z_MEM_ERROR) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+        if (u->ended || result != Z_OK) break;
+    } while (u->stream.avail_out > 0);
+    if (u->stream.avail_out > 0) return gls_fail(GLS_ERR_INPUT, "%s: damaged: deflated data end too early", c->path);
+    return GLS_OK;
+}
+
+bool gls_cursor_ends(gls_cursor *c)
+{
+    unpacker *u = c->unpacker;
+    unsigned char more;
+    if (!u || u->ended) return true;
+    return unpack(c, &more, 1) != GLS_OK && u->ended;
+}
+
+gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
+{
+    if (c->n - c->next >= bytes || c->left == 0) return GLS_OK;
+    memmove(c->buffer, c->buffer + c->next, c->n - c->next);
+    c->n -= c->next;
+    c->next = 0;
+    size_t room = c->capacity - c->n, n = c->left < room ? (size_t)c->left : room;
+    gls_status status = c->unpacker ? unpack(c, c->buffer + c->n, n) : read_file(c, c->buffer + c->n, n);
+    if (status != GLS_OK) return status;
+    if (c->checked) c->crc = gls_crc32(c->crc, c->buffer + c->n, n);
+    c->n += n;
+    c->left -= n;
     return GLS_OK;
 }
 
@@ -49,7 +123,7 @@ gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
         return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
     while (bytes > 0) {
         if (c->next == c->n) {
-            gls_status status = refill(c);
+            gls_status status = gls_cursor_fill(c, 1);
             if (status != GLS_OK) return status;
         }
         size_t n = c->n - c->next < bytes ? c->n - c->next : bytes;
@@ -57,6 +131,33 @@ gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
         c->next += n;
         to += n;
         bytes -= n;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes)
+{
+    struct stat info;
+    /* a pipe that nobody writes to must not hold the program */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(*fd);
+        *fd = -1;
+        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file", path);
+    }
+    *bytes = (uint64_t)info.st_size;
+    return GLS_OK;
+}
+
+gls_status gls_regular_read(const char *path, int fd, uint64_t from, void *data, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(fd, (char *)data + done, bytes - done, (off_t)(from + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
+        if (n == 0) return gls_fail(GLS_ERR_INPUT, "%s: truncated: it ends too early", path);
+        done += (size_t)n;
     }
     return GLS_OK;
 }

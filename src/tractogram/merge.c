@@ -2,7 +2,7 @@
  * that made them. */
 #include <glslines/merge.h>
 
-#include "tractogram/reader.h"
+#include "tractogram/shard_read.h"
 #include "tractogram/tractogram.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -21,9 +21,9 @@ typedef struct merge {
     const char *const *paths;
     size_t n;
     const char *output;
-    gls_shard_file *file;        /* of each path */
-    size_t *order;               /* paths by part of the run */
-    gls_tractogram_reader first; /* the head of paths[0], which the others are compared with */
+    gls_shard_file *file;   /* of each path */
+    size_t *order;          /* paths by part of the run */
+    gls_shard_reader first; /* the head of paths[0], which the others are compared with */
     bool half, half_known;
     lengths lengths;
     gls_merge_progress progress;
@@ -77,10 +77,16 @@ static bool same_lines(char *const *a, char *const *b)
     return (!a || !*a) && (!b || !*b);
 }
 
-/* Whether a shard is of the same run as the first one. */
-static gls_status compare(const merge *m, const char *path, const gls_tractogram_reader *r)
+static bool is_half(const gls_shard_reader *r)
 {
-    const gls_tractogram_reader *a = &m->first;
+    return r->info->position_type == GLS_TYPE_FLOAT16;
+}
+
+/* Whether a shard is of the same run as the first one. */
+static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
+{
+    const gls_shard_reader *a = &m->first;
+    const gls_grid *g = &a->info->grid, *h = &r->info->grid;
     const gls_shard *x = &a->file.shard, *y = &r->file.shard;
     const char *first = m->paths[0];
     if (r->file.format != a->file.format)
@@ -94,17 +100,16 @@ static gls_status compare(const merge *m, const char *path, const gls_tractogram
     if (x->total_seeds != y->total_seeds)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first,
                         (unsigned long long)y->total_seeds, (unsigned long long)x->total_seeds);
-    if (memcmp(a->grid.dim, r->grid.dim, sizeof a->grid.dim) != 0 ||
-        memcmp(a->grid.affine, r->grid.affine, sizeof a->grid.affine) != 0 ||
-        memcmp(a->grid.voxel_size, r->grid.voxel_size, sizeof a->grid.voxel_size) != 0)
+    if (memcmp(g->dim, h->dim, sizeof g->dim) != 0 || memcmp(g->affine, h->affine, sizeof g->affine) != 0 ||
+        memcmp(g->voxel_size, h->voxel_size, sizeof g->voxel_size) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
     if (x->inputs != y->inputs)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
     if (x->parameters != y->parameters)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
-    if (!same_lines(a->header_lines, r->header_lines))
+    if (!same_lines(a->reader->lines, r->reader->lines))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
-    if (r->file.n_streamlines > 0 && m->half_known && m->half != r->half)
+    if (r->file.n_streamlines > 0 && m->half_known && m->half != is_half(r))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
                         path);
     return GLS_OK;
@@ -112,18 +117,18 @@ static gls_status compare(const merge *m, const char *path, const gls_tractogram
 
 static gls_status read_head(merge *m, size_t i)
 {
-    gls_tractogram_reader r;
-    gls_status status = gls_tractogram_reader_open(m->paths[i], &r);
+    gls_shard_reader r;
+    gls_status status = gls_shard_reader_open(m->paths[i], &r);
     if (status != GLS_OK) return status;
     if (i == 0) m->first = r;
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
     if (i > 0) status = compare(m, m->paths[i], &r);
     if (r.file.n_streamlines > 0) {
-        m->half = r.half;
+        m->half = is_half(&r);
         m->half_known = true;
     }
-    if (i > 0) gls_tractogram_reader_close(&r);
+    if (i > 0) gls_shard_reader_close(&r);
     return status;
 }
 
@@ -167,9 +172,9 @@ static gls_status sort(merge *m)
 
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
-    gls_tractogram_reader r;
+    gls_shard_reader r;
     gls_streamlines lines = {.n = 1};
-    gls_status status = gls_tractogram_reader_open(m->paths[i], &r);
+    gls_status status = gls_shard_reader_open(m->paths[i], &r);
     if (status != GLS_OK) return status;
     /* the file may have been replaced since its head was read */
     if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
@@ -177,33 +182,37 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
     if (status == GLS_OK) status = compare(m, m->paths[i], &r);
     while (status == GLS_OK && lines.n > 0) {
-        status = gls_tractogram_reader_next(&r, &lines);
+        status = gls_shard_reader_next(&r, &lines);
         if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
         if (status == GLS_OK) status = lengths_add(&m->lengths, &lines);
-        double part = r.file.n_streamlines > 0 ? (double)r.lines_read / (double)r.file.n_streamlines : 1;
+        double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
         if (status == GLS_OK && m->progress &&
             !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))
             status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     }
     m->bytes_done += r.file.bytes;
-    gls_tractogram_reader_close(&r);
+    gls_shard_reader_close(&r);
     return status;
 }
 
 static gls_status write_output(merge *m, bool overwrite)
 {
+    static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     gls_tractogram_writer *writer = NULL;
     gls_tractogram_options options = gls_tractogram_options_default();
     options.half_precision = m->half;
     options.overwrite = overwrite;
-    options.header_lines = (const char *const *)m->first.header_lines;
-    gls_status status =
-        gls_tractogram_writer_create(m->output, m->first.file.format, &m->first.grid, &options, &writer);
+    options.header_lines = (const char *const *)m->first.reader->lines;
+    gls_grid grid = m->first.info->grid;
+    gls_status status = GLS_OK;
+    if (m->first.file.format == GLS_FORMAT_TCK) /* has none, and its writer needs none */
+        status = gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, unit);
+    if (status == GLS_OK)
+        status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
     if (status != GLS_OK) return status;
-    if (m->first.file.format == GLS_FORMAT_TRK) {
-        memcpy(writer->grid.voxel_size, m->first.grid.voxel_size, sizeof writer->grid.voxel_size);
-        writer->seeds_in_world = true;
-    }
+    /* so that bytes stay as they are: computed from the rounded affine, voxel sizes may differ in the last bit */
+    memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
+    writer->in_stored_space = true;
     for (uint32_t k = 0; k < m->file[0].shard.count && status == GLS_OK; k++)
         status = copy_shard(m, m->order[k], writer);
     if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
@@ -232,7 +241,7 @@ gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *
     if (status == GLS_OK) status = sort(&m);
     if (status == GLS_OK) status = write_output(&m, overwrite);
     if (status == GLS_OK && result) *result = lengths_result(&m.lengths);
-    gls_tractogram_reader_close(&m.first);
+    gls_shard_reader_close(&m.first);
     free(m.lengths.bin);
     free(m.order);
     free(m.file);

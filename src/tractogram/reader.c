@@ -1,152 +1,300 @@
+/* Opens tractograms of every format by their content, and hands on their streamlines. */
 #include "tractogram/reader.h"
-#include "util/status.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/status.h"
+
+#define MEMORY ((size_t)64 << 20) /* of the values of one kind in one call, where one row is not larger */
+
 static const struct {
-    gls_status (*open)(gls_tractogram_reader *reader);
-    gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
+    const char *name, *start; /* the first bytes of such a file */
+    const gls_reader_driver *driver;
 } formats[] = {
-    [GLS_FORMAT_TRX] = {gls_trx_reader_open, gls_trx_reader_next},
-    [GLS_FORMAT_TRK] = {gls_trk_reader_open, gls_trk_reader_next},
-    [GLS_FORMAT_TCK] = {gls_tck_reader_open, gls_tck_reader_next},
+    [GLS_FORMAT_TRX] = {"TRX", "PK", &gls_trx_reader},
+    [GLS_FORMAT_TRK] = {"TRK", "TRACK", &gls_trk_reader},
+    [GLS_FORMAT_TCK] = {"TCK", "mrtrix tracks", &gls_tck_reader},
+    [GLS_FORMAT_VTK] = {"VTK", "# vtk DataFile", &gls_vtk_reader},
 };
+#define N_FORMATS (sizeof formats / sizeof *formats)
+
+const char *gls_tractogram_format_name(gls_tractogram_format format)
+{
+    return (size_t)format < N_FORMATS ? formats[format].name : "unknown";
+}
+
+gls_tractogram_read_options gls_tractogram_read_options_default(void)
+{
+    return (gls_tractogram_read_options){.reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
+}
 
 gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s", r->path, what);
 }
 
-gls_status gls_reader_no_shard(const gls_tractogram_reader *r)
+gls_status gls_reader_no_memory(const gls_tractogram_reader *r)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: is no shard: it was not written by 'glslines track --shard'", r->path);
+    return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
+}
+
+gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *data, size_t bytes)
+{
+    return gls_regular_read(r->path, r->fd, from, data, bytes);
+}
+
+void gls_swap_bytes(void *data, size_t n, size_t bytes)
+{
+    unsigned char *p = data;
+    for (size_t i = 0; i < n; i++, p += bytes)
+        for (size_t k = 0; k < bytes / 2; k++) {
+            unsigned char c = p[k];
+            p[k] = p[bytes - 1 - k];
+            p[bytes - 1 - k] = c;
+        }
+}
+
+gls_status gls_reader_add_column(gls_tractogram_reader *r, gls_reader_columns *columns, const char *name, gls_type type,
+                                 uint32_t components)
+{
+    const size_t n = columns->n;
+    if (gls_column_find(columns->shown, n, name))
+        return gls_fail(GLS_ERR_INPUT, "%s: has two columns named %s", r->path, name);
+    gls_column *shown = realloc(columns->shown, (n + 1) * sizeof *shown);
+    if (shown) columns->shown = shown;
+    gls_column *filled = realloc(columns->filled, (n + 1) * sizeof *filled);
+    if (filled) columns->filled = filled;
+    char *copy = strdup(name);
+    if (!shown || !filled || !copy) {
+        free(copy);
+        return gls_reader_no_memory(r);
+    }
+    shown[n] = filled[n] = (gls_column){copy, type, components, NULL};
+    columns->n++;
+    return GLS_OK;
+}
+
+gls_status gls_reader_add_header(gls_tractogram_reader *r, const char *key, const char *value)
+{
+    gls_tractogram_info *info = &r->info;
+    for (size_t i = 0; i < info->n_header; i++) {
+        if (strcmp(r->header[i].key, key) != 0) continue;
+        size_t n = strlen(r->header[i].value);
+        char *joined = realloc((char *)r->header[i].value, n + strlen(value) + 2);
+        if (!joined) return gls_reader_no_memory(r);
+        joined[n] = '\n';
+        strcpy(joined + n + 1, value);
+        r->header[i].value = joined;
+        return GLS_OK;
+    }
+    gls_header_field *header = realloc(r->header, (info->n_header + 1) * sizeof *header);
+    if (!header) return gls_reader_no_memory(r);
+    r->header = header;
+    info->header = header;
+    header[info->n_header] = (gls_header_field){strdup(key), strdup(value)};
+    return header[info->n_header].key && header[info->n_header++].value ? GLS_OK : gls_reader_no_memory(r);
+}
+
+static size_t row_bytes(const gls_reader_columns *columns)
+{
+    size_t bytes = 0;
+    for (size_t k = 0; k < columns->n; k++) bytes += gls_column_row_bytes(&columns->shown[k]);
+    return bytes;
+}
+
+static size_t limit(size_t most, size_t bytes)
+{
+    size_t rows = MEMORY / bytes;
+    return rows < 1 ? 1 : rows < most ? rows : most;
 }
 
 gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
 {
     if (n <= r->point_capacity) return GLS_OK;
-    size_t capacity = r->point_capacity < GLS_READER_POINTS ? GLS_READER_POINTS : r->point_capacity;
-    while (capacity < n) capacity += capacity / 2;
+    size_t capacity = r->point_capacity;
+    while (capacity < n) capacity += capacity / 2 + 256;
     float(*point)[3] = realloc(r->point, capacity * sizeof *point);
-    if (point) r->point = point;
-    uint16_t *halves = r->half ? realloc(r->halves, capacity * 3 * sizeof *halves) : NULL;
-    if (halves) r->halves = halves;
-    if (!point || (r->half && !halves))
+    bool ok = point != NULL;
+    if (ok) r->point = point;
+    for (size_t k = 0; k < r->dpv.n && ok; k++) {
+        gls_column *c = &r->dpv.filled[k];
+        void *data = realloc((void *)c->data, capacity * gls_column_row_bytes(c));
+        ok = data != NULL;
+        if (ok) c->data = data;
+    }
+    if (!ok)
         return gls_fail(GLS_ERR_MEMORY, "%s: no memory for a streamline of %llu points", r->path,
                         (unsigned long long)n);
     r->point_capacity = capacity;
     return GLS_OK;
 }
 
-gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *data, size_t bytes)
+/* Memory for what one call reads. */
+static gls_status prepare(gls_tractogram_reader *r)
 {
-    if (from > r->file.bytes || bytes > r->file.bytes - from)
-        return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes", r->path, (unsigned long long)r->file.bytes);
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(r->fd, (char *)data + done, bytes - done, (off_t)(from + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", r->path, n < 0 ? strerror(errno) : "it is truncated");
-        done += (size_t)n;
+    gls_tractogram_info *info = &r->info;
+    info->n_dps = r->dps.n;
+    info->n_dpv = r->dpv.n;
+    info->n_groups = r->group.n;
+    info->dps = r->dps.shown;
+    info->dpv = r->dpv.shown;
+    info->group = r->group.shown;
+    info->group_size = r->group_size;
+    info->dpg = r->dpg;
+    r->max_lines = limit(GLS_READER_LINES, 8 + row_bytes(&r->dps) + row_bytes(&r->group));
+    r->max_points = limit(GLS_READER_POINTS, 12 + row_bytes(&r->dpv));
+    r->line_offset = calloc(r->max_lines + 1, sizeof *r->line_offset);
+    if (!r->line_offset) return gls_reader_no_memory(r);
+    gls_reader_columns *kinds[] = {&r->dps, &r->group};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < kinds[i]->n; k++) {
+            gls_column *c = &kinds[i]->filled[k];
+            c->data = calloc(r->max_lines, gls_column_row_bytes(c));
+            if (!c->data) return gls_reader_no_memory(r);
+        }
+    return gls_reader_reserve(r, 1);
+}
+
+/* The format of an open file. */
+static gls_status recognise(gls_tractogram_reader *r)
+{
+    char start[16] = "";
+    if (r->info.bytes < sizeof start)
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes are no tractogram", r->path,
+                        (unsigned long long)r->info.bytes);
+    gls_status status = gls_reader_head(r, 0, start, sizeof start);
+    for (size_t f = 0; f < N_FORMATS && status == GLS_OK; f++) {
+        size_t n = strlen(formats[f].start);
+        if (memcmp(start, formats[f].start, n) != 0) continue;
+        r->info.format = (gls_tractogram_format)f;
+        r->driver = formats[f].driver;
+        return GLS_OK;
     }
-    return GLS_OK;
+    return status != GLS_OK ? status : gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", r->path);
 }
 
-gls_status gls_reader_finish_data(gls_tractogram_reader *r)
+gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
+                                      gls_tractogram_reader **reader)
 {
-    if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "data behind the last streamline");
-    if (r->data.crc != r->crc) return gls_reader_damaged(r, "its data do not have the checksum in its header");
-    return GLS_OK;
-}
-
-gls_status gls_tractogram_reader_open(const char *path, gls_tractogram_reader *r)
-{
+    GLS_REQUIRE(path && reader);
     struct stat info;
-    *r = (gls_tractogram_reader){.path = path, .fd = -1};
-    gls_status status = gls_tractogram_format_parse(path, &r->file.format);
-    if (status != GLS_OK) return status;
-    /* a pipe that nobody writes to must not hold the program */
-    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (r->fd < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    if (fstat(r->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: is not a regular file", path);
-        goto fail;
+    gls_tractogram_reader *r = calloc(1, sizeof *r);
+    if (!r) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    r->fd = -1;
+    r->path = strdup(path);
+    r->options = options ? *options : gls_tractogram_read_options_default();
+    gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    if (status == GLS_OK && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        r->driver = &gls_trx_reader;
+        r->info.format = GLS_FORMAT_TRX;
+    } else if (status == GLS_OK) {
+        status = gls_regular_open(path, &r->fd, &r->info.bytes);
+        if (status == GLS_OK) status = recognise(r);
     }
-    r->file.bytes = (uint64_t)info.st_size;
-    r->line_offset = calloc(GLS_READER_LINES + 1, sizeof *r->line_offset);
-    r->seed_index = malloc(GLS_READER_LINES * sizeof *r->seed_index);
-    r->seed = malloc(GLS_READER_LINES * sizeof *r->seed);
-    if (!r->line_offset || !r->seed_index || !r->seed) {
-        status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-        goto fail;
-    }
-    status = formats[r->file.format].open(r);
-    if (status == GLS_OK) status = gls_reader_reserve(r, 1);
-    if (status == GLS_OK) return GLS_OK;
-fail:
-    gls_tractogram_reader_close(r);
+    if (status == GLS_OK) status = r->driver->open(r);
+    if (status == GLS_OK) status = prepare(r);
+    if (status == GLS_OK)
+        *reader = r;
+    else
+        gls_tractogram_reader_close(r);
     return status;
+}
+
+const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *r)
+{
+    return &r->info;
+}
+
+static void free_columns(gls_reader_columns *columns)
+{
+    for (size_t k = 0; k < columns->n; k++) {
+        free((void *)columns->filled[k].data);
+        free((void *)columns->filled[k].name);
+    }
+    free(columns->shown);
+    free(columns->filled);
 }
 
 void gls_tractogram_reader_close(gls_tractogram_reader *r)
 {
-    if (!r->path) return;
-    if (r->fd >= 0) close(r->fd);
-    for (char **line = r->header_lines; line && *line; line++) free(*line);
-    free(r->header_lines);
+    if (!r) return;
+    if (r->driver) r->driver->close(r);
     gls_cursor_finish(&r->data);
-    for (int i = 0; i < TRX_N_ARRAYS; i++) gls_cursor_finish(&r->array[i]);
+    if (r->fd >= 0) close(r->fd);
+    free_columns(&r->dps);
+    free_columns(&r->dpv);
+    free_columns(&r->group);
+    for (size_t i = 0; i < r->info.n_dpg; i++) {
+        free((void *)r->dpg[i].group);
+        free((void *)r->dpg[i].column.name);
+        free((void *)r->dpg[i].column.data);
+    }
+    for (size_t i = 0; i < r->info.n_header; i++) {
+        free((void *)r->header[i].key);
+        free((void *)r->header[i].value);
+    }
+    for (size_t i = 0; i < r->n_lines; i++) free(r->lines[i]);
+    free(r->lines);
+    free(r->header);
+    free(r->dpg);
+    free(r->group_size);
     free(r->line_offset);
-    free(r->seed_index);
-    free(r->seed);
     free(r->point);
-    free(r->halves);
-    *r = (gls_tractogram_reader){.path = NULL};
+    free(r->path);
+    free(r);
 }
 
-/* Streamlines stand in the order of seeds, and seeds are those of the shard. TRK rounds indices above 2^24, so only
- * their order holds there. */
-static gls_status check_seeds(gls_tractogram_reader *r, size_t n)
+static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
 {
-    const gls_shard *shard = &r->file.shard;
-    bool exact = r->file.format == GLS_FORMAT_TRX || shard->total_seeds <= UINT64_C(1) << 24;
-    if (shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files hold their low 32 bits only */
-    for (size_t i = 0; i < n; i++) {
-        uint32_t seed = r->seed_index[i];
-        if (seed < r->last_seed) return gls_reader_damaged(r, "its streamlines are not in the order of seeds");
-        if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
-            return gls_reader_damaged(r, "a seed of another shard");
-        r->last_seed = seed;
-    }
-    return GLS_OK;
+    const float *x = r->point[0];
+    size_t end = 3 * (size_t)r->line_offset[n], at = 0, line = 0;
+    float sum = 0;
+    for (size_t i = 0; i < end; i++) sum += x[i] * 0.0f; /* NaN if one is not finite */
+    if (sum == 0) return GLS_OK;
+    while (isfinite(x[at])) at++;
+    while (r->line_offset[line + 1] <= at / 3) line++;
+    return gls_fail(GLS_ERR_INPUT, "%s: a point of streamline %llu is not finite", r->path,
+                    (unsigned long long)(r->lines_read + line));
 }
 
 gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines *lines)
 {
+    GLS_REQUIRE(r && lines);
     size_t n = 0;
-    gls_status status = formats[r->file.format].next(r, &n);
-    if (status == GLS_OK && n > 0 && r->has_seed_index) status = check_seeds(r, n);
+    r->line_offset[0] = 0;
+    gls_status status = r->driver->next(r, &n);
+    if (status == GLS_OK && !r->options.allow_invalid) status = check_finite(r, n);
     if (status != GLS_OK) return status;
     r->lines_read += n;
     r->points_read += r->line_offset[n];
-    *lines = (gls_streamlines){.n = n, .offset = r->line_offset, .point = (const float(*)[3])r->point};
-    if (r->has_seed_index) lines->seed_index = r->seed_index;
-    if (r->has_seed) lines->seed = (const float(*)[3])r->seed;
+    *lines = (gls_streamlines){.n = n,
+                               .offset = r->line_offset,
+                               .point = (const float(*)[3])r->point,
+                               .n_dps = r->dps.n,
+                               .n_dpv = r->dpv.n,
+                               .n_groups = r->group.n,
+                               .dps = r->dps.filled,
+                               .dpv = r->dpv.filled,
+                               .group = r->group.filled};
     return GLS_OK;
 }
 
-gls_status gls_shard_file_read(const char *path, gls_shard_file *file)
+gls_status gls_tractogram_pump(gls_tractogram_reader *r, const gls_sink *sink, gls_tractogram_progress progress,
+                               void *user)
 {
-    GLS_REQUIRE(path && file);
-    gls_tractogram_reader reader;
-    gls_status status = gls_tractogram_reader_open(path, &reader);
-    if (status != GLS_OK) return status;
-    *file = reader.file;
-    gls_tractogram_reader_close(&reader);
-    return GLS_OK;
+    GLS_REQUIRE(r && sink && sink->append);
+    gls_streamlines lines = {.n = 1};
+    gls_status status = GLS_OK;
+    while (status == GLS_OK && lines.n > 0) {
+        status = gls_tractogram_reader_next(r, &lines);
+        if (status == GLS_OK && lines.n > 0) status = gls_sink_append(sink, &lines);
+        if (status == GLS_OK && progress && !progress(user, lines.n > 0 ? r->done : 1))
+            status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    }
+    return status;
 }

@@ -1,70 +1,67 @@
-/* Reads shards: tractograms as the writers here write them, and no others. Everything is checked: what a file says
- * about itself, every streamline, checksums.
- */
+/* What the readers of the formats share. */
 #ifndef GLS_TRACTOGRAM_READER_H
 #define GLS_TRACTOGRAM_READER_H
 
 #include "tractogram/cursor.h"
-#include "tractogram/zip.h"
-#include <glslines/merge.h>
+#include <glslines/tractogram.h>
 
-/* Arrays of a TRX file. */
-enum { TRX_POSITIONS, TRX_OFFSETS, TRX_SEEDS, TRX_SEED_INDEX, TRX_N_ARRAYS };
-
-typedef struct gls_tractogram_reader {
-    const char *path; /* borrowed */
-    int fd;
-    gls_shard_file file;
-    gls_grid grid; /* TCK has none: a single voxel */
-    bool half;     /* TRX positions as float16; false without streamlines */
-    bool has_seed, has_seed_index;
-    char **header_lines; /* TCK, NULL-terminated, else NULL */
-    uint64_t n_points;   /* TRX: as its header says */
-    uint64_t lines_read, points_read;
-    uint32_t last_seed; /* index; those of a file never fall */
-    uint32_t crc;       /* TRK and TCK: of the data, as noted in the header */
-    gls_cursor data;    /* TRK and TCK: all behind the header */
-    gls_cursor array[TRX_N_ARRAYS];
-    uint32_t array_crc[TRX_N_ARRAYS];
-    uint64_t offset; /* TRX: the last one read */
-    bool wide;       /* TRX: offsets are uint64 */
-    /* streamlines read last */
-    uint64_t *line_offset;
-    uint32_t *seed_index;
-    float (*seed)[3];
-    float (*point)[3];
-    size_t point_capacity;
-    uint16_t *halves; /* as many values as point */
-} gls_tractogram_reader;
-
-/* Opens and checks the head; the format is known by the suffix. On failure reader is as after close. */
-gls_status gls_tractogram_reader_open(const char *path, gls_tractogram_reader *reader);
-/* Accepts a zeroed reader and one that was closed. */
-void gls_tractogram_reader_close(gls_tractogram_reader *reader);
-/* The next streamlines, which stay valid until the next call. Seeds are in world mm in every format. None are left if
- * lines->n is 0, which is told only after all checks. */
-gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *lines);
-
-/* One format. next stores streamlines into the reader's arrays and their number, 0 at the end; add_point grows the
- * array of points. */
 #define GLS_READER_LINES 16384              /* at most, in one call */
 #define GLS_READER_POINTS ((size_t)1 << 17) /* after which a call ends */
-gls_status gls_trx_reader_open(gls_tractogram_reader *reader);
-gls_status gls_trx_reader_next(gls_tractogram_reader *reader, size_t *n);
-gls_status gls_trk_reader_open(gls_tractogram_reader *reader);
-gls_status gls_trk_reader_next(gls_tractogram_reader *reader, size_t *n);
-gls_status gls_tck_reader_open(gls_tractogram_reader *reader);
-gls_status gls_tck_reader_next(gls_tractogram_reader *reader, size_t *n);
 
-/* Makes room for n points (TRX with half precision: and their float16 values). */
+/* One format. open reads the header: it sets what info needs and adds columns and header fields. next stores at most
+ * max_lines streamlines into the arrays of the reader and their number in *n, which is 0 at the end only, after all
+ * checks; it stops after max_points. close frees the state, which open may have left unfinished, or NULL. */
+typedef struct gls_reader_driver {
+    gls_status (*open)(gls_tractogram_reader *reader);
+    gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
+    void (*close)(gls_tractogram_reader *reader);
+} gls_reader_driver;
+extern const gls_reader_driver gls_trx_reader, gls_trk_reader, gls_tck_reader, gls_vtk_reader;
+
+/* Columns of one kind: as info shows them, and with the memory for the streamlines read last. */
+typedef struct gls_reader_columns {
+    size_t n;
+    gls_column *shown, *filled;
+} gls_reader_columns;
+
+struct gls_tractogram_reader {
+    const gls_reader_driver *driver;
+    void *state;
+    char *path;
+    int fd; /* -1: a folder */
+    gls_tractogram_read_options options;
+    gls_tractogram_info info;
+    bool in_stored_space; /* TRK: points are handed on as they are in the file; for merging */
+    gls_reader_columns dps, dpv, group;
+    uint64_t *group_size;
+    gls_group_data *dpg;
+    gls_header_field *header;
+    char **lines; /* TCK: header lines as they are, but those of the format itself; NULL-terminated */
+    size_t n_lines;
+    gls_cursor data; /* TRK, TCK, VTK: all behind the header */
+    double done;     /* share of the file, 0 .. 1 */
+    uint64_t lines_read, points_read;
+    /* streamlines read last */
+    size_t max_lines, max_points;
+    uint64_t *line_offset; /* max_lines + 1 */
+    float (*point)[3];
+    size_t point_capacity;
+};
+
+/* Adds a column; its name is copied. GLS_ERR_INPUT if there is one of that name. */
+gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_columns *columns, const char *name,
+                                 gls_type type, uint32_t components);
+/* Adds a field of the header; values of repeated keys are joined. */
+gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key, const char *value);
+/* Makes room for n points and their dpv. */
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
-/* Bytes from .. from + bytes - 1 of the file. */
+/* Bytes from .. of the file. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
 /* "PATH: damaged: WHAT" */
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
-/* "PATH: is no shard ..." */
-gls_status gls_reader_no_shard(const gls_tractogram_reader *reader);
-/* At the end of the data of TRK and TCK: nothing is left, and the checksum is right. */
-gls_status gls_reader_finish_data(gls_tractogram_reader *reader);
+gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
+
+/* Turns n values of so many bytes each (1, 2, 4, 8) round. */
+void gls_swap_bytes(void *data, size_t n, size_t bytes);
 
 #endif

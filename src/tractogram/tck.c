@@ -91,6 +91,12 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return status;
 }
 
+static gls_status define(gls_tractogram_writer *w)
+{
+    for (size_t k = 0; k < w->n_dps + w->n_dpv + w->n_groups; k++) gls_writer_lose(w, k);
+    return GLS_OK;
+}
+
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     static const float separator[3] = {NAN, NAN, NAN};
@@ -122,4 +128,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return status;
 }
 
-const gls_tractogram_driver gls_tck_driver = {create, append, finish, destroy};
+const gls_tractogram_driver gls_tck_driver = {create, define, append, finish, destroy};

@@ -1,3 +1,4 @@
+/* What the writers of all formats have in common. */
 #include "util/crc.h"
 #include "tractogram/tractogram.h"
 #include "util/status.h"
@@ -34,21 +35,7 @@ gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *
 
 gls_tractogram_options gls_tractogram_options_default(void)
 {
-    return (gls_tractogram_options){.half_precision = false, .overwrite = false, .header_lines = NULL, .shard = NULL};
-}
-
-void gls_tractogram_space(gls_tractogram_format format, const gls_grid *grid, double voxel_to_space[3][4])
-{
-    if (format != GLS_FORMAT_TRK) {
-        memcpy(voxel_to_space, grid->affine, sizeof grid->affine);
-        return;
-    }
-    memset(voxel_to_space, 0, sizeof grid->affine);
-    for (int i = 0; i < 3; i++) {
-        double size = (float)grid->voxel_size[i]; /* as the header has it */
-        voxel_to_space[i][i] = size;
-        voxel_to_space[i][3] = 0.5 * size;
-    }
+    return (gls_tractogram_options){.half_precision = false, .overwrite = false};
 }
 
 gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
@@ -88,6 +75,36 @@ static bool all_finite(const float *x, size_t n)
     return sum == 0.0f;
 }
 
+/* Column k of dps, dpv and groups one behind the other. */
+static const gls_column *column_of(const gls_streamlines *s, size_t k)
+{
+    if (k < s->n_dps) return &s->dps[k];
+    k -= s->n_dps;
+    return k < s->n_dpv ? &s->dpv[k] : &s->group[k - s->n_dpv];
+}
+
+static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
+{
+    const size_t n = s->n_dps + s->n_dpv + s->n_groups;
+    w->column = calloc(n + 1, sizeof *w->column);
+    if (!w->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    w->n_dps = s->n_dps;
+    w->n_dpv = s->n_dpv;
+    w->n_groups = s->n_groups;
+    w->defined = true;
+    for (size_t k = 0; k < n; k++) {
+        const gls_column *c = column_of(s, k);
+        if (!c->name || !*c->name || c->components < 1 || gls_type_size(c->type) == 0 ||
+            (k >= s->n_dps + s->n_dpv && (c->type != GLS_TYPE_BOOL || c->components != 1)))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: a column without a name, or of an invalid type", w->output.path);
+        w->column[k] = *c;
+        w->column[k].data = NULL;
+        w->column[k].name = strdup(c->name);
+        if (!w->column[k].name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    }
+    return w->driver->define(w);
+}
+
 static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -97,9 +114,14 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
     }
     if (!all_finite(s->point[0], 3 * (size_t)s->offset[s->n]))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
-    if (w->n_streamlines > 0 && (w->has_seed != (s->seed != NULL) || w->has_seed_index != (s->seed_index != NULL)))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: seeds are given for some streamlines only", w->output.path);
-    return GLS_OK;
+    if (!w->defined) return GLS_OK;
+    bool same = s->n_dps == w->n_dps && s->n_dpv == w->n_dpv && s->n_groups == w->n_groups;
+    for (size_t k = 0; same && k < w->n_dps + w->n_dpv + w->n_groups; k++) {
+        const gls_column *a = &w->column[k], *b = column_of(s, k);
+        same = strcmp(a->name, b->name) == 0 && a->type == b->type && a->components == b->components;
+    }
+    return same ? GLS_OK
+                : gls_fail(GLS_ERR_ARGUMENT, "%s: streamlines with other columns than those before", w->output.path);
 }
 
 gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_streamlines *s)
@@ -109,10 +131,7 @@ gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_stre
     if (s->n == 0) return GLS_OK;
     GLS_REQUIRE(s->offset && s->point && s->offset[0] == 0);
     gls_status status = check(w, s);
-    if (status == GLS_OK && w->n_streamlines == 0) {
-        w->has_seed = s->seed != NULL;
-        w->has_seed_index = s->seed_index != NULL;
-    }
+    if (status == GLS_OK && !w->defined) status = define(w, s);
     if (status == GLS_OK) status = w->driver->append(w, s);
     if (status != GLS_OK) {
         w->failed = status;
@@ -122,6 +141,37 @@ gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_stre
     w->n_streamlines += s->n;
     w->n_points += s->offset[s->n];
     return GLS_OK;
+}
+
+void gls_writer_lose(gls_tractogram_writer *w, size_t column)
+{
+    const char *kind = column < w->n_dps ? "dps" : column < w->n_dps + w->n_dpv ? "dpv" : "group";
+    gls_text_printf(&w->lost, "%s%s %s", w->lost.length > 0 ? ", " : "", kind, w->column[column].name);
+}
+
+const char *gls_tractogram_writer_lost(const gls_tractogram_writer *w)
+{
+    return w->lost.length > 0 ? w->lost.data : NULL;
+}
+
+static gls_status sink_append(void *user, const gls_streamlines *streamlines)
+{
+    return gls_tractogram_writer_append(user, streamlines);
+}
+
+static gls_status sink_finish(void *user)
+{
+    return gls_tractogram_writer_finish(user);
+}
+
+static void sink_abort(void *user)
+{
+    gls_tractogram_writer_abort(user);
+}
+
+gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer)
+{
+    return (gls_sink){sink_append, sink_finish, sink_abort, writer};
 }
 
 gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
@@ -138,6 +188,9 @@ void gls_tractogram_writer_abort(gls_tractogram_writer *w)
     if (!w) return;
     w->driver->destroy(w->state);
     gls_output_discard(&w->output);
+    for (size_t k = 0; w->column && k < w->n_dps + w->n_dpv + w->n_groups; k++) free((void *)w->column[k].name);
+    free(w->column);
+    gls_text_finish(&w->lost);
     free(w);
 }
 

@@ -5,15 +5,17 @@
 #include "tractogram/shard.h"
 #include "util/file.h"
 #include "util/output.h"
+#include "util/text.h"
 #include <glslines/tractogram.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "arrays are written as they lie in memory, and all three formats are little-endian");
 
-/* One format. state is what create made; append gets checked streamlines; finish completes the file, which the caller
- * then commits. */
+/* One format. state is what create made; define learns the columns, before the first append; append gets checked
+ * streamlines; finish completes the file, which the caller then commits. */
 typedef struct gls_tractogram_driver {
     gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
+    gls_status (*define)(gls_tractogram_writer *writer);
     gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
     gls_status (*finish)(gls_tractogram_writer *writer);
     void (*destroy)(void *state); /* accepts NULL */
@@ -29,14 +31,20 @@ struct gls_tractogram_writer {
     gls_output output;
     gls_grid grid;
     bool is_shard;
-    gls_shard shard;     /* if is_shard */
-    bool seeds_in_world; /* TRK: seeds come in world mm, as its property holds them, and not in the space of the points
-                          */
+    gls_shard shard;                  /* if is_shard */
+    bool in_stored_space;             /* TRK: points come as they are in the file; for merging */
     uint64_t n_streamlines, n_points; /* before the present append */
-    bool has_seed, has_seed_index;    /* fixed by the first append that is not empty */
+    /* fixed by the first append that is not empty: dps, dpv, groups one behind the other, without data */
+    bool defined;
+    size_t n_dps, n_dpv, n_groups;
+    gls_column *column;
+    gls_text lost;     /* columns that the format does not hold */
     gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
+
+/* Notes that the format does not hold a column. */
+void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
 
 /* A growing piece of the file that is written when it is full. */
 typedef struct gls_packer {

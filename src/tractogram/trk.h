@@ -1,4 +1,4 @@
-/* The header of TrackVis files, version 2. */
+/* The header of TrackVis files. */
 #ifndef GLS_TRACTOGRAM_TRK_H
 #define GLS_TRACTOGRAM_TRK_H
 
@@ -7,6 +7,7 @@ enum {
     TRK_DIM = 6,
     TRK_VOXEL_SIZE = 12,
     TRK_N_SCALARS = 36,
+    TRK_SCALAR_NAME = 38,
     TRK_N_PROPERTIES = 238,
     TRK_PROPERTY_NAME = 240,
     TRK_VOX_TO_RAS = 440,
@@ -18,6 +19,7 @@ enum {
     TRK_HDR_SIZE = 996,
     TRK_HEADER_BYTES = 1000,
     TRK_NAME_BYTES = 20,
+    TRK_MAX_NAMES = 10,
     TRK_SHARD_BYTES = TRK_VOXEL_ORDER - TRK_SHARD
 };
 

@@ -4,6 +4,7 @@
 #include "util/float16.h"
 #include "tractogram/spool.h"
 #include "tractogram/tractogram.h"
+#include "tractogram/trx_parts.h"
 #include "tractogram/zip.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -16,16 +17,17 @@
 /* Where positions begin: a multiple of 64, so that they are aligned when the file is mapped. */
 #define HEAD_BYTES 1024
 #define BLOCK_BYTES ((size_t)256 << 10)
-
-enum { LENGTHS, SEEDS, SEED_INDEX, N_SPOOLS };
-#define MAX_ENTRIES 5
+#define MAX_NAME 100
 
 typedef struct trx {
     bool half;
-    uint32_t crc; /* of the positions so far */
-    gls_spool spool[N_SPOOLS];
+    uint32_t crc;               /* of the positions so far */
+    gls_spool lengths, *column; /* column: as many as the writer has */
+    size_t n_columns;
+    const gls_group_data *dpg;
+    size_t n_dpg;
     unsigned char *block;
-    gls_zip_entry entry[MAX_ENTRIES];
+    gls_zip_entry *entry;
     size_t n_entries;
     uint64_t position; /* end of the file so far */
 } trx;
@@ -34,7 +36,10 @@ static void destroy(void *state)
 {
     trx *t = state;
     if (!t) return;
-    for (int i = 0; i < N_SPOOLS; i++) gls_spool_finish(&t->spool[i]);
+    gls_spool_finish(&t->lengths);
+    for (size_t k = 0; k < t->n_columns; k++) gls_spool_finish(&t->column[k]);
+    free(t->column);
+    free(t->entry);
     free(t->block);
     free(t);
 }
@@ -53,12 +58,42 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     t->half = options->half_precision;
     t->block = malloc(BLOCK_BYTES);
     if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
-    for (int i = 0; i < N_SPOOLS; i++) {
-        gls_status status = gls_spool_init(&t->spool[i], &w->output);
-        if (status != GLS_OK) return status;
-    }
+    t->dpg = options->dpg;
+    t->n_dpg = options->n_dpg;
+    gls_status status = gls_spool_init(&t->lengths, &w->output);
+    if (status != GLS_OK) return status;
     t->position = HEAD_BYTES;
     return gls_output_write(&w->output, zeros, sizeof zeros);
+}
+
+/* Names of arrays are names of files: FOLDER/NAME[.COMPONENTS].TYPE */
+static bool is_valid_name(const char *name)
+{
+    return *name && strlen(name) <= MAX_NAME && !strpbrk(name, "./\\") && !strpbrk(name, "\"\n");
+}
+
+static const gls_column *find_group(const gls_tractogram_writer *w, const char *name)
+{
+    return gls_column_find(w->column + w->n_dps + w->n_dpv, w->n_groups, name);
+}
+
+static gls_status define(gls_tractogram_writer *w)
+{
+    trx *t = w->state;
+    const size_t n = w->n_dps + w->n_dpv + w->n_groups;
+    t->column = calloc(n + 1, sizeof *t->column);
+    if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    for (size_t k = 0; k < n; k++) {
+        if (!is_valid_name(w->column[k].name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
+        gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
+        if (status != GLS_OK) return status;
+    }
+    for (size_t i = 0; i < t->n_dpg; i++)
+        if (!find_group(w, t->dpg[i].group) || !is_valid_name(t->dpg[i].column.name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot hold data \"%s\" of a group \"%s\"", w->output.path,
+                            t->dpg[i].column.name, t->dpg[i].group);
+    return GLS_OK;
 }
 
 static gls_status put(gls_tractogram_writer *w, const void *data, size_t bytes, uint32_t *crc)
@@ -83,6 +118,30 @@ static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
         if (status != GLS_OK) return status;
     }
     return GLS_OK;
+}
+
+/* Groups are lists of their members. */
+static gls_status append_group(gls_tractogram_writer *w, gls_spool *spool, const unsigned char *member, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        uint32_t id = (uint32_t)(w->n_streamlines + i);
+        if (member[i]) status = gls_spool_append(spool, &id, sizeof id);
+    }
+    return status;
+}
+
+static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines *s)
+{
+    gls_spool *spool = ((trx *)w->state)->column;
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < s->n_dps && status == GLS_OK; k++, spool++)
+        status = gls_spool_append(spool, s->dps[k].data, s->n * gls_column_row_bytes(&s->dps[k]));
+    for (size_t k = 0; k < s->n_dpv && status == GLS_OK; k++, spool++)
+        status = gls_spool_append(spool, s->dpv[k].data, (size_t)s->offset[s->n] * gls_column_row_bytes(&s->dpv[k]));
+    for (size_t k = 0; k < s->n_groups && status == GLS_OK; k++, spool++)
+        status = append_group(w, spool, s->group[k].data, s->n);
+    return status;
 }
 
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
@@ -115,12 +174,9 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
                                 (unsigned long long)points);
             length[i] = (uint32_t)points;
         }
-        status = gls_spool_append(&t->spool[LENGTHS], length, m * sizeof *length);
+        status = gls_spool_append(&t->lengths, length, m * sizeof *length);
     }
-    if (status == GLS_OK && s->seed) status = gls_spool_append(&t->spool[SEEDS], s->seed, s->n * sizeof *s->seed);
-    if (status == GLS_OK && s->seed_index)
-        status = gls_spool_append(&t->spool[SEED_INDEX], s->seed_index, s->n * sizeof *s->seed_index);
-    return status;
+    return status == GLS_OK ? append_columns(w, s) : status;
 }
 
 static gls_zip_entry *add_entry(trx *t, const char *name, uint64_t bytes)
@@ -164,6 +220,38 @@ static gls_status add_spool(gls_tractogram_writer *w, const char *name, gls_spoo
     return status == GLS_OK ? end_entry(w, e) : status;
 }
 
+static void print_name(char name[GLS_ZIP_NAME], const char *folder, const gls_column *c)
+{
+    char components[16] = "";
+    if (c->components > 1) snprintf(components, sizeof components, ".%u", c->components);
+    snprintf(name, GLS_ZIP_NAME, "%.120s/%.*s%s.%s", folder, MAX_NAME, c->name, components, gls_trx_type_name(c->type));
+}
+
+/* The columns, then data of groups. */
+static gls_status add_columns(gls_tractogram_writer *w)
+{
+    trx *t = w->state;
+    gls_status status = GLS_OK;
+    char name[GLS_ZIP_NAME], folder[GLS_ZIP_NAME];
+    for (size_t k = 0; k < t->n_columns && status == GLS_OK; k++) {
+        gls_column c = w->column[k];
+        bool is_group = k >= w->n_dps + w->n_dpv;
+        if (is_group) c.type = GLS_TYPE_UINT32;
+        print_name(name, k < w->n_dps ? "dps" : is_group ? "groups" : "dpv", &c);
+        status = add_spool(w, name, &t->column[k]);
+    }
+    for (size_t i = 0; i < t->n_dpg && status == GLS_OK; i++) {
+        const gls_column *c = &t->dpg[i].column;
+        gls_zip_entry *e;
+        snprintf(folder, sizeof folder, "dpg/%.*s", MAX_NAME, t->dpg[i].group);
+        print_name(name, folder, c);
+        status = begin_entry(w, name, gls_column_row_bytes(c), &e);
+        if (status == GLS_OK) status = put(w, c->data, gls_column_row_bytes(c), &e->crc);
+        if (status == GLS_OK) status = end_entry(w, e);
+    }
+    return status;
+}
+
 /* Running sums of the lengths, the number of points last. */
 static gls_status add_offsets(gls_tractogram_writer *w)
 {
@@ -175,10 +263,10 @@ static gls_status add_offsets(gls_tractogram_writer *w)
     if (!sum) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_zip_entry *e;
     gls_status status = begin_entry(w, wide ? "offsets.uint64" : "offsets.uint32", (w->n_streamlines + 1) * width, &e);
-    if (status == GLS_OK) status = gls_spool_rewind(&t->spool[LENGTHS]);
+    if (status == GLS_OK) status = gls_spool_rewind(&t->lengths);
     for (uint64_t left = w->n_streamlines; left > 0 && status == GLS_OK;) {
         size_t n = left < per_block ? (size_t)left : per_block;
-        status = gls_spool_read(&t->spool[LENGTHS], length, n * sizeof *length);
+        status = gls_spool_read(&t->lengths, length, n * sizeof *length);
         if (status != GLS_OK) break;
         for (size_t i = 0; i < n; i++) {
             sum[i] = total;
@@ -273,6 +361,11 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;
     gls_status status;
+    size_t max_entries = 3 + t->n_columns + t->n_dpg;
+    t->entry = calloc(max_entries, sizeof *t->entry);
+    if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (max_entries > UINT16_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 65535 arrays", w->output.path);
     if (w->n_streamlines == 0) {
         status = finish_empty(w);
     } else {
@@ -282,9 +375,7 @@ static gls_status finish(gls_tractogram_writer *w)
         positions->crc = t->crc;
         status = write_head(w, json, positions);
         if (status == GLS_OK) status = add_offsets(w);
-        if (status == GLS_OK && w->has_seed) status = add_spool(w, "dps/seeds.3.float32", &t->spool[SEEDS]);
-        if (status == GLS_OK && w->has_seed_index)
-            status = add_spool(w, "dps/seed_index.uint32", &t->spool[SEED_INDEX]);
+        if (status == GLS_OK) status = add_columns(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,
                     (unsigned long long)w->n_points);
@@ -293,4 +384,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);
 }
 
-const gls_tractogram_driver gls_trx_driver = {create, append, finish, destroy};
+const gls_tractogram_driver gls_trx_driver = {create, define, append, finish, destroy};

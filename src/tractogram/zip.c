@@ -6,7 +6,7 @@
 
 #define ZIP64_LIMIT 0x7fffffffu
 #define DOS_DATE 0x0021 /* 1 January 1980: the same run gives the same bytes */
-#define CENTRAL_MAX (46 + 64 + 28)
+#define CENTRAL_MAX (46 + GLS_ZIP_NAME + 28)
 
 /* Little-endian fields written one after the other. */
 typedef struct bytes {

@@ -5,15 +5,17 @@
 #include "util/file.h"
 #include "util/output.h"
 
+#define GLS_ZIP_NAME 256
+
 /* One entry: a local header at offset, its data right behind. */
 typedef struct gls_zip_entry {
-    char name[64]; /* ASCII */
+    char name[GLS_ZIP_NAME]; /* ASCII */
     uint32_t crc;
     uint64_t bytes;
     uint64_t offset;
 } gls_zip_entry;
 
-#define GLS_ZIP_LOCAL_MAX (30 + 64 + 20)
+#define GLS_ZIP_LOCAL_MAX (30 + GLS_ZIP_NAME + 20)
 
 /* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none: Python's rule,
  * on which readers rely that compute where the data begin. */
@@ -24,9 +26,20 @@ size_t gls_zip_local(const gls_zip_entry *entry, unsigned char *to);
  * so far. */
 gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size_t n, uint64_t position);
 
-/* The inverse: the entries of an archive of this form in a file of so many bytes, in the order of their offsets, max at
- * most. GLS_ERR_INPUT if it is of any other form: truncated, entries compressed, gaps, headers that contradict each
- * other. */
-gls_status gls_zip_read(const char *path, int fd, uint64_t bytes, gls_zip_entry *entries, size_t max, size_t *n);
+/* An entry of an archive that is read. */
+typedef struct gls_zip_item {
+    char *name;
+    uint64_t at;            /* of its data in the file */
+    uint64_t packed, bytes; /* in the file, and unpacked; equal unless deflated */
+    bool deflated;
+    uint32_t crc; /* of the unpacked data */
+} gls_zip_item;
+
+/* The entries of an archive of any program, in the order of its directory, to be freed by gls_zip_free(). Sizes are
+ * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, packed by other methods than deflate.
+ */
+gls_status gls_zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n);
+/* Accepts NULL. */
+void gls_zip_free(gls_zip_item *items, size_t n);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static _Thread_local char last_error[1024];
 
@@ -40,6 +41,11 @@ const char *gls_status_name(gls_status status)
     case GLS_ERR_LOST: return "device lost";
     }
     return "unknown error";
+}
+
+void gls_free(void *array)
+{
+    free(array);
 }
 
 const char *gls_version(void)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of glslines bench: bench.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3; peers are replaced by programs of our own.
+# Tests of glslines bench: bench.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
 set -u
 tool=$1
 work=$2
@@ -43,7 +43,6 @@ expect 2 --repeat --repeat 0
 expect 2 --nseeds --nseeds 0
 expect 2 csd --model csd --dg boot,prob
 expect 2 --sh-order --sh-order 5
-expect 2 --with-mrtrix --dg boot --with-mrtrix
 expect 5 no-such-device --device no-such-device --json out.json
 echo kept > there.json
 expect 4 there.json --json there.json
@@ -94,43 +93,6 @@ python3 -c 'import json; r = json.load(open("out.json")); assert not r["file_wri
 if [ "$("$tool" devices --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["subgroup_size"])')" -eq 0 ]; then
     expect 7 subgroup --mapping subgroup --dg prob --shape 18x20x18 --nseeds 10 --no-ceilings -q
 fi
-
-# peers that are missing, and ones that answer
-GLSLINES_PYTHON="$work/no-python" expect 7 no-python --with-dipy --dg prob
-GLSLINES_SHARE_DIR="$work/bin" expect 7 bench_dipy.py --with-dipy --dg prob
-printf '#!/bin/sh\necho "no module of that name" >&2\nexit 1\n' > bin/python-without
-cat > bin/python-with << 'END'
-#!/bin/sh
-[ "$2" != --check ] || { echo 9.9; exit; }
-cd "$2" || exit 1
-for file in job.json dwi.nii gradients.txt stop.nii seeds.txt sphere.txt sh.nii; do [ -s $file ] || { echo "no $file" >&2; exit 1; }; done
-[ "$(wc -l < seeds.txt)" -eq 40 ] && [ "$(wc -l < gradients.txt)" -eq 160 ] && [ "$(wc -l < sphere.txt)" -eq 362 ] || { echo "wrong counts" >&2; exit 1; }
-echo '{"results": [{"name": "LocalTracking", "dg": "boot", "threads": 1, "seeds": 40, "streamlines": 50, "points": 1000, "seconds": 2.0}]}'
-END
-cat > bin/tckgen << 'END'
-#!/bin/sh
-[ "$1" != -version ] || { echo "== tckgen 8.7.6 =="; exit; }
-[ -s "$1" ] || exit 1
-printf 'mrtrix tracks\ndatatype: Float32LE\ncount: 3\nfile: . 80\nEND\n' > "$2"
-truncate -s $((80 + 12 * 104)) "$2"
-END
-chmod +x bin/*
-GLSLINES_PYTHON="$work/bin/python-without" expect 7 "no module of that name" --with-dipy --dg prob
-# shellcheck disable=SC2086
-PATH="$work/bin:$PATH" GLSLINES_PYTHON="$work/bin/python-with" expect 0 "" $small --dg boot,prob --no-ceilings --with-dipy --with-mrtrix --peer-seconds 0.1
-cat > peers.py <<'END'
-import json
-record = json.load(open("out.json"))
-dipy, mrtrix = record["peers"][0], record["peers"][1]
-assert (dipy["program"], dipy["version"], dipy["points_per_second"], dipy["dg"]) == ("DIPY", "9.9", 500, "boot"), dipy
-assert (mrtrix["program"], mrtrix["version"], mrtrix["streamlines"], mrtrix["points"], mrtrix["threads"]) == ("MRtrix3", "8.7.6", 3, 100, 2), mrtrix
-assert record["mrtrix_cutoff"] > 0
-END
-python3 peers.py 2> stderr || note "the peers' figures"
-grep -q '^DIPY LocalTracking .* x (' stdout || note "no ratio to DIPY"
-printf '#!/bin/sh\n[ "$2" = --check ] && echo 9.9 && exit\nexit 3\n' > bin/python-with
-# shellcheck disable=SC2086
-GLSLINES_PYTHON="$work/bin/python-with" expect 1 "status 3" $small --dg boot --no-ceilings --with-dipy
 
 # a signal leaves nothing
 "$tool" bench --dg ptt --shape 40x52x38 --nseeds 5000 --no-ceilings > stdout 2> stderr &

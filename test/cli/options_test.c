@@ -13,7 +13,8 @@
 #include "cmd/commands.h"
 #include "cmd/exit.h"
 #include "cmd/options.h"
-#include "cmd/text.h"
+#include "util/format.h"
+#include "util/parse.h"
 
 typedef struct values {
     cmd_common common;
@@ -238,14 +239,14 @@ static void defaults_and_ranges_read_well(void **state)
     assert_string_equal(text, "more than 0 and at most 90 degrees");
     cmd_range_text(&table[2], text, sizeof text);
     assert_string_equal(text, "");
-    assert_string_equal(cmd_text_count(1234567, text, sizeof text), "1,234,567");
-    assert_string_equal(cmd_text_count(0, text, sizeof text), "0");
-    assert_string_equal(cmd_text_bytes(999, text, sizeof text), "999 bytes");
-    assert_string_equal(cmd_text_bytes(73200000, text, sizeof text), "73.2 MB");
-    assert_string_equal(cmd_text_duration(3725, text, sizeof text), "1:02:05");
-    assert_string_equal(cmd_text_double(0.1, text, sizeof text), "0.1");
-    assert_string_equal(cmd_text_double(-0.0, text, sizeof text), "0");
-    assert_true(strtod(cmd_text_double(1.0 / 3, text, sizeof text), NULL) == 1.0 / 3);
+    assert_string_equal(gls_format_count(1234567, text, sizeof text), "1,234,567");
+    assert_string_equal(gls_format_count(0, text, sizeof text), "0");
+    assert_string_equal(gls_format_bytes(999, text, sizeof text), "999 bytes");
+    assert_string_equal(gls_format_bytes(73200000, text, sizeof text), "73.2 MB");
+    assert_string_equal(gls_format_duration(3725, text, sizeof text), "1:02:05");
+    assert_string_equal(gls_format_double(0.1, text, sizeof text), "0.1");
+    assert_string_equal(gls_format_double(-0.0, text, sizeof text), "0");
+    assert_true(strtod(gls_format_double(1.0 / 3, text, sizeof text), NULL) == 1.0 / 3);
 }
 
 /* One mistake in a table is one confused user. */

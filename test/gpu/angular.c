@@ -73,7 +73,6 @@ static gls_track_params params_of(gls_direction_getter dg, double weight)
 
 static void run(const field *f, const gls_track_params *p, size_t n_seeds, collection *c)
 {
-    const double space[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     double(*point)[3] = malloc(n_seeds * sizeof *point);
     for (size_t i = 0; i < n_seeds; i++)
         for (int a = 0; a < 3; a++) point[i][a] = SIDE / 2;
@@ -84,7 +83,7 @@ static void run(const field *f, const gls_track_params *p, size_t n_seeds, colle
     assert_ok(gls_seeds_create_list((const double(*)[3])point, n_seeds, false, &f->stop->grid, &seeds));
     assert_ok(gls_tracker_create(device, p, &input, &t));
     *c = (collection){.sound = true};
-    assert_ok(gls_tracker_run(t, seeds, space, collect, c, NULL, NULL, &result));
+    assert_ok(run_in_voxels(t, seeds, c, NULL, NULL, &result));
     assert_true(c->sound);
     gls_tracker_destroy(t);
     gls_seeds_destroy(seeds);

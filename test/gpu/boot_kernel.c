@@ -135,10 +135,11 @@ static void check_model(gls_qball_model model, int order)
     ref_init(&r, &phantom, qball, &params);
     double fetch = fetch_tolerance(device, t->model.field.plan.textures.size), bound = 30 * fetch;
     for (int measured = 1; measured >= 0; measured--) {
-        gls_kernel *first = t->first_sample;
-        if (!measured) t->first_sample = NULL; /* pass 1 draws a sample then, as it does with GLS_BOOT_START_SAMPLE */
+        gls_kernel *first = t->kernels.first_sample;
+        if (!measured)
+            t->kernels.first_sample = NULL; /* pass 1 draws a sample then, as it does with GLS_BOOT_START_SAMPLE */
         run_initial(t, &got);
-        t->first_sample = first;
+        t->kernels.first_sample = first;
         comparison c = compare(&r, &got, measured);
         print_message("%s order %d, %s: coefficients %.2g (allowed %.2g), directions of %zu of %d seeds differ, %.2f a "
                       "seed; compiled in %.1f s\n",

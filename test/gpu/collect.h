@@ -5,6 +5,8 @@
 #include <glslines/track.h>
 
 #include "gpu.h"
+#include "lines.h"
+#include "track/run/state.h"
 
 typedef struct collection {
     size_t n, n_points, calls;
@@ -28,12 +30,14 @@ static inline gls_status fail_here(gls_status status)
 static inline gls_status collect(void *user, const gls_streamlines *s)
 {
     collection *c = user;
+    const uint32_t *seed_index = seed_index_of(s);
+    const float(*seed)[3] = seed_of(s);
     if (++c->calls == c->fail_at) return fail_here(c->fail_with);
-    c->sound = c->sound && s->n > 0 && s->offset[0] == 0;
+    c->sound = c->sound && s->n > 0 && s->offset[0] == 0 && seed_index && seed;
+    if (!c->sound) return GLS_OK;
     for (size_t i = 0; i < s->n; i++) {
         c->sound = c->sound && s->offset[i + 1] > s->offset[i];
-        if (c->n + i > 0)
-            c->sound = c->sound && s->seed_index[i] >= (i > 0 ? s->seed_index[i - 1] : c->seed_index[c->n - 1]);
+        if (c->n + i > 0) c->sound = c->sound && seed_index[i] >= (i > 0 ? seed_index[i - 1] : c->seed_index[c->n - 1]);
     }
     size_t points = (size_t)s->offset[s->n], n = c->n + s->n;
     c->offset = realloc(c->offset, (n + 1) * sizeof *c->offset);
@@ -41,8 +45,8 @@ static inline gls_status collect(void *user, const gls_streamlines *s)
     c->seed = realloc(c->seed, n * sizeof *c->seed);
     c->point = realloc(c->point, (c->n_points + points) * sizeof *c->point);
     for (size_t i = 0; i <= s->n; i++) c->offset[c->n + i] = c->n_points + s->offset[i];
-    memcpy(c->seed_index + c->n, s->seed_index, s->n * sizeof *c->seed_index);
-    memcpy(c->seed + c->n, s->seed, s->n * sizeof *c->seed);
+    memcpy(c->seed_index + c->n, seed_index, s->n * sizeof *c->seed_index);
+    memcpy(c->seed + c->n, seed, s->n * sizeof *c->seed);
     memcpy(c->point + c->n_points, s->point, points * sizeof *c->point);
     c->n = n;
     c->n_points += points;
@@ -60,12 +64,20 @@ static inline void collection_finish(collection *c)
 
 static const double voxel_space[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
 
+/* Tracks in voxel coordinates into c, or nowhere. */
+static inline gls_status run_in_voxels(gls_tracker *tracker, const gls_seeds *seeds, collection *c,
+                                       gls_track_progress progress, void *user, gls_track_result *result)
+{
+    gls_sink sink = {.append = collect, .user = c};
+    return gls_tracker_run_in(tracker, seeds, voxel_space, c ? &sink : NULL, progress, user, result);
+}
+
 /* Tracks into c, in voxel coordinates. */
 static inline gls_track_result run_tracker(gls_tracker *tracker, const gls_seeds *seeds, collection *c)
 {
     gls_track_result result;
     *c = (collection){.sound = true};
-    assert_ok(gls_tracker_run(tracker, seeds, voxel_space, collect, c, NULL, NULL, &result));
+    assert_ok(run_in_voxels(tracker, seeds, c, NULL, NULL, &result));
     assert_true(c->sound);
     assert_true(result.streamlines == c->n && result.points == c->n_points);
     return result;

@@ -40,7 +40,7 @@ static gls_status run(gls_tracker *t, collection *c)
 {
     gls_track_result result;
     *c = (collection){.sound = true};
-    return gls_tracker_run(t, seeds, voxel_space, collect, c, NULL, NULL, &result);
+    return run_in_voxels(t, seeds, c, NULL, NULL, &result);
 }
 
 static int set_up(void **state)

@@ -34,7 +34,7 @@ static void same_bytes(void **state)
         }
         assert_true(cases[i].n == 1 || g.result.batches >= cases[i].n);
         gls_track_result counted;
-        assert_ok(gls_tracker_run(g.tracker, seeds, voxel_space, NULL, NULL, NULL, NULL, &counted));
+        assert_ok(run_in_voxels(g.tracker, seeds, NULL, NULL, NULL, &counted));
         assert_true(counted.points == expected.n_points && counted.seeds == N_SEEDS);
         close_group(&g);
     }
@@ -114,7 +114,7 @@ static void cancelled(void **state)
         watch w = {.stop_at = stop_at, .sound = true};
         gls_track_result result = {.seeds = 77};
         g.got = (collection){.sound = true};
-        gls_status status = gls_tracker_run(g.tracker, seeds, voxel_space, collect, &g.got, progress, &w, &result);
+        gls_status status = run_in_voxels(g.tracker, seeds, &g.got, progress, &w, &result);
         /* between the last look and the end nothing is cancelled any more */
         assert_true(status == GLS_ERR_CANCELLED || (status == GLS_OK && w.last < stop_at));
         assert_true(w.sound && (result.seeds == 77) == (status != GLS_OK));
@@ -132,8 +132,7 @@ static void cancelled(void **state)
         collection_finish(&g.got);
         g.got = (collection){.sound = true, .fail_at = i == 0 ? 1 : i == 1 ? calls / 2 : 3, .fail_with = statuses[i]};
         size_t fail_at = g.got.fail_at;
-        assert_int_equal(gls_tracker_run(g.tracker, seeds, voxel_space, collect, &g.got, NULL, NULL, &result),
-                         statuses[i]);
+        assert_int_equal(run_in_voxels(g.tracker, seeds, &g.got, NULL, NULL, &result), statuses[i]);
         assert_message("/failing/sink");
         assert_int_equal(g.got.calls, fail_at);
         assert_beginning(&g);

@@ -90,7 +90,7 @@ static inline gls_status run_group(group *g)
 {
     collection_finish(&g->got);
     g->got = (collection){.sound = true};
-    return gls_tracker_run(g->tracker, seeds, voxel_space, collect, &g->got, NULL, NULL, &g->result);
+    return run_in_voxels(g->tracker, seeds, &g->got, NULL, NULL, &g->result);
 }
 
 /* Nothing is left on the devices, those that were lost included. */

@@ -173,7 +173,7 @@ static void check_record(gls_device *d, const char *list, const field *fields, s
     GLuint program = kernel->program->name;
     for (size_t i = 0; i < n; i++) {
         char name[80];
-        snprintf(name, sizeof name, "Records.record[0].%s", fields[i].name);
+        snprintf(name, sizeof name, "record[0].%s", fields[i].name);
         assert_int_equal(variable(program, name, GL_OFFSET), fields[i].offset);
         assert_int_equal(variable(program, name, GL_TYPE), fields[i].type);
         assert_int_equal(variable(program, name, GL_TOP_LEVEL_ARRAY_STRIDE), bytes);

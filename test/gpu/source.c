@@ -57,7 +57,7 @@ static void prelude_and_definitions(void **state)
     assert_tail(text, "\nx\n");
     free(text);
     text = compose(&(gls_prelude){false, 430, 0xff}, "x\n", NULL, 0);
-    static const char *const extensions[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
+    static const char *const extensions[] = {"basic", "vote", "ballot", "shuffle", "arithmetic"};
     for (size_t i = 0; i < 5; i++) {
         char line[80];
         snprintf(line, sizeof line, "\n#extension GL_KHR_shader_subgroup_%s : require\n", extensions[i]);
@@ -123,6 +123,29 @@ static void diamonds(void **state)
     assert_string_equal(text, "#version 430 core\nbase\nleft\nright\nrow\nrow\n");
     free(text);
     unsetenv("GLSLINES_SHADER_DIR");
+}
+
+/* A list of rows is put in each time, for it is read with other macros; one that names itself is refused. */
+static void lists(void **state)
+{
+    (void)state;
+    shader_file("rows.def", "ROW(1)\n");
+    shader_file("endless.def", "#include \"endless.def\"\n");
+    setenv("GLSLINES_SHADER_DIR", scratch_folder, 1);
+    char *text = compose(&plain, "#include \"rows.def\"\n#include \"rows.def\"\n", NULL, 0);
+    assert_string_equal(text, "#version 430 core\nROW(1)\nROW(1)\n");
+    free(text);
+    assert_int_equal(gls_shader_compose(&plain, "#include \"endless.def\"\n", NULL, 0, &text), GLS_ERR_INPUT);
+    unsetenv("GLSLINES_SHADER_DIR");
+}
+
+static void reasons(void **state)
+{
+    (void)state;
+    const gls_define defines[] = {{"COUNT", "3", false, "so many"}, {"rows", "row\n", true, "from the sphere"}};
+    char *text = compose(&plain, "#include <rows>\n", defines, 2);
+    assert_string_equal(text, "#version 430 core\n#define COUNT 3 // so many\n// slot <rows>: from the sphere\nrow\n");
+    free(text);
 }
 
 static void cycles(void **state)
@@ -202,6 +225,8 @@ int main(void)
         cmocka_unit_test(every_file_composes),
         cmocka_unit_test(lines_stay_lines),
         cmocka_unit_test(diamonds),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(reasons),
         cmocka_unit_test(cycles),
         cmocka_unit_test(missing_files),
         cmocka_unit_test(override_folder),

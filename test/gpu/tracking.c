@@ -224,7 +224,7 @@ static void no_sink(void **state)
 {
     (void)state;
     gls_track_result result;
-    assert_ok(gls_tracker_run(tracker, seeds, voxel_space, NULL, NULL, NULL, NULL, &result));
+    assert_ok(run_in_voxels(tracker, seeds, NULL, NULL, NULL, &result));
     assert_same_counts(&result, &expected_result);
 }
 
@@ -263,7 +263,7 @@ static void space(void **state)
     collection c = {.sound = true};
     gls_track_result result;
     const double(*map)[4] = (const double(*)[4])phantom.dwi->grid.affine;
-    assert_ok(gls_tracker_run(tracker, seeds, map, collect, &c, NULL, NULL, &result));
+    assert_ok(gls_tracker_run(tracker, seeds, &(gls_sink){.append = collect, .user = &c}, NULL, NULL, &result));
     assert_true(c.sound && c.n == expected.n && c.n_points == expected.n_points);
     /* float32: three products and sums of numbers below 64 */
     double worst = 0, bound = 6 * 64 * 0x1p-24;
@@ -410,7 +410,7 @@ static void cancelling(void **state)
     assert_ok(gls_tracker_create(device, &p, &input, &t));
     watch w = {.stop_at = 100, .sound = true};
     collection c = {.sound = true};
-    assert_int_equal(gls_tracker_run(t, seeds, voxel_space, collect, &c, progress, &w, &result), GLS_ERR_CANCELLED);
+    assert_int_equal(run_in_voxels(t, seeds, &c, progress, &w, &result), GLS_ERR_CANCELLED);
     assert_message("cancel");
     assert_true(w.sound && w.last == 100 && w.calls >= 2 && result.seeds == 123);
     /* what was delivered is the beginning of the whole */
@@ -418,7 +418,7 @@ static void cancelling(void **state)
                 memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
     collection_finish(&c);
     w = (watch){.sound = true};
-    assert_ok(gls_tracker_run(t, seeds, voxel_space, NULL, NULL, progress, &w, &result));
+    assert_ok(run_in_voxels(t, seeds, NULL, progress, &w, &result));
     assert_true(w.sound && w.calls >= 6 && w.last == N_SEEDS && w.points == expected_result.points &&
                 w.streamlines == expected_result.streamlines);
 
@@ -430,7 +430,7 @@ static void cancelling(void **state)
     for (size_t i = 0; i < 3; i++) {
         c = (collection){.sound = true, .fail_at = i == 0 ? 1 : i == 1 ? calls / 2 : calls, .fail_with = statuses[i]};
         result.seeds = 321;
-        assert_int_equal(gls_tracker_run(t, seeds, voxel_space, collect, &c, NULL, NULL, &result), statuses[i]);
+        assert_int_equal(run_in_voxels(t, seeds, &c, NULL, NULL, &result), statuses[i]);
         assert_message("/failing/sink");
         assert_true(c.calls == c.fail_at && result.seeds == 321);
         collection_finish(&c);

@@ -18,6 +18,7 @@ static gls_status get_response(const char *name, const gls_image *dwi, const gls
 {
     gls_response_options options = gls_response_options_default();
     if (!strncmp(name, "auto", 4)) {
+        options.min_voxels = 1; /* crops have few */
         if (name[4] == ':') options.fa_threshold = atof(name + 5);
         return gls_response_estimate(dwi, shell, volume, &options, response);
     }
@@ -43,7 +44,7 @@ gls_status dump_csd(int argc, char **argv)
         status = gls_gradients_read(argv[1], argv[2], &table_options, &dwi->grid, dwi->n_volumes, &all);
     if (status == GLS_OK && argc > 7 && strcmp(argv[7], "small")) status = gls_sphere_read(argv[7], &sphere);
     options.sphere = sphere;
-    if (status == GLS_OK) status = gls_csd_choose_shell(all, argc > 8 ? atof(argv[8]) : 0, &bval);
+    if (status == GLS_OK) status = gls_csd_choose_shell(all, argc > 8 ? atof(argv[8]) : 0, options.sh_order, &bval);
     if (status == GLS_OK) status = gls_gradients_select_shell(all, bval, &shell, &volume);
     if (status == GLS_OK) status = get_response(argv[4], dwi, shell, volume, all, bval, options.sh_order, &response);
     if (status == GLS_OK) status = gls_response_to_zonal(&response, shell, options.sh_order, &zonal);

@@ -55,6 +55,10 @@ static const struct {
     {"csd", 7, "DWI BVAL BVEC MASK|- RESPONSE|auto[:FA] ORDER OUTPREFIX [SPHERE|small [BVAL]]", dump_csd},
     {"sh", 5, "IMAGE BASIS FRAME SPHERE|default|small OUTPREFIX", dump_sh},
     {"amplitudes", 4, "IMAGE DIRECTIONS FRAME OUTPREFIX", dump_amplitudes},
+    {"msmt", 8, "DWI BVAL BVEC MASK|- OUTPREFIX DIRECTIONS|- ORDER RESPONSE..", dump_msmt},
+    {"responses", 6, "DWI BVAL BVEC MASK dhollander|fa|tournier OUTPREFIX [DIRECTIONS [ERODE]]", dump_responses},
+    {"normalise", 3, "MASK OUTPREFIX TISSUE..", dump_normalise},
+    {"mask", 4, "DWI BVAL BVEC OUT", dump_mask},
     {"convert", 6, "IMAGE BASIS FRAME BASIS FRAME OUT", dump_convert},
 };
 

@@ -5,6 +5,7 @@ The points minimise the electrostatic energy sum 1 / |xi - xj| under that symmet
 coordinate plane (4) and points on the axes (2). How many of each, and the start of the descent, come from a random search, or from a subdivided icosahedron.
 
   make_spheres.py             the sets of RECIPES, written to src/dwi/sphere_data.c
+  make_spheres.py --dipy      DIPY's sets of directions, one of each antipodal pair, written to src/dwi/sphere_dipy_*.c (needs dipy)
   make_spheres.py --check     whether the points in sphere_data.c are minima of the energy, and their figures
   make_spheres.py --search V SECONDS [FIRST]   tries recipes for V points; random starts count from FIRST
 
@@ -26,7 +27,9 @@ from scipy.spatial import ConvexHull
 RECIPES = {
     "default": (77, (7, 9, 11), (0, 0, 0), 1587),
     "small": (37, (5, 5, 5), (1, 1, 1), None),
+    "repulsion600": (66, (5, 6, 6), (1, 0, 1), 7),
 }
+DIPY = ("repulsion724", "symmetric362")
 SUBDIVISION = 6
 SIGNS = np.array([[1, 1, 1], [-1, 1, 1], [1, -1, 1], [-1, -1, 1]], float)
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "dwi", "sphere_data.c")
@@ -237,6 +240,25 @@ def write(sets):
         f.write("\n".join(out))
 
 
+def write_dipy():
+    """DIPY's vertices in their order, those whose antipode came before left out."""
+    from dipy.data import get_sphere
+
+    for name in DIPY:
+        v = get_sphere(name=name).vertices
+        kept = [i for i in range(len(v)) if not (np.abs(v[:i] + v[i]).max(1) < 1e-3).any()]
+        assert 2 * len(kept) == len(v)
+        out = [
+            f"/* Made by test/peer/make_spheres.py --dipy: DIPY's {name}, one point of each antipodal pair. */",
+            '#include "dwi/sphere_data.h"',
+            "",
+            f"const double gls_sphere_{name}[{len(kept)}][3] = {{",
+        ]
+        out += ["    {%s}," % ", ".join("%.17g" % c for c in v[i]) for i in kept] + ["};", ""]
+        with open(os.path.join(os.path.dirname(DATA), f"sphere_dipy_{name}.c"), "w", encoding="ascii") as f:
+            f.write("\n".join(out))
+
+
 def read():
     """The sets of sphere_data.c as (orbits, points)."""
     with open(DATA, encoding="ascii") as f:
@@ -263,6 +285,9 @@ def report(name, orbits, x):
 def main(arguments):
     if arguments[:1] == ["--search"]:
         search(int(arguments[1]), float(arguments[2]), int(arguments[3]) if len(arguments) > 3 else 0)
+        return 0
+    if arguments == ["--dipy"]:
+        write_dipy()
         return 0
     if arguments == ["--check"]:
         sets, worst = read(), 0

@@ -39,10 +39,10 @@ static bool read_spec(const char *path, lines *l)
 }
 
 /* Lines first .. last - 1 as one run; the seed of a line is its first point, the seed index 10 times its number. */
-static gls_status append(gls_tractogram_writer *writer, const lines *l, const double map[3][4], size_t first,
-                         size_t last)
+static gls_status append(gls_tractogram_writer *writer, const lines *l, size_t first, size_t last)
 {
     size_t n = last - first, points = (size_t)(l->offset[last] - l->offset[first]);
+    const double(*map)[4] = (const double(*)[4])l->grid.affine;
     uint64_t *offset = malloc((n + 1) * sizeof *offset);
     float(*point)[3] = malloc((points + 1) * sizeof *point), (*seed)[3] = malloc((n + 1) * sizeof *seed);
     uint32_t *seed_index = malloc((n + 1) * sizeof *seed_index);
@@ -56,7 +56,9 @@ static gls_status append(gls_tractogram_writer *writer, const lines *l, const do
         memcpy(seed[i], point[offset[i]], sizeof seed[i]);
         seed_index[i] = (uint32_t)(10 * (first + i));
     }
-    gls_streamlines s = {n, offset, (const float(*)[3])point, seed_index, (const float(*)[3])seed};
+    const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, seed},
+                                 {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, seed_index}};
+    gls_streamlines s = {.n = n, .offset = offset, .point = (const float(*)[3])point, .n_dps = 2, .dps = column};
     gls_status status = gls_tractogram_writer_append(writer, &s);
     free(offset);
     free(point);
@@ -71,16 +73,14 @@ static gls_status write_lines(const lines *l, const char *out, bool half)
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_tractogram_format format;
     gls_tractogram_writer *writer;
-    double map[3][4];
     options.half_precision = half;
     options.overwrite = true;
     options.header_lines = header;
     gls_status status = gls_tractogram_format_parse(out, &format);
     if (status == GLS_OK) status = gls_tractogram_writer_create(out, format, &l->grid, &options, &writer);
     if (status != GLS_OK) return status;
-    gls_tractogram_space(format, &l->grid, map);
-    status = append(writer, l, (const double(*)[4])map, 0, l->n / 3);
-    if (status == GLS_OK) status = append(writer, l, (const double(*)[4])map, l->n / 3, l->n);
+    status = append(writer, l, 0, l->n / 3);
+    if (status == GLS_OK) status = append(writer, l, l->n / 3, l->n);
     if (status == GLS_OK) return gls_tractogram_writer_finish(writer);
     gls_tractogram_writer_abort(writer);
     return status;

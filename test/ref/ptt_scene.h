@@ -184,11 +184,11 @@ static inline void run_reference(const ptt_ref *ref, const gls_seeds *seeds, uin
         if (!point[i]) continue;
         float(*line)[3] = malloc(n_points[i] * sizeof *line);
         for (size_t j = 0; j < 3 * n_points[i]; j++) line[j / 3][j % 3] = (float)point[i][j / 3][j % 3];
-        gls_status status = collect(c, &(gls_streamlines){.n = 1,
-                                                          .offset = (uint64_t[]){0, n_points[i]},
-                                                          .point = line,
-                                                          .seed_index = (uint32_t[]){(uint32_t)(i / MOST)},
-                                                          .seed = &seed[i / MOST]});
+        gls_column column[2];
+        gls_streamlines one =
+            make_streamlines(1, (uint64_t[]){0, n_points[i]}, (const float(*)[3])line,
+                             (uint32_t[]){(uint32_t)(i / MOST)}, (const float(*)[3]) & seed[i / MOST], column);
+        gls_status status = collect(c, &one);
         assert_ok(status);
         free(line);
         free(point[i]);

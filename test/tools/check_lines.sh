@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes src/cmd/check_lines.c: the streamlines that 'glslines devices --check' expects, as llvmpipe tracks them in single precision.
+# Writes src/cmd/check_lines.c: the streamlines that 'glslines devices --check' expects, as llvmpipe tracks them.
 # Usage: sh test/tools/check_lines.sh PROGRAM > src/cmd/check_lines.c
 set -eu
 program=$1
@@ -7,8 +7,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 variants="boot4 boot8 prob4 prob8 det4 det8 ptt4"
 cat << 'END'
-/* The streamlines of the known scene, as the check of a device compares them. From llvmpipe in single precision, which
- * the tests hold against a reference in double precision step by step; written by test/tools/check_lines.sh. */
+/* The streamlines of the known scene, as the check of a device compares them. From llvmpipe, which the
+ * tests hold against a reference in double precision step by step; written by test/tools/check_lines.sh. */
 #include "cmd/check.h"
 
 /* clang-format off */

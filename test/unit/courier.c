@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lines.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -53,13 +55,15 @@ static void rest(unsigned microseconds)
 static gls_status sink(void *user, const gls_streamlines *s)
 {
     scene *sc = user;
+    const uint32_t *seed_index = seed_index_of(s);
+    const float(*seed)[3] = seed_of(s);
     if (++sc->calls == sc->fail_at) return gls_fail(GLS_ERR_OUTPUT, "the disk is full");
     for (size_t i = 0; i < s->n; i++) {
         while (sc->next_line == LINES_OF(sc->next_seed)) {
             sc->next_seed++;
             sc->next_line = 0;
         }
-        sc->sound = sc->sound && s->seed_index[i] == (uint32_t)sc->next_seed && s->seed[i][0] == (float)sc->next_line;
+        sc->sound = sc->sound && seed_index[i] == (uint32_t)sc->next_seed && seed[i][0] == (float)sc->next_line;
         sc->next_line++;
     }
     return GLS_OK;
@@ -125,7 +129,8 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     s->next_seed = first;
     s->n_alive = (unsigned)n;
     gls_queue_init(&s->queue, first, first + total, n);
-    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, sink, s, &s->courier), GLS_OK);
+    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, &(gls_sink){.append = sink, .user = s}, &s->courier),
+                     GLS_OK);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (worker){.scene = s, .place = i, .random = seed * 1000 + i, .may_fail = may_fail};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -185,7 +190,8 @@ static void running_ahead(void **state)
     s.sound = true;
     s.n_alive = 3;
     gls_queue_init(&s.queue, 0, total, 3);
-    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, sink, &s, &s.courier), GLS_OK);
+    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, &(gls_sink){.append = sink, .user = &s}, &s.courier),
+                     GLS_OK);
     assert_true(gls_queue_take(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (worker){.scene = &s, .place = 1 + i, .random = 5 + i};

@@ -187,31 +187,33 @@ static void errors(void **state)
 static void shells(void **state)
 {
     (void)state;
-    const double bval[7] = {0, 300, 995, 1005, 1000, 3000, 2995};
-    double bvec[7][3], chosen = 0;
+    enum { N = 40 };
+    double bval[N] = {0}, bvec[N][3], chosen = 0;
     gls_gradients *table = NULL;
     gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
-    spiral(7, bvec);
-    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 7, &options, NULL, &table), GLS_OK);
+    spiral(N, bvec);
+    for (int i = 1; i < N; i++) bval[i] = i < 5 ? 300 : i < 12 ? 995 + 5 * (i % 3) : i < 26 ? 2995 : 6000;
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, N, &options, NULL, &table), GLS_OK);
     log_text[0] = '\0';
     gls_log_set(keep_line, NULL, GLS_LOG_INFO);
-    assert_int_equal(gls_csd_choose_shell(table, 0, &chosen), GLS_OK);
-    assert_float_equal(chosen, 1000, 1e-9);
-    assert_non_null(strstr(
-        log_text, "CSD uses the shell of b = 1000 s/mm2 of: 300 (1 volumes), 1000 (3 volumes), 3000 (2 volumes)"));
-    assert_int_equal(gls_csd_choose_shell(table, 2996, &chosen), GLS_OK);
-    assert_float_equal(chosen, 3000, 1e-9);
-    assert_int_equal(gls_csd_choose_shell(table, 300, &chosen), GLS_OK);
+    assert_int_equal(gls_csd_choose_shell(table, 0, 4, &chosen), GLS_OK);
+    assert_float_equal(chosen, 2995, 1e-9);
+    assert_non_null(strstr(log_text, "CSD uses the shell of b = 2995 s/mm2 (as many directions as others and the best "
+                                     "contrast, though fewer than the order has coefficients) of: 300 (4 volumes)"));
+    assert_non_null(strstr(log_text, "msmt"));
+    assert_int_equal(gls_csd_choose_shell(table, 2996, 4, &chosen), GLS_OK);
+    assert_float_equal(chosen, 2995, 1e-9);
+    assert_int_equal(gls_csd_choose_shell(table, 300, 4, &chosen), GLS_OK);
     assert_float_equal(chosen, 300, 1e-9);
     assert_non_null(strstr(log_text, "warning: CSD on a shell of b = 300"));
     gls_log_set(NULL, NULL, GLS_LOG_INFO);
-    expect(gls_csd_choose_shell(table, 2000, &chosen), GLS_ERR_INPUT, "the shells are 0, 300, 1000, 3000");
+    expect(gls_csd_choose_shell(table, 2000, 4, &chosen), GLS_ERR_INPUT, "the shells are: 300 (4 volumes), ");
     gls_gradients_destroy(table);
-    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 2, &options, NULL, &table), GLS_OK);
-    expect(gls_csd_choose_shell(table, 0, &chosen), GLS_ERR_INPUT, "at least 500 s/mm2, there are: 300 (1 volumes)");
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 5, &options, NULL, &table), GLS_OK);
+    expect(gls_csd_choose_shell(table, 0, 4, &chosen), GLS_ERR_INPUT, "at least 500 s/mm2, there are: 300 (4 volumes)");
     gls_gradients_destroy(table);
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 1, &options, NULL, &table), GLS_OK);
-    expect(gls_csd_choose_shell(table, 0, &chosen), GLS_ERR_INPUT, "no diffusion-weighted volume");
+    expect(gls_csd_choose_shell(table, 0, 4, &chosen), GLS_ERR_INPUT, "no diffusion-weighted volume");
     gls_gradients_destroy(table);
 }
 

@@ -1,8 +1,8 @@
 #include <glslines/gradients.h>
 #include <glslines/log.h>
 
-#include <math.h>
 #include <setjmp.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,65 +250,44 @@ static gls_gradients *with_bvals(const double *bval, size_t n)
 static void shells(void **state)
 {
     (void)state;
-    /* dipy.core.gradients.round_bvals([...], bmag=None): 5 995 1005 1000 2000 3005 60 -> 0 1000 1000 1000 2000 3000 100
-     */
-    const double bval[] = {5, 995, 1005, 1000, 2000, 3005, 0, 60};
-    gls_gradients *g = with_bvals(bval, 8);
-    gls_shell shell[8];
-    size_t n;
-    gls_gradients_shells(g, shell, 8, &n);
-    assert_int_equal(n, 5);
-    const double expected[5] = {0, 100, 1000, 2000, 3000};
-    const size_t count[5] = {2, 1, 3, 1, 1};
+    /* 1000, 1060, 1120 chain; 500 has no company; 5 and 0 are b0 */
+    const double bval[] = {5,   995, 1005, 1000, 2000, 2010, 2001, 0,    500, 750,
+                           750, 750, 3000, 3060, 3120, 3000, 3120, 3120, 3000};
+    const size_t n = sizeof bval / sizeof *bval;
+    gls_gradients *g = with_bvals(bval, n);
+    gls_shell shell[8], *all = NULL;
+    size_t n_shells, of[sizeof bval / sizeof *bval];
+    assert_int_equal(gls_gradients_shells(g, shell, 8, &n_shells), GLS_OK);
+    assert_int_equal(n_shells, 5);
+    const double expected[5] = {2.5, 750, 1000, 2003.6666666666667, 3060};
+    const size_t count[5] = {2, 3, 3, 3, 7};
     for (int i = 0; i < 5; i++) {
-        assert_true(shell[i].bval == expected[i]);
+        assert_float_equal(shell[i].bval, expected[i], 1e-9);
         assert_int_equal(shell[i].n, count[i]);
+        assert_true(shell[i].is_b0 == (i == 0));
     }
-    assert_true(shell[0].min_bval == 0 && shell[0].max_bval == 5 && shell[2].min_bval == 995 &&
-                shell[2].max_bval == 1005);
-    gls_shell two[3];
-    memset(two, 0, sizeof two);
-    two[2].n = 77;
-    gls_gradients_shells(g, two, 2, &n);
-    assert_int_equal(n, 5);
-    assert_int_equal(two[2].n, 77);
+    assert_true(shell[0].max_bval == 5 && shell[2].min_bval == 995 && shell[2].max_bval == 1005);
+    assert_true(shell[1].deviation == 0 && fabs(shell[2].deviation - 5) < 1e-9);
+    assert_int_equal(gls_gradients_cluster(g, &all, &n_shells, of), GLS_OK);
+    assert_true(of[0] == 0 && of[1] == 2 && of[4] == 3 && of[8] == GLS_NO_SHELL && of[9] == 1 && of[13] == 4);
+    free(all);
+    shell[2].n = 77;
+    assert_int_equal(gls_gradients_shells(g, shell, 2, &n_shells), GLS_OK);
+    assert_int_equal(n_shells, 5);
+    assert_int_equal(shell[2].n, 77);
     gls_gradients_destroy(g);
-}
-
-static void rounding(void **state)
-{
-    (void)state;
-    /* round_bvals: max 995 rounds to 10, max 3000 to 100; 985 and 1050, 1150 half to even; max 20000 to 1000, but
-     * nothing weighted to 0. */
-    const double tens[] = {0, 995, 985, 981}, hundreds[] = {0, 3000, 1050, 1150}, high[] = {0, 20000, 60, 90};
-    const struct {
-        const double *bval;
-        double shell[3];
-    } cases[] = {{tens, {980, 1000, -1}}, {hundreds, {1000, 1200, 3000}}, {high, {100, 20000, -1}}};
-    for (int k = 0; k < 3; k++) {
-        gls_gradients *g = with_bvals(cases[k].bval, 4);
-        gls_shell shell[4];
-        size_t n, expected = cases[k].shell[2] < 0 ? 3 : 4;
-        gls_gradients_shells(g, shell, 4, &n);
-        assert_int_equal(n, expected);
-        for (size_t i = 1; i < n; i++) assert_true(shell[i].bval == cases[k].shell[i - 1]);
-        gls_gradients_destroy(g);
-    }
     const double only_b0[] = {0, 0, 0};
-    gls_gradients *g = with_bvals(only_b0, 3);
-    gls_shell shell;
-    size_t n;
-    gls_gradients_shells(g, &shell, 1, &n);
-    assert_int_equal(n, 1);
-    assert_int_equal(shell.n, 3);
+    g = with_bvals(only_b0, 3);
+    assert_int_equal(gls_gradients_shells(g, shell, 1, &n_shells), GLS_OK);
+    assert_true(n_shells == 1 && shell[0].n == 3 && shell[0].is_b0);
     gls_gradients_destroy(g);
 }
 
 static void select_shell(void **state)
 {
     (void)state;
-    const double bval[] = {5, 995, 2000, 1005, 0, 1000, 3005};
-    gls_gradients *g = with_bvals(bval, 7), *s = NULL;
+    const double bval[] = {5, 995, 2000, 1005, 0, 1000, 2005, 1995};
+    gls_gradients *g = with_bvals(bval, 8), *s = NULL;
     size_t *volume = NULL;
     assert_int_equal(gls_gradients_select_shell(g, 1000, &s, &volume), GLS_OK);
     const size_t expected[5] = {0, 1, 3, 4, 5};
@@ -324,15 +303,16 @@ static void select_shell(void **state)
     free(volume);
     s = NULL;
     volume = NULL;
-    assert_int_equal(gls_gradients_select_shell(g, 1990, &s, &volume), GLS_OK); /* rounds to 2000 */
-    assert_int_equal(s->n, 3);
+    assert_int_equal(gls_gradients_select_shell(g, 1990, &s, &volume), GLS_OK); /* clearly the nearest */
+    assert_int_equal(s->n, 5);
+    assert_int_equal(volume[1], 2);
     gls_gradients_destroy(s);
     free(volume);
     s = NULL;
     assert_int_equal(gls_gradients_select_shell(g, 1500, &s, &volume), GLS_ERR_INPUT);
     assert_null(s);
     assert_string_equal(gls_last_error(),
-                        "no volume has b-value 1500 s/mm2 after rounding; the shells are 0, 1000, 2000, 3000");
+                        "no shell has b = 1500 s/mm2; the shells are: 1000 (3 volumes), 2000 (3 volumes)");
     assert_int_equal(gls_gradients_select_shell(g, 0, &s, &volume), GLS_ERR_ARGUMENT);
     gls_gradients_destroy(g);
 }
@@ -340,11 +320,11 @@ static void select_shell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(layouts, setup),    cmocka_unit_test_setup(square_file_is_fsl, setup),
-        cmocka_unit_test_setup(frames, setup),     cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
-        cmocka_unit_test_setup(norms, setup),      cmocka_unit_test_setup(bad_files, setup),
-        cmocka_unit_test_setup(thresholds, setup), cmocka_unit_test_setup(shells, setup),
-        cmocka_unit_test_setup(rounding, setup),   cmocka_unit_test_setup(select_shell, setup),
+        cmocka_unit_test_setup(layouts, setup),      cmocka_unit_test_setup(square_file_is_fsl, setup),
+        cmocka_unit_test_setup(frames, setup),       cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
+        cmocka_unit_test_setup(norms, setup),        cmocka_unit_test_setup(bad_files, setup),
+        cmocka_unit_test_setup(thresholds, setup),   cmocka_unit_test_setup(shells, setup),
+        cmocka_unit_test_setup(select_shell, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

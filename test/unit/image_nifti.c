@@ -13,7 +13,6 @@
 #include <nifti2.h>
 #include <zlib.h>
 
-
 static char log_text[2048];
 
 static void keep_log(void *user, gls_log_level level, const char *line)

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "files.h"
+#include "lines.h"
 #include "tractogram/shard.h"
 #include "util/float16.h"
 #include <glslines/merge.h>
@@ -66,12 +67,10 @@ static void write_lines(const char *path, const gls_shard *shard, const kind *k,
         fail_msg("%s", gls_last_error());
     uint64_t offset[N + 1];
     for (size_t i = 0; i <= n; i++) offset[i] = all.offset[first + i] - all.offset[first];
-    gls_streamlines lines = {n, offset, (const float(*)[3])all.point + all.offset[first], all.seed_index + first,
-                             (const float(*)[3])all.seed + first};
-    if (k->no_seeds) {
-        lines.seed = NULL;
-        lines.seed_index = NULL;
-    }
+    gls_column column[2];
+    gls_streamlines lines = make_streamlines(n, offset, (const float(*)[3])all.point + all.offset[first],
+                                             all.seed_index + first, (const float(*)[3])all.seed + first, column);
+    if (k->no_seeds) lines.n_dps = 0;
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_OK);
     if (gls_tractogram_writer_finish(writer) != GLS_OK) fail_msg("%s", gls_last_error());
 }

@@ -94,7 +94,7 @@ static void test_errors(void **state)
         if (!strstr(gls_last_error(), cases[i].text))
             fail_msg("\"%s\" is not in \"%s\"", cases[i].text, gls_last_error());
     }
-    assert_int_equal(gls_phantom_create(NULL, &phantom), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_phantom_create(NULL, NULL), GLS_ERR_ARGUMENT);
     gls_phantom_destroy(NULL);
 }
 

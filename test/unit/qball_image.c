@@ -124,6 +124,7 @@ static void response_of_the_mask_alone(void **state)
     (void)state;
     gls_response_options options = gls_response_options_default();
     gls_response all, masked, rest;
+    options.min_voxels = 1;
     gls_image *outside;
     size_t voxels = gls_grid_voxels(&phantom->dwi->grid);
     assert_int_equal(gls_image_create(&phantom->dwi->grid, 1, &outside), GLS_OK);

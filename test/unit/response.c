@@ -48,6 +48,7 @@ static void check_cube(const int32_t n[3], int radius, const int32_t first[3], c
     double mean = 0;
     size_t count = 0;
     options.roi_radius = radius;
+    options.min_voxels = 1;
     for (int32_t z = first[2]; z <= last[2]; z++)
         for (int32_t y = first[1]; y <= last[1]; y++)
             for (int32_t x = first[0]; x <= last[0]; x++, count++) mean += x + n[0] * (y + n[1] * z);
@@ -95,8 +96,17 @@ static void selection(void **state)
     assert_int_equal(gls_response_estimate(long_series, table, volume, &options, &same), GLS_OK);
     assert_same(&same, &response);
     expect(gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
-           "none of the 6 x 6 x 6 central voxels has FA above 0.7, the largest is 0.113");
+           "0 of the 6 x 6 x 6 central voxels have FA above 0.7, at least 30 are needed; the largest is 0.113");
+    options.n_voxels = 40;
+    assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
+    assert_int_equal(response.n_voxels, 40);
+    options.n_voxels = 20;
+    expect(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_ERR_INPUT, "at least 30 are needed");
+    options = gls_response_options_default();
     options.roi_radius = 0;
+    assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
+    assert_int_equal(response.n_voxels, first_half);
+    options.roi_radius = -1;
     expect(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_ERR_ARGUMENT, "roi_radius");
     options = gls_response_options_default();
     options.fa_threshold = 1;
@@ -122,6 +132,7 @@ static void real_data(void **state)
     gls_gradients_options frame = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_response_options options = gls_response_options_default();
     gls_response response;
+    options.min_voxels = 1;
     assert_int_equal(gls_image_read(dwi_path, GLS_IMAGE_4D, &dwi), GLS_OK);
     assert_int_equal(gls_gradients_read(bval, bvec, &frame, &dwi->grid, dwi->n_volumes, &table), GLS_OK);
     assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
@@ -192,17 +203,22 @@ static gls_status read_text(const char *text, int order, const gls_gradients *ta
 static void files(void **state)
 {
     (void)state;
-    const double bval[4] = {0, 700, 1000, 3000};
-    double bvec[4][3];
+    const double bval[10] = {0, 700, 700, 700, 1000, 1000, 1000, 3000, 3000, 3000};
+    double bvec[10][3];
     gls_gradients *table = NULL;
     gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_response r;
-    spiral(4, bvec);
-    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 4, &options, NULL, &table), GLS_OK);
+    spiral(10, bvec);
+    assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 10, &options, NULL, &table), GLS_OK);
     const char *shells =
         "# Shells: 0,700,1000,3000\n5000 0 0 0\n3000 -700 80 -5\n2500 -900 150 -20\n1000 -500 200 -60\n";
     assert_int_equal(read_text(shells, 6, table, 1000, &r), GLS_OK);
     assert_true(r.is_zonal && r.order == 6 && r.zonal[0] == 2500 && r.zonal[3] == -20);
+    assert_int_equal(read_text("5000 0 0 0\n3000 -700 0 0\n2500 -900 150 0\n1000 -500 200 -60\n", 4, table, 1000, &r),
+                     GLS_OK);
+    assert_true(r.order == 4 && r.zonal[2] == 150);
+    expect(read_text("5000 0 0 0\n3000 -700 0 0\n2500 -900 150 0\n1000 -500 200 -60\n", 6, table, 1000, &r),
+           GLS_ERR_INPUT, "3 coefficients for a shell (order 4), order 6 needs 4");
     assert_int_equal(read_text("600 -250 60 -8\n", 6, NULL, 0, &r), GLS_OK);
     assert_true(r.is_zonal && r.zonal[1] == -250);
     assert_int_equal(read_text("0.0017,0.0003,0.0003,950 # DIPY\n", 8, NULL, 0, &r), GLS_OK);

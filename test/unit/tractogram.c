@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "files.h"
+#include "lines.h"
 #include "util/crc.h"
 #include "util/float16.h"
 #include "tractogram/tractogram.h"
@@ -35,7 +36,8 @@ static gls_streamlines make_lines(void)
 {
     for (int i = 0; i < 45; i++) points[i / 3][i % 3] = (float)(i * i % 37) * 1.25f - 7.0f;
     for (int i = 0; i < N; i++) memcpy(seeds[i], points[offsets[i]], sizeof seeds[i]);
-    return (gls_streamlines){N, offsets, (const float(*)[3])points, indices, (const float(*)[3])seeds};
+    static gls_column column[2];
+    return make_streamlines(N, offsets, (const float(*)[3])points, indices, (const float(*)[3])seeds, column);
 }
 
 static void write_file(const char *path, gls_tractogram_options options, const gls_streamlines *lines, int times)
@@ -190,8 +192,7 @@ static void test_trx_half(void **state)
     entry e[8];
     size_t bytes;
     options.half_precision = true;
-    lines.seed = NULL;
-    lines.seed_index = NULL;
+    lines.n_dps = 0;
     write_file(scratch("h.trx"), options, &lines, 1);
     unsigned char *file = get_file(scratch("h.trx"), &bytes);
     assert_int_equal(walk_zip(file, bytes, e), 3);
@@ -332,13 +333,16 @@ static void test_trk(void **state)
     for (int s = 0; s < 6; s++) {
         uint64_t first = offsets[s % N], n = offsets[s % N + 1] - first;
         assert_int_equal(get(p, 4), n);
-        assert_memory_equal(p + 4, points[first], n * 12);
-        p += 4 + n * 12;
-        for (int r = 0; r < 3; r++) { /* the seed in world mm */
-            double world = affine[r][3];
-            for (int c = 0; c < 3; c++) world += affine[r][c] * (seeds[s % N][c] / grid.voxel_size[c] - 0.5);
-            assert_float_equal(get_float(p + 4 * r), world, 1e-4);
+        for (uint64_t k = 0; k < n; k++) { /* voxel mm from the corner, which the affine leads back to world mm */
+            for (int r = 0; r < 3; r++) {
+                double world = affine[r][3];
+                for (int c = 0; c < 3; c++)
+                    world += affine[r][c] * (get_float(p + 4 + 12 * k + 4 * c) / grid.voxel_size[c] - 0.5);
+                assert_float_equal(world, points[first + k][r], 2e-5);
+            }
         }
+        p += 4 + n * 12;
+        assert_memory_equal(p, seeds[s % N], sizeof seeds[0]); /* world mm */
         assert_true(get_float(p + 12) == (float)indices[s % N]);
         p += 16;
     }

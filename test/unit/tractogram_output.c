@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "files.h"
+#include "lines.h"
 #include <glslines/tractogram.h>
 #include <math.h>
 #include <signal.h>
@@ -38,22 +39,25 @@ static gls_streamlines make_many(size_t n)
         for (int k = 0; k < 3; k++) point[p][k] = (float)(p % 1000 + (size_t)k);
     }
     for (size_t i = 0; i < n; i++) memcpy(seed[i], point[offset[i]], sizeof seed[i]);
-    return (gls_streamlines){n, offset, (const float(*)[3])point, seed_index, (const float(*)[3])seed};
+    return make_streamlines(n, offset, (const float(*)[3])point, seed_index, (const float(*)[3])seed,
+                            malloc(2 * sizeof(gls_column)));
 }
 
 static void free_many(gls_streamlines *s)
 {
     free((void *)s->offset);
     free((void *)s->point);
-    free((void *)s->seed_index);
-    free((void *)s->seed);
+    free((void *)seed_index_of(s));
+    free((void *)seed_of(s));
+    free((void *)s->dps);
 }
 
 /* Streamlines first .. first + n - 1 of s with offsets of their own. */
-static gls_streamlines part(const gls_streamlines *s, size_t first, size_t n, uint64_t *offset)
+static gls_streamlines part(const gls_streamlines *s, size_t first, size_t n, uint64_t *offset, gls_column column[2])
 {
     for (size_t i = 0; i <= n; i++) offset[i] = s->offset[first + i] - s->offset[first];
-    return (gls_streamlines){n, offset, s->point + s->offset[first], s->seed_index + first, s->seed + first};
+    return make_streamlines(n, offset, s->point + s->offset[first], seed_index_of(s) + first, seed_of(s) + first,
+                            column);
 }
 
 /* The same bytes however the streamlines are cut into appends; enough of them that scratch files are used. */
@@ -75,7 +79,8 @@ static void test_batches(void **state)
             for (size_t first = 0, n; first < MANY; first += n) {
                 n = way == 0 ? MANY : 1 + first % 9973;
                 if (n > MANY - first) n = MANY - first;
-                gls_streamlines lines = part(&all, first, n, offset);
+                gls_column column[2];
+                gls_streamlines lines = part(&all, first, n, offset, column);
                 if (gls_tractogram_writer_append(writer, &lines) != GLS_OK) fail_msg("%s", gls_last_error());
             }
             assert_int_equal(count_files(scratch("out")), 0); /* nothing to see before the end */
@@ -149,7 +154,8 @@ static void test_bad_arguments(void **state)
     static const uint64_t fine[3] = {0, 9, 12}, hole[3] = {0, 12, 12}, back[3] = {0, 9, 5};
     gls_tractogram_format format;
     gls_tractogram_writer *writer;
-    gls_streamlines lines = {2, hole, (const float(*)[3])point, NULL, NULL};
+    gls_column column[2];
+    gls_streamlines lines = make_streamlines(2, hole, (const float(*)[3])point, NULL, NULL, column);
     expect_refusal(&lines, "streamline 1 has no points");
     lines.offset = back;
     expect_refusal(&lines, "streamline 1 has no points");
@@ -164,9 +170,9 @@ static void test_bad_arguments(void **state)
     assert_int_equal(gls_tractogram_writer_create(scratch(names[0]), GLS_FORMAT_TRX, &grid, NULL, &writer), GLS_OK);
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_OK);
     static const uint32_t index[2] = {0, 1};
-    lines.seed_index = index;
+    lines = make_streamlines(2, fine, (const float(*)[3])point, index, NULL, column);
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_ERR_ARGUMENT);
-    assert_non_null(strstr(gls_last_error(), "seeds are given for some streamlines only"));
+    assert_non_null(strstr(gls_last_error(), "streamlines with other columns than those before"));
     gls_tractogram_writer_abort(writer);
     assert_int_equal(gls_tractogram_writer_create(scratch(names[1]), GLS_FORMAT_TRK, &wide, NULL, &writer),
                      GLS_ERR_UNSUPPORTED);

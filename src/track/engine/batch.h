@@ -3,53 +3,7 @@
 #ifndef GLS_TRACK_ENGINE_BATCH_H
 #define GLS_TRACK_ENGINE_BATCH_H
 
-#include "track/engine/engine.h"
-#include "track/engine/order.h"
-#include "track/engine/pace.h"
-#include "track/engine/parcel.h"
-#include "track/engine/stats.h"
-
-/* Those who want the batch's work. */
-typedef struct gls_batch_host {
-    void *user;
-    /* Between dispatches: GLS_ERR_CANCELLED once the run is stopped. */
-    gls_status (*poll)(void *user);
-    /* An empty parcel for the streamlines of seeds from this one on. *parcel is NULL where nobody wants them, and
-     * *gave_way says that the batch must end here, because earlier seeds wait for somebody. */
-    gls_status (*take)(void *user, uint64_t seed, gls_parcel **parcel, bool *gave_way);
-    /* Gives an empty parcel back. */
-    void (*drop)(void *user, gls_parcel *parcel);
-    /* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
-    void (*commit)(void *user, uint64_t end, gls_parcel *parcel);
-} gls_batch_host;
-
-typedef struct gls_batch {
-    gls_engine *engine;
-    const gls_seeds *seeds;
-    const double (*space)[4];
-    gls_batch_host host;    /* poll alone may be NULL, and the others where a pass runs by itself */
-    gls_track_stats *stats; /* of the round, which commit() takes */
-    uint32_t *direction;    /* batch_seeds x gls_direction_words() */
-    union {
-        gls_seed_record *seed;
-        gls_line_record *line;
-        gls_placed_record *placed;
-    } upload;               /* records for the device, of one kind at a time: those of pass 1, 2 and 3 */
-    uint32_t *state;        /* as gls_half_words() for 2 x batch_lines halves */
-    uint32_t *work;         /* staged: what the host writes of the work buffer */
-    gls_order_entry *order; /* 2 x batch_lines, where lines are ordered; else NULL */
-    float (*seed)[3];       /* batch_seeds */
-    uint64_t steps;         /* made so far, those of rejected streamlines too */
-    double points_per_line; /* running estimate of what the pool must hold */
-    gls_pace initial_pace;  /* seeds of pass 1 */
-    gls_pace track_pace;    /* pass 2: lines; staged: halves, times their turns */
-} gls_batch;
-
-/* Bytes of these arrays for such a plan. */
-uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan);
-/* The arrays as the plan of batch->engine wants them, in place of any before. */
-gls_status gls_batch_make_arrays(gls_batch *batch);
-void gls_batch_free_arrays(gls_batch *batch);
+#include "track/engine/batch_state.h"
 
 /* Tracks seeds first .. first + n - 1. *done seeds were finished and committed, after a failure too; fewer than n
  * without one where earlier seeds wait for somebody. */

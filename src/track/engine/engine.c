@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "track/engine/kernels.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -140,7 +139,8 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_status status = fit_buffers(t, input);
     t->seconds_upload += gls_clock_seconds() - start;
     start = gls_clock_seconds();
-    if (status == GLS_OK) status = gls_kernels_load(t, input);
+    if (status == GLS_OK)
+        status = gls_kernels_load(t->device, &t->params, &t->plan, input, &t->model_plan, &t->kernels);
     t->seconds_compile = gls_clock_seconds() - start;
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
@@ -174,7 +174,7 @@ void gls_engine_destroy(gls_engine *t)
 {
     if (!t) return;
     gls_device_hold(t->device);
-    gls_kernels_destroy(t);
+    gls_kernels_destroy(&t->kernels);
     destroy_buffers(t);
     gls_guide_finish(&t->guide);
     gls_model_finish(&t->model);

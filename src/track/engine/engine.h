@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
-#include "track/engine/model.h"
+#include "track/engine/kernels.h"
 
 typedef struct gls_engine {
     gls_device *device;
@@ -11,11 +11,7 @@ typedef struct gls_engine {
     gls_grid grid;
     gls_model model;
     gls_guide guide;
-    gls_kernel *initial;                      /* pass 1 in one kernel */
-    gls_kernel *track;                        /* pass 2 in one kernel */
-    gls_kernel *step;                         /* staged: some turns of pass 2 */
-    gls_kernel *sample, *first_sample, *turn; /* split: both passes; first_sample is that of pass 1 where it differs */
-    gls_kernel *gather;
+    gls_kernels kernels;
     float (*vertex)[3];                    /* of the sphere */
     gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
     double seconds_upload, seconds_compile;

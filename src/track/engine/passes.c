@@ -101,7 +101,7 @@ static gls_status initial_piece(gls_batch *c, uint64_t first, uint32_t at, uint3
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    status = run(t->initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
+    status = run(t->kernels.initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_get_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
         status = gls_buffer_read(t->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(t),
@@ -147,8 +147,8 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
-    status = run(t->track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes), t->plan.track_groups,
-                 args, n_args);
+    status = run(t->kernels.track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
+                 t->plan.track_groups, args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
     return status;
 }
@@ -181,11 +181,12 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
-    if (!t->plan.split) return run(t->step, n_active, slots, limit, args, n_args);
+    if (!t->plan.split) return run(t->kernels.step, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {
-        status = run(initial && t->first_sample ? t->first_sample : t->sample, n_active, slots, limit, args, n_args);
-        if (status == GLS_OK) status = run(t->turn, n_active, slots, limit, args, n_args);
+        status = run(initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, n_active, slots,
+                     limit, args, n_args);
+        if (status == GLS_OK) status = run(t->kernels.turn, n_active, slots, limit, args, n_args);
     }
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_ENGINE_PASSES_H
 #define GLS_TRACK_ENGINE_PASSES_H
 
-#include "track/engine/batch.h"
+#include "track/engine/batch_state.h"
 
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in batch->seed) into batch->direction. */
 gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);

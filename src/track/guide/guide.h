@@ -39,7 +39,8 @@ struct gls_guide_kind {
     /* Its own fields of the uniform block; the others are 0 before. NULL: none. */
     void (*uniforms)(const gls_track_params *params, gls_track_uniforms *uniforms);
     /* What becomes of a streamline that would be kept otherwise. seed: voxels; backward, forward: what was remembered
-     * of the halves, n_words each, the seed itself left out. NULL: it is kept. */
+     * of the halves, n_words each: of their points as they were tracked, before a cut at the maximum length; the shader
+     * does not see the seed itself. NULL: it is kept. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], const uint32_t *backward,
                          const uint32_t *forward);
 };

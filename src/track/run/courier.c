@@ -15,8 +15,7 @@
 struct gls_courier {
     pthread_t thread;
     gls_queue *queue; /* its lock is ours, too */
-    gls_track_sink sink;
-    void *user;
+    gls_sink sink;
     gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
     size_t n_workers, per_worker;
     uint64_t due;   /* the seed that comes next */
@@ -38,9 +37,14 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
 {
     if (c->status == GLS_OK && parcel->n > 0) {
         pthread_mutex_unlock(&c->queue->lock);
-        gls_streamlines streamlines = {parcel->n, parcel->offset, (const float(*)[3])parcel->point, parcel->seed_index,
-                                       (const float(*)[3])parcel->seed};
-        gls_status status = c->sink(c->user, &streamlines);
+        const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, parcel->seed},
+                                     {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, parcel->seed_index}};
+        gls_streamlines streamlines = {.n = parcel->n,
+                                       .offset = parcel->offset,
+                                       .point = (const float(*)[3])parcel->point,
+                                       .n_dps = 2,
+                                       .dps = column};
+        gls_status status = gls_sink_append(&c->sink, &streamlines);
         pthread_mutex_lock(&c->queue->lock);
         if (status != GLS_OK) {
             c->status = status;
@@ -76,14 +80,12 @@ size_t gls_courier_parcels(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user,
-                              gls_courier **out)
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
     *c = (gls_courier){.queue = queue,
-                       .sink = sink,
-                       .user = user,
+                       .sink = *sink,
                        .n_workers = queue->n_workers,
                        .per_worker = gls_courier_parcels(queue->n_workers),
                        .due = queue->next};

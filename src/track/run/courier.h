@@ -14,8 +14,7 @@ typedef struct gls_courier gls_courier;
 size_t gls_courier_parcels(size_t n_workers);
 /* Hands parcels to the sink; the store lends them and must outlive the courier; the first is that of the queue's first
  * seed. A failure of the sink stops the queue. */
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, gls_track_sink sink, void *user,
-                              gls_courier **courier);
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, gls_courier **courier);
 /* An empty parcel for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has
  * to let them come up. *parcel is NULL where the worker must hand back its range instead, because nobody tracks what is
  * due. GLS_ERR_CANCELLED once the queue is stopped. */

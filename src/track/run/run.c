@@ -62,10 +62,9 @@ static void run_threads(gls_run *run, gls_worker *workers)
 }
 
 /* Everything between the first and the last seed. */
-static gls_status run_workers(gls_run *run, gls_worker *workers, gls_track_sink sink, void *sink_user)
+static gls_status run_workers(gls_run *run, gls_worker *workers, const gls_sink *sink)
 {
-    gls_status status =
-        sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, sink_user, &run->courier) : GLS_OK;
+    gls_status status = sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, &run->courier) : GLS_OK;
     if (status != GLS_OK) return status;
     if (run->n_workers == 1)
         gls_worker_work(&workers[0]);
@@ -96,11 +95,19 @@ static void complete_result(gls_run *run)
     }
 }
 
-gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
-                           gls_track_sink sink, void *sink_user, gls_track_progress progress, void *progress_user,
-                           gls_track_result *result)
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                           gls_track_progress progress, void *progress_user, gls_track_result *result)
 {
-    GLS_REQUIRE(tracker && seeds && voxel_to_space && result);
+    GLS_REQUIRE(tracker);
+    return gls_tracker_run_in(tracker, seeds, (const double(*)[4])tracker->input.stop_map->grid.affine, sink, progress,
+                              progress_user, result);
+}
+
+gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
+                              gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
     gls_run run = {.tracker = tracker,
                    .seeds = seeds,
                    .space = voxel_to_space,
@@ -124,7 +131,7 @@ gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const d
     if (status == GLS_OK) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
-        status = run_workers(&run, workers, sink, sink_user);
+        status = run_workers(&run, workers, sink);
         gls_queue_finish(&run.queue);
     }
     if (status == GLS_OK) {

@@ -2,7 +2,7 @@
 #ifndef GLS_TRACK_RUN_STATE_H
 #define GLS_TRACK_RUN_STATE_H
 
-#include "track/engine/batch.h"
+#include "track/engine/batch_state.h"
 #include "track/run/courier.h"
 #include "track/tracker.h"
 
@@ -30,5 +30,10 @@ void gls_run_fail(gls_run *run, gls_status status);
 gls_status gls_run_report(gls_run *run);
 /* Between dispatches: reports progress if the last time is some time ago; GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_run_poll(gls_run *run);
+
+/* gls_tracker_run() with points in any space, e.g. voxel coordinates for exact comparisons. */
+gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
+                              gls_track_result *result);
 
 #endif

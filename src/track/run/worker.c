@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "track/engine/batch.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"

@@ -1,0 +1,78 @@
+/* Multi-shell multi-tissue constrained spherical deconvolution (Jeurissen et al., NeuroImage 103:411, 2014), and the
+ * responses that it needs. */
+#ifndef GLSLINES_MSMT_H
+#define GLSLINES_MSMT_H
+
+#include <glslines/csd.h>
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GLS_MSMT_MAX_TISSUES 4
+#define GLS_MSMT_MAX_ORDER 12
+
+/* Signal of a tissue in every shell: coefficient (s, i) is that of the spherical harmonic (l = 2 i, m = 0) of the
+ * signal of shell s with the fibre along z, in raw signal units. */
+typedef struct gls_tissue_response {
+    size_t n_shells; /* b0 included, ascending b */
+    int order;       /* highest even degree; 0 is isotropic */
+    double *zonal;   /* n_shells x (order / 2 + 1) */
+    double *bval;    /* n_shells means in s/mm2, or NULL where nothing tells them */
+    size_t n_voxels; /* that it was estimated from; 0 if it was given */
+} gls_tissue_response;
+
+/* All zonal coefficients 0. */
+GLS_API gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response);
+/* Accepts NULL. */
+GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
+
+/* Reads MRtrix3's text: a row for each shell, b0 first, of coefficients l = 0, 2, ..; '#' starts a comment, and "#
+ * Shells: 0,1000,2000" tells the b-values. Columns of zeros at the end are left out. GLS_ERR_INPUT names the file and
+ * the row for rows of unequal length, values that are not finite, a first coefficient that is not above 0. */
+GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response);
+/* Writes it with 15 digits, replacing a file; dwi2fod msmt_csd reads it. */
+GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
+
+/* Whether a response fits the shells of a table: their number, and where it knows them the b-values to 80 s/mm2, unless
+ * force is true. GLS_ERR_INPUT names the response and shows both. A warning for a first coefficient that grows with b,
+ * and for an anisotropic response whose second is not negative from 500 s/mm2 on. */
+GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
+                                             const gls_gradients *gradients, bool force);
+
+/* Directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x y z
+ * (any length above 0). From malloc. GLS_ERR_INPUT for fewer than 45, for two that are the same or opposite (closer
+ * than 0.06 degrees), and for an elevation above pi. */
+GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction)[3], size_t *n);
+/* The built-in ones: 300, no two opposite. From malloc. */
+GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);
+
+typedef struct gls_msmt_options {
+    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8. Where
+                                        the response has no coefficient it counts as 0, with a warning */
+    const double (*direction)[3]; /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */
+    size_t n_directions;
+} gls_msmt_options;
+GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL options mean */
+
+/* Deconvolves every voxel where mask (NULL: all) is > 0 into n_tissues tissues, on all cores: the least-squares fit of
+ * all shells, b0 included, such that no ODF is negative in the directions of the constraint. The result is the one of
+ * MRtrix3's dwi2fod msmt_csd to 1e-6 (coefficients of about 0.3), with the exception of few voxels where that stops
+ * early. tissue[t] gets gls_sh_count(order) volumes of GLS_SH_DESCOTEAUX07_LEGACY coefficients along the voxel axes, in
+ * units of the response: a voxel like it has 1 / sqrt(4 pi) in the first volume. 0 outside the mask and in voxels with
+ * a value that is not finite (counted in a warning). Volumes that belong to no shell are left out and named in a
+ * warning. GLS_ERR_INPUT if there are more tissues than shells, if a response does not fit (see
+ * gls_tissue_response_check()), or if there are more shells than the square root of the number of volumes. Voxels that
+ * do not settle keep their last point and are counted in the log. The same data give the same bytes for any number of
+ * threads. GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
+GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                const gls_tissue_response *const *response, size_t n_tissues,
+                                const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,
+                                gls_image **tissue);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* Intensity normalisation of tissue images, and masks from a series alone. */
+#ifndef GLSLINES_NORMALISE_H
+#define GLSLINES_NORMALISE_H
+
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gls_normalise_result {
+    double balance[4]; /* factor of each tissue with which their sum is most even; not applied. 1 for one that was left
+                          out because its factor would not be positive */
+    double scale;      /* geometric mean of the field over the voxels that count */
+    size_t n_voxels, n_outliers;
+    float lowest, highest; /* of the field in the mask */
+} gls_normalise_result;
+
+/* Divides tissue images (1 to 4 images of any number of volumes on one grid, the first volume of each being its
+ * density) by a smooth field, the exponential of a polynomial of order 3 in space, such that the balanced sum of
+ * densities is as near as possible to 1 / sqrt(4 pi) in the mask: multi-tissue log-domain normalisation (Raffelt et al.
+ * 2017; Dhollander et al. 2021), MRtrix3's mtnormalise. In place; field may be NULL, else it gets the field on the
+ * whole grid. GLS_ERR_INPUT if the mask holds fewer voxels with a signal than the polynomial has terms. */
+GLS_API gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_image *mask, gls_image **field,
+                                 gls_normalise_result *result);
+
+/* The brain: means of the shells above their optimal thresholds, smoothed, the largest component without holes and
+ * without what hangs on by a thread (MRtrix3's dwi2mask legacy). 1 volume of 0 and 1. Warns of a mask of less than 2 %
+ * or more than 90 % of the grid. GLS_ERR_INPUT if no voxel has a signal. */
+GLS_API gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask);
+
+/* Where to seed: voxels of the mask where the first of the tissues, white matter, has more than half of the sum of the
+ * first volumes. */
+GLS_API gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_tissues, const gls_image *mask,
+                                              gls_image **region);
+/* Voxels of the mask, eroded once, with an FA above threshold. */
+GLS_API gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gls_image *mask,
+                                         gls_image **region);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

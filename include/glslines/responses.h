@@ -1,0 +1,50 @@
+/* Responses of tissues estimated from a series alone. */
+#ifndef GLSLINES_RESPONSES_H
+#define GLSLINES_RESPONSES_H
+
+#include <glslines/msmt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gls_responses_options {
+    int erode; /* passes of erosion of the mask, >= 0; default 3. Where that leaves fewer than 1000 voxels, 1 and
+                  then 0 are tried, with a warning */
+    double fa_threshold;          /* dhollander: FA above it is white matter at first; default 0.2 */
+    double wm_percent;            /* dhollander: of the refined white matter; default 0.5 */
+    double gm_percent;            /* default 2 */
+    double csf_percent;           /* default 10 */
+    size_t n_voxels;              /* tournier, fa: voxels of the response; default 300 */
+    double bval;                  /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
+    const double (*direction)[3]; /* of the constraint of dhollander's fits, scanner axes; NULL (default): built-in */
+    size_t n_directions;
+} gls_responses_options;
+GLS_API gls_responses_options gls_responses_options_default(void); /* also what NULL options mean */
+
+/* All of them: mask (1 volume on the grid of the series) says where the brain is. voxels may be NULL; else it gets an
+ * image of the voxels that were used (1 or 0), a volume for each response. GLS_ERR_INPUT says which step found too few
+ * voxels. */
+
+/* White matter (order 10), grey matter and CSF (order 0) from all shells, by how much the signal decays and by FA
+ * (Dhollander et al. 2016; white matter as in Dhollander et al. 2019). Needs b0 volumes. response[0 .. 2], and volumes
+ * of voxels: white matter, grey matter, CSF. */
+GLS_API gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                            const gls_responses_options *options, gls_tissue_response **response,
+                                            gls_image **voxels);
+
+/* Of one shell, order 10, from the voxels of highest FA in the eroded mask, along their tensors. */
+GLS_API gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                    const gls_responses_options *options, gls_tissue_response **response,
+                                    gls_image **voxels);
+
+/* Of one shell, order 10, from the voxels whose deconvolved ODF has the most outstanding peak, repeated with the
+ * response that results until the voxels stay the same, at most 10 times (Tournier et al. 2013). */
+GLS_API gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                          const gls_responses_options *options, gls_tissue_response **response,
+                                          gls_image **voxels);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,195 @@
+/* From files to results: everything between the names of images and a tractogram, a fit or a merged file. The commands
+ * track, fit and merge of the program are these functions; the same options give the same files.
+ *
+ *     gls_job_options options = gls_job_options_default();
+ *     options.dwi = "dwi.nii.gz";
+ *     options.bval = "dwi.bval";
+ *     options.bvec = "dwi.bvec";
+ *     options.mask = "mask.nii.gz";
+ *     options.roi = "wm.nii.gz";
+ *     options.output = "tracks.trx";
+ *     if (gls_track_files(&options, NULL, NULL) != GLS_OK) fprintf(stderr, "%s\n", gls_last_error());
+ *
+ * Nothing here prints: what a person should read goes to the log (<glslines/log.h>) as lines of the levels info and
+ * warning, and the text of a failure is gls_last_error(). Texts call a parameter by the name of its option on the
+ * command line. Strings of options are borrowed until the job is destroyed or the function returns. Several jobs may
+ * run on threads of their own, one thread each. */
+#ifndef GLSLINES_WORKFLOW_H
+#define GLSLINES_WORKFLOW_H
+
+#include <glslines/merge.h>
+#include <glslines/shard.h>
+#include <glslines/track.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The first two are those of gls_qball_model. */
+typedef enum gls_model_kind { GLS_MODEL_OPDT, GLS_MODEL_CSA, GLS_MODEL_CSD } gls_model_kind;
+
+/* Axes of spherical harmonics: 1 + gls_bvec_frame, or by the basis: scanner axes for the tournier07 bases, as MRtrix3
+ * has them, else those of FSL's b-vectors, as DIPY has them. */
+typedef enum gls_frame { GLS_FRAME_AUTO, GLS_FRAME_FSL, GLS_FRAME_IMAGE, GLS_FRAME_WORLD } gls_frame;
+
+/* Coordinates of listed seeds. */
+typedef enum gls_seed_space {
+    GLS_SEEDS_VOXEL, /* voxel centres at whole numbers */
+    GLS_SEEDS_WORLD  /* mm, RAS+ */
+} gls_seed_space;
+
+typedef enum gls_graphics {
+    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
+    GLS_GRAPHICS_GL,
+    GLS_GRAPHICS_GLES
+} gls_graphics;
+
+#define GLS_MAX_NUMBERS 8
+typedef struct gls_numbers {
+    double value[GLS_MAX_NUMBERS];
+    int n;
+} gls_numbers;
+
+/* A gradient table and a model. */
+typedef struct gls_model_options {
+    gls_bvec_frame bvec_frame; /* of the file of b-vectors; default GLS_BVEC_FSL */
+    double b0_threshold;       /* s/mm2, >= 0: volumes up to this are b = 0; default 50 */
+    gls_model_kind model;      /* default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD */
+    int sh_order;              /* 2, 4, 6 or 8; default 4 */
+    gls_numbers shells;        /* s/mm2, the one shell to use; default none: CSD takes the lowest of at least 500, the
+                                  others take all volumes */
+    const char *response;      /* file, CSD only: see gls_response_read(); default NULL: estimated */
+    double sm_lambda;          /* OPDT, CSA: smoothing, >= 0; default 0.006 */
+    double min_signal;         /* OPDT, CSA: smaller values are raised to this, > 0; default 1 */
+    gls_sh_basis sh_basis;     /* of the file that is read (sh) or written (fit); default GLS_SH_TOURNIER07 */
+    gls_frame sh_frame;        /* of that file; default GLS_FRAME_AUTO */
+} gls_model_options;
+
+/* Parts of the work, for gls_monitor. */
+typedef enum gls_phase {
+    GLS_PHASE_FIT,   /* of a model; progress in voxels where that takes long */
+    GLS_PHASE_TRACK, /* progress in seeds */
+    GLS_PHASE_MERGE, /* progress in bytes */
+    GLS_PHASE_WRITE  /* files that a cancelled run should not leave behind */
+} gls_phase;
+typedef struct gls_progress {
+    gls_phase phase;
+    uint64_t done, total;         /* total 0: no progress to tell, only a chance to cancel */
+    uint64_t streamlines, points; /* GLS_PHASE_TRACK */
+} gls_progress;
+
+/* Watches a run. Called from the thread of the run; members may be NULL. */
+typedef struct gls_monitor {
+    void *user;
+    void (*begin)(void *user, gls_phase phase);             /* phases do not nest */
+    bool (*step)(void *user, const gls_progress *progress); /* false: cancel, GLS_ERR_CANCELLED */
+    void (*end)(void *user, gls_phase phase);               /* comes for every begin() */
+} gls_monitor;
+
+/* What to track and how. Without dwi, sh and odf the built-in phantom is tracked. */
+typedef struct gls_job_options {
+    size_t size; /* of this struct; set by gls_job_options_default() */
+    /* images; all on one grid */
+    const char *dwi, *bval, *bvec; /* the series and its table: all or none */
+    const char *mask;              /* voxels > 0; default NULL: all */
+    const char *roi;               /* seeds lie in voxels > 0; needed unless seeds is given */
+    const char *fa;                /* stop map; default NULL: FA of a tensor fit */
+    const char *sh, *odf;          /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
+    gls_model_options model;
+    const char *sphere;    /* "default" (724 directions), "small" (362) or a file; default "default" */
+    const char *cache_dir; /* folder that keeps fits; default NULL */
+    /* seeds */
+    uint64_t nseeds;           /* random ones, 1 .. 2^32 - 1; default 100000 */
+    uint64_t seeds_per_voxel;  /* in place of nseeds; default 0 */
+    const char *seeds;         /* in place of nseeds: file; default NULL */
+    gls_seed_space seed_space; /* of that file; default GLS_SEEDS_VOXEL */
+    uint64_t seed_seed;        /* random seed of the positions; default 0 */
+    const char *shard;         /* "3/8", or "auto": from srun or mpirun; default NULL: all seeds */
+    /* tracking; getter GLS_DG_BOOT needs a series and a model other than CSD */
+    gls_track_params track;
+    struct {
+        bool step_size, probe_length, probe_radius, min_radius_of_curvature, ptt_substep;
+    } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
+    /* devices */
+    const char *device; /* see gls_device_open(); several names with commas share the work; default "auto" */
+    gls_graphics api;   /* default GLS_GRAPHICS_AUTO */
+    int ngpus;          /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
+    /* output */
+    const char *output;           /* its suffix gives the format; default NULL: tracks.trx */
+    const char *output_prefix;    /* in place of output: a suffix by format is appended; default NULL */
+    gls_tractogram_format format; /* where output does not give it; default GLS_FORMAT_TRX */
+    bool half_positions;          /* TRX: positions in half precision; default false */
+    const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
+    bool force;                   /* overwrite; default false */
+    bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
+    int argc;                     /* words of the command line to note in the sidecar; default 0: none */
+    char **argv;
+} gls_job_options;
+GLS_API gls_job_options gls_job_options_default(void);
+
+/* What a job did. */
+typedef struct gls_job_result {
+    gls_track_result track;
+    const char *output, *sidecar; /* names of files, sidecar NULL: none; valid as long as the job */
+    uint64_t output_bytes;
+    double seconds_read, seconds_fit, seconds_upload, seconds_track, seconds_write, seconds_total;
+} gls_job_result;
+
+/* From the files of the options to a tractogram and its sidecar. NULL monitor and result are fine; names in *result are
+ * NULL. On failure no file is left behind. */
+GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result);
+
+/* The same step by step. NULL options: defaults. */
+typedef struct gls_job gls_job;
+/* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
+GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
+/* Opens devices; reads and compares images; makes seeds. */
+GLS_API gls_status gls_job_open(gls_job *job);
+/* In place of gls_job_fit(), without work on voxels: what tracking would take. */
+GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);
+/* Stop map and model. */
+GLS_API gls_status gls_job_fit(gls_job *job);
+/* Tracks, to the files of the options. */
+GLS_API gls_status gls_job_track(gls_job *job);
+/* Tracks to a sink in place of files. It is only appended to: finishing or aborting it is for the caller. */
+GLS_API gls_status gls_job_track_to(gls_job *job, const gls_sink *sink);
+/* After gls_job_track(); borrowed. */
+GLS_API const gls_job_result *gls_job_get_result(const gls_job *job);
+/* Accepts NULL. */
+GLS_API void gls_job_destroy(gls_job *job);
+
+/* A fit for other programs: PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz, PREFIX_sh.nii.gz, with CSD PREFIX_response.txt, and
+ * PREFIX.json. */
+typedef struct gls_fit_options {
+    size_t size;
+    const char *dwi, *bval, *bvec, *mask, *prefix; /* needed */
+    gls_model_options model;                       /* default GLS_MODEL_CSD */
+    bool force;
+    int argc;
+    char **argv;
+} gls_fit_options;
+GLS_API gls_fit_options gls_fit_options_default(void);
+GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monitor *monitor);
+
+/* Shards and their sidecars into the tractogram of the whole run and its sidecar. */
+typedef struct gls_merge_options {
+    size_t size;
+    const char *const *shards; /* in any order */
+    size_t n_shards;
+    const char *output;  /* needed */
+    const char *sidecar; /* "none": none is written, none is read; default NULL: beside the output */
+    bool force;
+    bool fail_if_empty;
+    int argc;
+    char **argv;
+} gls_merge_options;
+GLS_API gls_merge_options gls_merge_options_default(void);
+/* *result tells what was written, sidecar (room for sidecar_size bytes) where its sidecar lies, "" if there is none;
+ * either may be NULL. */
+GLS_API gls_status gls_merge_files(const gls_merge_options *options, const gls_monitor *monitor,
+                                   gls_merge_result *result, char *sidecar, size_t sidecar_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

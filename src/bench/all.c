@@ -1,0 +1,120 @@
+/* The benchmark: every getter with every mapping on every device. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "util/status.h"
+#include "workflow/devices.h"
+#include "workflow/params.h"
+
+/* Parallel transport makes twenty short steps a point. */
+enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000, SEEDS_SOFTWARE_PTT = 100 };
+
+uint64_t bench_seeds_for(const bench_run *run, int dg)
+{
+    bool software = false;
+    for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
+    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
+}
+
+static gls_status open_devices(bench_run *run)
+{
+    bool software = false;
+    for (int i = 0; i < run->options->n_devices; i++) {
+        bench_device *d = &run->device[i];
+        gls_status status = gls_device_open(run->options->device[i], gls_graphics_name(run->options->api), &d->device);
+        if (status) return status;
+        d->info = gls_device_get_info(d->device);
+        software = software || d->info->software;
+        gls_log(GLS_LOG_INFO, "device: %s, %s", d->info->renderer, d->info->version);
+    }
+    run->nseeds = run->options->nseeds ? run->options->nseeds : software ? SEEDS_SOFTWARE : SEEDS_HARDWARE;
+    return GLS_OK;
+}
+
+/* A folder for the tractograms that are written to be timed. */
+static gls_status make_directory(bench_run *run)
+{
+    const char *place = getenv("TMPDIR");
+    if (run->options->no_write) return GLS_OK;
+    if (!place || !*place) place = "/tmp";
+    if (asprintf(&run->directory, "%s/glslines-bench-XXXXXX", place) < 0) {
+        run->directory = NULL;
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    if (mkdtemp(run->directory)) return GLS_OK;
+    free(run->directory);
+    run->directory = NULL;
+    return gls_fail(GLS_ERR_OUTPUT,
+                    "%s: no temporary folder can be made there: %s; TMPDIR names another place, --no-write needs none",
+                    place, strerror(errno));
+}
+
+static gls_status measure_columns(bench_run *run, int dg, const bench_model *model)
+{
+    gls_status code = GLS_OK;
+    for (int d = 0; !code && d < run->options->n_devices; d++)
+        for (int m = 0; !code && m < run->options->n_mapping; m++) {
+            bench_column *c = &run->column[run->n_columns];
+            *c = (bench_column){.dg = dg, .device = d, .mapping = run->options->mapping[m]};
+            if (c->mapping == GLS_MAPPING_SUBGROUP && run->device[d].info->subgroup_size == 0) {
+                gls_log(GLS_LOG_WARNING, "%s: no subgroups, so that this column is left out",
+                        run->device[d].info->renderer);
+                continue;
+            }
+            gls_log(GLS_LOG_INFO, "%s on %s", gls_getter_name((gls_direction_getter)dg), run->device[d].info->renderer);
+            code = bench_measure(run, model, c);
+            run->n_columns += !code;
+        }
+    return code;
+}
+
+static gls_status measure_getter(bench_run *run, int dg)
+{
+    bench_model model;
+    gls_status code = bench_model_fit(run, dg, &model);
+    if (!code) {
+        /* the part in which temporary files exist; a fit would end it */
+        gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
+        code = make_directory(run);
+        if (!code) code = measure_columns(run, dg, &model);
+        if (run->directory) rmdir(run->directory);
+        free(run->directory);
+        run->directory = NULL;
+        gls_monitor_end(run->monitor, GLS_PHASE_TRACK);
+    }
+    bench_model_finish(&model);
+    return code;
+}
+
+static gls_status measure_getters(bench_run *run)
+{
+    gls_status code = GLS_OK;
+    for (int i = 0; !code && i < run->options->n_dg; i++) code = measure_getter(run, run->options->dg[i]);
+    if (!code && run->n_columns == 0)
+        code = gls_fail(GLS_ERR_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
+    return code;
+}
+
+gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_monitor *monitor)
+{
+    *run = (bench_run){.options = o, .monitor = monitor, .started = time(NULL), .job = gls_job_options_default()};
+    run->busy = bench_busy_now();
+    run->job.model = o->model;
+    gls_warnings_begin(&run->warnings);
+    gls_status status = open_devices(run);
+    for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
+        status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
+    if (!status) status = bench_data_make(run);
+    return status ? status : measure_getters(run);
+}
+
+void bench_finish(bench_run *run)
+{
+    gls_study_finish(&run->data);
+    for (int i = 0; i < run->options->n_devices; i++) gls_device_close(run->device[i].device);
+    gls_warnings_end(&run->warnings);
+}

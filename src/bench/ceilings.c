@@ -1,0 +1,161 @@
+/* What a device reaches in kernels that do one thing only: copying, multiply-adds, trilinear samples. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <math.h>
+
+#include "bench/bench.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+
+/* Loops stay far below the 65536 turns after which llvmpipe ends a kernel. */
+enum {
+    COPY_TURNS = 4,
+    FMA_TURNS = 512,
+    FMA_PER_TURN = 48,
+    FETCH_TURNS = 256,
+    FETCH_SIZE = 64,
+    BEST_OF = 5,
+    MAX_LAUNCHES = 1024
+};
+#define LONG_ENOUGH 0.02 /* seconds */
+
+typedef struct probe {
+    gls_device *device;
+    gls_buffer *from, *to;
+    gls_texture *texture;
+    uint32_t group_size, max_groups;
+} probe;
+
+/* Groups of work whose output fits the buffer. */
+static uint32_t groups_of(const probe *p, uint64_t bytes_each)
+{
+    uint64_t groups = gls_buffer_size(p->to) / (bytes_each * p->group_size);
+    return (uint32_t)(groups < p->max_groups ? groups : p->max_groups);
+}
+
+/* Host seconds of several launches. */
+static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
+                                int launches, double *seconds)
+{
+    gls_status status = gls_device_synchronize(p->device);
+    double start = gls_clock_seconds();
+    for (int i = 0; !status && i < launches; i++)
+        status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, NULL);
+    if (!status) status = gls_device_synchronize(p->device);
+    *seconds = gls_clock_seconds() - start;
+    return status;
+}
+
+/* The best rate of several, in invocations per second. The host's clock is used, since software renderers do not tell
+ * the time of a kernel; groups, then launches, grow until they take long enough for that. */
+static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
+                            uint32_t limit, double *rate)
+{
+    double seconds;
+    int launches = 1;
+    gls_status status = time_launches(p, kernel, args, n_args, groups, launches, &seconds);
+    while (!status && seconds < LONG_ENOUGH && launches < MAX_LAUNCHES) {
+        if (groups == limit) launches *= 2;
+        groups = groups > limit / 2 ? limit : 2 * groups;
+        status = time_launches(p, kernel, args, n_args, groups, launches, &seconds);
+    }
+    *rate = 0;
+    for (int i = 0; !status && i < BEST_OF; i++) {
+        status = time_launches(p, kernel, args, n_args, groups, launches, &seconds);
+        *rate = fmax(*rate, (double)groups * p->group_size * launches / seconds);
+    }
+    return status;
+}
+
+static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
+{
+    char group[16], copy[16], fma[16], fetch[16], size[16];
+    snprintf(group, sizeof group, "%u", p->group_size);
+    snprintf(copy, sizeof copy, "%d", COPY_TURNS);
+    snprintf(fma, sizeof fma, "%d", FMA_TURNS);
+    snprintf(fetch, sizeof fetch, "%d", FETCH_TURNS);
+    snprintf(size, sizeof size, "%d", FETCH_SIZE);
+    gls_define defines[] = {{"GROUP_SIZE", group, false, NULL},
+                            {"COPY_TURNS", copy, false, NULL},
+                            {"FMA_TURNS", fma, false, NULL},
+                            {"FETCH_TURNS", fetch, false, NULL},
+                            {"FETCH_SIZE", size, false, NULL}};
+    return gls_kernel_load(p->device, file, defines, sizeof defines / sizeof *defines, kernel);
+}
+
+static gls_status measure_copy(const probe *p, double *bytes)
+{
+    gls_kernel *kernel = NULL;
+    gls_arg args[] = {gls_arg_buffer(0, p->from), gls_arg_buffer(1, p->to)};
+    uint32_t groups = groups_of(p, 16 * COPY_TURNS);
+    double rate = 0;
+    gls_status status = load(p, "bench/copy.comp", &kernel);
+    if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, groups, groups, &rate);
+    gls_kernel_destroy(kernel);
+    *bytes = rate * 2 * 16 * COPY_TURNS;
+    return status;
+}
+
+static gls_status measure_fma(const probe *p, double *flops)
+{
+    gls_kernel *kernel = NULL;
+    gls_arg args[] = {gls_arg_float(0, 0.999f), gls_arg_float(1, 0.001f), gls_arg_buffer(1, p->to)};
+    double rate = 0;
+    gls_status status = load(p, "bench/fma.comp", &kernel);
+    if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
+    gls_kernel_destroy(kernel);
+    *flops = rate * 2 * FMA_PER_TURN * FMA_TURNS;
+    return status;
+}
+
+static gls_status measure_fetch(const probe *p, double *fetches)
+{
+    gls_kernel *kernel = NULL;
+    gls_arg args[] = {gls_arg_float(0, 0.29f / FETCH_SIZE), gls_arg_texture(0, p->texture), gls_arg_buffer(1, p->to)};
+    double rate = 0;
+    gls_status status = load(p, "bench/fetch.comp", &kernel);
+    if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
+    gls_kernel_destroy(kernel);
+    *fetches = rate * FETCH_TURNS;
+    return status;
+}
+
+static gls_status create(probe *p)
+{
+    const gls_device_info *info = gls_device_get_info(p->device);
+    /* larger than the caches of a GPU */
+    uint64_t bytes = info->software ? (uint64_t)64 << 20 : (uint64_t)512 << 20;
+    uint32_t size[3] = {FETCH_SIZE, FETCH_SIZE, FETCH_SIZE}, origin[3] = {0, 0, 0};
+    size_t n = (size_t)4 * FETCH_SIZE * FETCH_SIZE * FETCH_SIZE;
+    if (bytes > info->max_storage_bytes) bytes = info->max_storage_bytes;
+    p->group_size = info->software ? 8 : 256;
+    if (p->group_size > info->max_work_group_size) p->group_size = info->max_work_group_size;
+    p->max_groups = info->max_work_groups;
+    float *values = malloc(n * sizeof *values);
+    for (size_t i = 0; values && i < n; i++) values[i] = (float)(i % 97) / 97;
+    gls_status status =
+        values ? gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "copy source", &p->from) : GLS_ERR_MEMORY;
+    if (!status) status = gls_buffer_clear(p->from);
+    if (!status) status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "copy destination", &p->to);
+    if (!status) status = gls_texture_create(p->device, GLS_TEXTURE_RGBA16F, size, "texture to sample", &p->texture);
+    if (!status) status = gls_texture_write(p->texture, origin, size, values);
+    free(values);
+    return status;
+}
+
+gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings)
+{
+    probe p = {.device = device};
+    gls_log(GLS_LOG_INFO, "ceilings of %s", gls_device_get_info(device)->renderer);
+    gls_status status = create(&p);
+    if (!status) status = measure_copy(&p, &ceilings->copy_bytes);
+    if (!status) status = measure_fma(&p, &ceilings->fma_flops);
+    if (!status) status = measure_fetch(&p, &ceilings->fetches);
+    ceilings->measured = !status;
+    gls_buffer_destroy(p.from);
+    gls_buffer_destroy(p.to);
+    gls_texture_destroy(p.texture);
+    return status;
+}

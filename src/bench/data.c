@@ -1,0 +1,87 @@
+/* The data of the benchmark: a phantom of the size of a brain, fitted as track does. */
+#include <math.h>
+
+#include "bench/bench.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+
+enum { N_DIRECTIONS = 150, N_B0 = 10 };
+
+static const int default_shape[3] = {81, 106, 76};
+
+static int make_phantom(bench_run *run)
+{
+    gls_phantom_params params = gls_phantom_params_default();
+    gls_study *in = &run->data;
+    for (int a = 0; a < 3; a++) params.shape[a] = run->options->shape[0] ? run->options->shape[a] : default_shape[a];
+    params.n_directions = N_DIRECTIONS;
+    params.n_b0 = N_B0;
+    params.ground_truth = false;
+    gls_log_mute_info(true);
+    double start = gls_clock_seconds();
+    gls_status status = gls_phantom_create(&params, &in->phantom);
+    run->seconds_phantom = gls_clock_seconds() - start;
+    gls_log_mute_info(false);
+    if (status) return status;
+    in->series =
+        (gls_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
+    in->mask = in->phantom->mask;
+    in->roi = in->phantom->roi;
+    in->grid = &in->series.dwi->grid;
+    in->voxel_mm = fmin(in->grid->voxel_size[0], fmin(in->grid->voxel_size[1], in->grid->voxel_size[2]));
+    gls_log(GLS_LOG_INFO, "phantom: %d x %d x %d voxels, %zu volumes", in->grid->dim[0], in->grid->dim[1],
+            in->grid->dim[2], in->series.dwi->n_volumes);
+    return GLS_OK;
+}
+
+/* The stop map of track: FA, 0 outside the mask. */
+static int make_stop_map(bench_run *run)
+{
+    gls_study *in = &run->data;
+    double start = gls_clock_seconds();
+    gls_status code = gls_series_model_init(&in->model, &run->options->model, &in->series);
+    if (!code) code = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map);
+    run->seconds_fa = gls_clock_seconds() - start;
+    return code;
+}
+
+gls_status bench_data_make(bench_run *run)
+{
+    gls_study *in = &run->data;
+    gls_status code = make_phantom(run);
+    if (!code) code = gls_image_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
+    if (!code) code = gls_image_count_voxels(in->roi, "benchmark phantom", "region of interest", &in->seed_voxels);
+    if (!code) code = make_stop_map(run);
+    if (code) return code;
+    run->params = gls_track_params_default();
+    gls_track_params_scale(&run->params, in->voxel_mm);
+    run->params.float_textures = run->options->float_textures != 0;
+    run->params.batch_seeds = run->options->chunk_size;
+    gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
+    if (!status) status = gls_sphere_create(run->job.sphere, &in->sphere);
+    return status;
+}
+
+gls_status bench_model_fit(bench_run *run, int dg, bench_model *model)
+{
+    gls_study one = run->data; /* shares all but model and ODFs */
+    gls_job_options options = run->job;
+    options.track.dg = (gls_direction_getter)dg;
+    one.odf = NULL;
+    *model = (bench_model){.odf = NULL};
+    gls_status code = gls_series_model_init(&one.model, &run->options->model, &run->data.series);
+    double start = gls_clock_seconds();
+    if (!code) code = gls_study_fit(&one, &options, run->monitor);
+    model->seconds_fit = gls_clock_seconds() - start;
+    model->model = one.model;
+    model->odf = one.odf;
+    return code;
+}
+
+void bench_model_finish(bench_model *model)
+{
+    gls_odf_source_destroy(model->odf);
+    gls_series_model_finish(&model->model);
+    model->odf = NULL;
+}

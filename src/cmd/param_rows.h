@@ -1,0 +1,57 @@
+/* What the command line makes of the rows of track/params.def: fields of a command's struct, entries of its table, and
+ * copies to and from the options of the library. */
+#ifndef GLS_CMD_PARAM_ROWS_H
+#define GLS_CMD_PARAM_ROWS_H
+
+#include "cmd/options.h"
+#include "track/params.h"
+
+/* The field of a command for each type. */
+#define CMD_FIELD_FLAG bool
+#define CMD_FIELD_INT int
+#define CMD_FIELD_UINT64 uint64_t
+#define CMD_FIELD_SEED cmd_seed
+#define CMD_FIELD_DOUBLE double
+#define CMD_FIELD_LENGTH cmd_length
+#define CMD_FIELD_NUMBERS cmd_numbers
+#define CMD_FIELD_STRING const char *
+#define CMD_FIELD_CHOICE int
+
+#define CMD_ENTRY(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_) \
+    {.group = group_,                                                                                              \
+     .name = name_,                                                                                                \
+     .letter = letter_,                                                                                            \
+     .type = CMD_##type_,                                                                                          \
+     .metavar = metavar_,                                                                                          \
+     .unit = unit_,                                                                                                \
+     GLS_RANGE range_,                                                                                             \
+     .min_values = 1,                                                                                              \
+     .max_values = CMD_MAX_NUMBERS,                                                                                \
+     .choices = choices_,                                                                                          \
+     .offset = offset_,                                                                                            \
+     .default_text = default_text_,                                                                                \
+     .help = help_},
+
+/* From the field of a command to that of the library; is_mm: whether the library's length is in mm. */
+#define CMD_GET_FLAG(to, is_mm, from) to = from;
+#define CMD_GET_INT(to, is_mm, from) to = from;
+#define CMD_GET_UINT64(to, is_mm, from) to = from;
+#define CMD_GET_SEED(to, is_mm, from) to = from.value;
+#define CMD_GET_DOUBLE(to, is_mm, from) to = from;
+#define CMD_GET_LENGTH(to, is_mm, from) to = from.value, is_mm = from.mm;
+#define CMD_GET_NUMBERS(to, is_mm, from) to = from;
+#define CMD_GET_STRING(to, is_mm, from) to = from;
+#define CMD_GET_CHOICE(to, is_mm, from) to = from;
+
+/* And back. */
+#define CMD_SET_FLAG(from, is_mm, to) to = from;
+#define CMD_SET_INT(from, is_mm, to) to = from;
+#define CMD_SET_UINT64(from, is_mm, to) to = from;
+#define CMD_SET_SEED(from, is_mm, to) to = (cmd_seed){from, false};
+#define CMD_SET_DOUBLE(from, is_mm, to) to = from;
+#define CMD_SET_LENGTH(from, is_mm, to) to = (cmd_length){from, is_mm};
+#define CMD_SET_NUMBERS(from, is_mm, to) to = from;
+#define CMD_SET_STRING(from, is_mm, to) to = from;
+#define CMD_SET_CHOICE(from, is_mm, to) to = (int)from;
+
+#endif

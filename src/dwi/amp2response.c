@@ -1,0 +1,108 @@
+#include "dwi/amp2response.h"
+
+#include <glslines/sh.h>
+
+#include "dwi/nonneg.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEGREES = 90, MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1 };
+
+/* Zonal basis at an angle to the fibre, and its derivative by that angle. */
+static void zonal(int order, double cosine, double *value, double *slope)
+{
+    double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];
+    const double v[1][3] = {{sqrt(fmax(0, 1 - cosine * cosine)), 0, cosine}};
+    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, v, 1, basis);
+    for (int l = 0; l <= order; l += 2) {
+        value[l / 2] = basis[l * (l + 1) / 2];
+        if (slope) slope[l / 2] = l > 0 ? sqrt(l * (l + 1)) * basis[l * (l + 1) / 2 - 1] / M_SQRT2 : 0;
+    }
+}
+
+/* Amplitudes at 0 .. 90 degrees and slopes at 1 .. 89. */
+static size_t set_rows(int order, double *rows)
+{
+    size_t k = (size_t)order / 2 + 1, n = 0;
+    double value[MAX_COLUMNS], slope[MAX_COLUMNS];
+    for (int degree = 0; degree <= DEGREES; degree++) {
+        zonal(order, cos(M_PI / 180 * degree), value, slope);
+        memcpy(rows + n++ * k, value, k * sizeof *rows);
+        if (degree > 0 && degree < DEGREES) memcpy(rows + n++ * k, slope, k * sizeof *rows);
+    }
+    return n;
+}
+
+/* Normal matrix and right side of the volumes of a shell. */
+static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, int order,
+                       const gls_fibres *fibres, double *normal, double *right)
+{
+    size_t k = (size_t)order / 2 + 1, voxels = gls_grid_voxels(&dwi->grid);
+    double value[MAX_COLUMNS];
+    for (size_t v = 0; v < fibres->n; v++)
+        for (size_t i = 0; i < gradients->n; i++) {
+            if (of[i] != shell) continue;
+            const double *g = gradients->bvec[i];
+            double cosine = 1, signal = dwi->data[i * voxels + fibres->voxel[v]];
+            if (order > 0) {
+                const double *u = fibres->axis[v];
+                cosine = fabs(g[0] * u[0] + g[1] * u[1] + g[2] * u[2]);
+            }
+            zonal(order, cosine, value, NULL);
+            for (size_t a = 0; a < k; a++) {
+                right[a] += value[a] * signal;
+                for (size_t b = 0; b <= a; b++) normal[a * k + b] += value[a] * value[b];
+            }
+        }
+}
+
+static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
+{
+    double rows[2 * (DEGREES + 1) * MAX_COLUMNS];
+    const double inside[MAX_COLUMNS] = {1, -0.1}; /* lowest along the fibre, above 0 all round */
+    if (order == 0) {
+        response[0] = right[0] / normal[0];
+        return GLS_OK;
+    }
+    gls_nonneg_plan plan;
+    size_t k = (size_t)order / 2 + 1, n_rows = set_rows(order, rows);
+    gls_status status = gls_nonneg_plan_init(&plan, "response", normal, k, k, true, rows, n_rows, inside);
+    if (status != GLS_OK) return status;
+    status = gls_nonneg_solve(&plan, right, response);
+    gls_nonneg_plan_finish(&plan);
+    return status;
+}
+
+gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
+                            size_t only, gls_tissue_response **response)
+{
+    GLS_REQUIRE(fibres->n > 0 && order >= 0 && order <= GLS_MSMT_MAX_ORDER && (order == 0 || fibres->axis));
+    gls_tissue_response *made = NULL;
+    gls_shell *shell = NULL;
+    size_t n = 0, *of = malloc(gradients->n * sizeof *of), columns = (size_t)order / 2 + 1;
+    gls_status status = of ? gls_gradients_cluster(gradients, &shell, &n, of)
+                           : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", gradients->n);
+    if (status == GLS_OK) status = gls_tissue_response_create(only == GLS_NO_SHELL ? n : 1, order, &made);
+    if (status == GLS_OK && !(made->bval = malloc(made->n_shells * sizeof *made->bval)))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for a response");
+    for (size_t s = 0, row = 0; s < n && status == GLS_OK; s++) {
+        if (only != GLS_NO_SHELL && only != s) continue;
+        double normal[MAX_COLUMNS * MAX_COLUMNS] = {0}, right[MAX_COLUMNS] = {0};
+        int own = shell[s].is_b0 ? 0 : order;
+        add_voxels(dwi, gradients, of, s, own, fibres, normal, right);
+        status = fit_shell(own, normal, right, made->zonal + row * columns);
+        made->bval[row++] = shell[s].bval;
+    }
+    free(of);
+    free(shell);
+    if (status != GLS_OK) {
+        gls_tissue_response_destroy(made);
+        return status;
+    }
+    made->n_voxels = fibres->n;
+    *response = made;
+    return GLS_OK;
+}

@@ -1,0 +1,377 @@
+/* Responses of white matter, grey matter and CSF from all shells: the steps of MRtrix3's dwi2response dhollander, in
+ * which single precision and the sequence of thresholds decide which voxels are taken. */
+#include <glslines/responses.h>
+
+#include "dwi/amp2response.h"
+#include "dwi/dhollander_wm.h"
+#include "dwi/morphology.h"
+#include "dwi/tensor_axes.h"
+#include "dwi/threshold.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SDM 10.0
+#define ENOUGH_VOXELS 1000 /* of an eroded mask */
+#define MAD_FACTOR 1.4826  /* from a median absolute deviation to a standard deviation */
+
+gls_responses_options gls_responses_options_default(void)
+{
+    return (gls_responses_options){
+        .erode = 3, .fa_threshold = 0.2, .wm_percent = 0.5, .gm_percent = 2, .csf_percent = 10, .n_voxels = 300};
+}
+
+/* The voxels of the safe mask and the tissues they are put into; sets are bytes 0 or 1. */
+typedef struct study {
+    const gls_image *dwi;
+    const gls_gradients *gradients;
+    const gls_responses_options *options;
+    size_t n, *voxel;
+    double *sdm; /* signal decay metric: how much the signal falls with b */
+    float *fa;
+    double (*axis)[3];
+    uint8_t *wm, *gm, *csf, *outlier, *half;
+    double *work;  /* n values */
+    float *single; /* n values */
+} study;
+
+static void finish(study *s)
+{
+    free(s->voxel);
+    free(s->sdm);
+    free(s->fa);
+    free(s->axis);
+    free(s->wm);
+    free(s->work);
+    free(s->single);
+}
+
+gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe)
+{
+    const int32_t *dim = mask->grid.dim;
+    size_t voxels = gls_grid_voxels(&mask->grid), left = 0;
+    uint8_t *set = malloc(voxels);
+    if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
+    const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
+    for (int i = 0; i < 3; i++) {
+        for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
+        gls_status status = gls_morphology_erode(dim, set, passes[i]);
+        if (status != GLS_OK) {
+            free(set);
+            return status;
+        }
+        left = gls_morphology_count(dim, set);
+        if (left >= ENOUGH_VOXELS || passes[i] == 0) {
+            if (passes[i] != erode)
+                gls_log(GLS_LOG_WARNING,
+                        "responses: the mask is eroded %d times instead of %d, which would leave fewer than %d voxels",
+                        passes[i], erode, ENOUGH_VOXELS);
+            break;
+        }
+    }
+    if (left == 0) {
+        free(set);
+        return gls_fail(GLS_ERR_INPUT, "responses: the mask is empty");
+    }
+    *safe = set;
+    return GLS_OK;
+}
+
+/* Means of the shells at a voxel, negative values as 0, in single precision. */
+static void shell_means(const study *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
+                        float *mean)
+{
+    size_t voxels = gls_grid_voxels(&s->dwi->grid);
+    double sum[64] = {0};
+    for (size_t i = 0; i < s->gradients->n; i++)
+        if (of[i] != GLS_NO_SHELL) sum[of[i]] += fmax(0, s->dwi->data[i * voxels + v]);
+    for (size_t k = 0; k < n_shells; k++) mean[k] = (float)(sum[k] / (double)shell[k].n);
+}
+
+/* The metric of a voxel; false where it or a mean is no positive number. */
+static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
+{
+    float sum = 0, count = 0;
+    for (size_t k = 0; k < n_shells; k++)
+        if (!isfinite(mean[k]) || !(mean[k] > 0)) return false;
+    for (size_t k = 1; k < n_shells; k++) {
+        sum += logf(mean[0] / mean[k]) * (float)shell[k].n;
+        count += (float)shell[k].n;
+    }
+    float metric = sum / count;
+    if (!isfinite(metric) || !(metric > 0)) return false;
+    *sdm = fminf(metric, (float)MAX_SDM);
+    return true;
+}
+
+static gls_status allocate(study *s, size_t n)
+{
+    s->voxel = malloc(n * sizeof *s->voxel);
+    s->sdm = malloc(n * sizeof *s->sdm);
+    s->fa = malloc(n * sizeof *s->fa);
+    s->axis = malloc(n * sizeof *s->axis);
+    s->wm = calloc(5 * n, 1);
+    s->work = malloc(n * sizeof *s->work);
+    s->single = malloc(n * sizeof *s->single);
+    if (!s->voxel || !s->sdm || !s->fa || !s->axis || !s->wm || !s->work || !s->single)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
+    s->gm = s->wm + n;
+    s->csf = s->wm + 2 * n;
+    s->outlier = s->wm + 3 * n;
+    s->half = s->wm + 4 * n;
+    return GLS_OK;
+}
+
+static gls_status find_voxels(study *s, const gls_image *mask)
+{
+    uint8_t *safe = NULL;
+    gls_shell *shell = NULL;
+    size_t n_shells = 0, voxels = gls_grid_voxels(&mask->grid), *of = malloc(s->gradients->n * sizeof *of);
+    float mean[64];
+    gls_status status = of ? gls_gradients_cluster(s->gradients, &shell, &n_shells, of)
+                           : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", s->gradients->n);
+    if (status == GLS_OK && (s->gradients->n_b0 == 0 || n_shells < 2 || n_shells > 64))
+        status = gls_fail(GLS_ERR_INPUT,
+                          "responses of tissues need b0 volumes and 1 to 63 shells, there are %zu b0 volumes and %zu "
+                          "shells: give responses (--response)",
+                          s->gradients->n_b0, n_shells - (n_shells > 0 && s->gradients->n_b0 > 0));
+    if (status == GLS_OK) status = gls_responses_safe_mask(mask, s->options->erode, &safe);
+    if (status == GLS_OK) status = allocate(s, gls_morphology_count(mask->grid.dim, safe));
+    for (size_t v = 0; v < voxels && status == GLS_OK; v++) {
+        if (!safe[v]) continue;
+        shell_means(s, of, shell, n_shells, v, mean);
+        if (!decay(mean, shell, n_shells, &s->sdm[s->n])) continue;
+        s->voxel[s->n++] = v;
+    }
+    free(safe);
+    free(shell);
+    free(of);
+    if (status == GLS_OK && s->n == 0)
+        status = gls_fail(GLS_ERR_INPUT, "responses: no voxel of the mask has a signal that falls with b");
+    return status;
+}
+
+static size_t count(const study *s, const uint8_t *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) n += set[i];
+    return n;
+}
+
+static double median_sdm(const study *s, const uint8_t *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (set[i]) s->work[n++] = s->sdm[i];
+    return gls_threshold_median(s->work, n);
+}
+
+/* The best threshold of sign * (metric - from) over a set; +infinity where that does not vary. */
+static float threshold(const study *s, const uint8_t *set, double from, double sign)
+{
+    float best = INFINITY;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (set[i]) s->single[n++] = (float)(sign * (s->sdm[i] - from));
+    gls_threshold_optimal(s->single, n, &best);
+    return best;
+}
+
+/* White matter by FA; of the rest CSF by the metric. */
+static void split(study *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->wm[i] = s->fa[i] > (float)s->options->fa_threshold;
+        s->gm[i] = !s->wm[i];
+    }
+    double middle = median_sdm(s, s->gm);
+    float best = threshold(s, s->gm, middle, 1);
+    for (size_t i = 0; i < s->n; i++) {
+        s->csf[i] = s->gm[i] && (float)(s->sdm[i] - middle) >= best;
+        s->gm[i] = s->gm[i] && !s->csf[i];
+    }
+    gls_log(GLS_LOG_INFO, "responses: %zu voxels, at first white matter %zu, grey matter %zu, CSF %zu", s->n,
+            count(s, s->wm), count(s, s->gm), count(s, s->csf));
+}
+
+/* Takes what decays like CSF out of the white matter. */
+static void refine_wm(study *s)
+{
+    size_t n = 0;
+    double middle = median_sdm(s, s->wm);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->wm[i]) s->work[n++] = fabs(s->sdm[i] - middle);
+    double limit = middle + 2 * MAD_FACTOR * gls_threshold_median(s->work, n);
+    for (size_t i = 0; i < s->n; i++) {
+        s->outlier[i] = s->wm[i] && s->sdm[i] > limit;
+        s->wm[i] = s->wm[i] && !s->outlier[i];
+    }
+}
+
+/* Keeps the grey matter on both sides of its median that is not set off from it. */
+static void refine_gm(study *s)
+{
+    uint8_t *half = s->half;
+    double middle = median_sdm(s, s->gm);
+    for (size_t i = 0; i < s->n; i++) half[i] = s->gm[i] && s->sdm[i] > middle;
+    float high = threshold(s, half, middle, 1);
+    for (size_t i = 0; i < s->n; i++) half[i] = s->gm[i] && !half[i];
+    float low = threshold(s, half, middle, -1);
+    for (size_t i = 0; i < s->n; i++) {
+        float off = (float)(s->sdm[i] - middle);
+        s->gm[i] = s->gm[i] && (half[i] ? (float)(middle - s->sdm[i]) < low : off < high);
+    }
+}
+
+/* Adds the white matter's outliers to the CSF, and keeps what decays most. */
+static void refine_csf(study *s)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->csf[i]) least = fmin(least, s->sdm[i]);
+    for (size_t i = 0; i < s->n; i++) s->csf[i] = s->csf[i] || (s->outlier[i] && s->sdm[i] > least);
+    float best = threshold(s, s->csf, least, 1);
+    for (size_t i = 0; i < s->n; i++) s->csf[i] = s->csf[i] && (float)(s->sdm[i] - least) >= best;
+}
+
+/* Keeps the voxels of a set with the highest score, part of them; ties with the last one stay. */
+static void keep_best(const study *s, uint8_t *set, const double *score, size_t n)
+{
+    size_t all = 0;
+    double *value = s->work;
+    for (size_t i = 0; i < s->n; i++)
+        if (set[i]) value[all++] = score[i];
+    if (all == 0) return;
+    double limit = gls_threshold_nth_largest(value, all, n < 1 ? 1 : n > all ? all : n);
+    for (size_t i = 0; i < s->n; i++) set[i] = set[i] && score[i] >= limit;
+}
+
+static size_t part_of(size_t n, double percent)
+{
+    double part = rint((double)n * percent / 100);
+    return part < 1 ? 1 : (size_t)part;
+}
+
+static gls_status respond(const study *s, const uint8_t *set, int order, gls_tissue_response **response)
+{
+    gls_fibres fibres = {.n = 0};
+    size_t *voxel = malloc(s->n * sizeof *voxel);
+    double(*axis)[3] = malloc(s->n * sizeof *axis);
+    gls_status status = GLS_ERR_MEMORY;
+    if (voxel && axis) {
+        for (size_t i = 0; i < s->n; i++) {
+            if (!set[i]) continue;
+            memcpy(axis[fibres.n], s->axis[i], sizeof *axis);
+            voxel[fibres.n++] = s->voxel[i];
+        }
+        fibres.voxel = voxel;
+        fibres.axis = (const double(*)[3])axis;
+        status = gls_amp2response(s->dwi, s->gradients, &fibres, order, GLS_NO_SHELL, response);
+    } else {
+        gls_fail(status, "out of memory for responses from %zu voxels", s->n);
+    }
+    free(voxel);
+    free(axis);
+    return status;
+}
+
+/* Scores of all voxels: -infinity outside the set. */
+static gls_status score_wm(const study *s, const uint8_t *set, const gls_tissue_response *csf, int order, double *score)
+{
+    size_t n = 0, *list = calloc(2 * s->n, sizeof *list);
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
+    size_t *where = list + s->n;
+    for (size_t i = 0; i < s->n; i++) {
+        score[i] = -INFINITY;
+        if (!set[i]) continue;
+        where[n] = i;
+        list[n++] = s->voxel[i];
+    }
+    gls_status status = gls_dhollander_score(s->dwi, s->gradients, s->options, list, n, csf, order, s->work);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) score[where[i]] = s->work[i];
+    free(list);
+    return status;
+}
+
+static gls_status select_wm(study *s, const gls_tissue_response *csf)
+{
+    double *score = malloc(s->n * sizeof *score);
+    if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
+    size_t n = part_of(count(s, s->wm), s->options->wm_percent);
+    gls_status status = score_wm(s, s->wm, csf, 2, score);
+    if (status == GLS_OK) {
+        keep_best(s, s->wm, score, 2 * n);
+        status = score_wm(s, s->wm, csf, 6, score);
+    }
+    if (status == GLS_OK) keep_best(s, s->wm, score, n);
+    free(score);
+    return status;
+}
+
+static gls_status estimate(study *s, gls_tissue_response **response)
+{
+    split(s);
+    size_t n[3] = {count(s, s->wm), count(s, s->gm), count(s, s->csf)};
+    refine_wm(s);
+    refine_gm(s);
+    refine_csf(s);
+    size_t n_csf = count(s, s->csf), n_gm = count(s, s->gm), n_wm = count(s, s->wm);
+    gls_log(GLS_LOG_INFO, "responses: refined white matter %zu, grey matter %zu, CSF %zu", n_wm, n_gm, n_csf);
+    if (n_wm == 0 || n_gm == 0 || n_csf == 0)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "responses: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu of %zu, refined "
+            "%zu, %zu, %zu): give responses (--response)",
+            n[0], n[1], n[2], s->n, n_wm, n_gm, n_csf);
+    double *score = malloc(s->n * sizeof *score);
+    if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
+    keep_best(s, s->csf, s->sdm, part_of(n_csf, s->options->csf_percent));
+    double middle = median_sdm(s, s->gm);
+    for (size_t i = 0; i < s->n; i++) score[i] = -fabs(s->sdm[i] - middle);
+    keep_best(s, s->gm, score, part_of(n_gm, s->options->gm_percent));
+    free(score);
+    gls_status status = respond(s, s->csf, 0, &response[2]);
+    if (status == GLS_OK) status = respond(s, s->gm, 0, &response[1]);
+    if (status == GLS_OK) status = select_wm(s, response[2]);
+    if (status == GLS_OK) status = respond(s, s->wm, 10, &response[0]);
+    if (status == GLS_OK)
+        gls_log(GLS_LOG_INFO, "responses from %zu voxels of white matter, %zu of grey matter, %zu of CSF",
+                response[0]->n_voxels, response[1]->n_voxels, response[2]->n_voxels);
+    return status;
+}
+
+gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                    const gls_responses_options *options, gls_tissue_response **response,
+                                    gls_image **voxels)
+{
+    GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    const gls_responses_options defaults = gls_responses_options_default();
+    study s = {.dwi = dwi, .gradients = gradients, .options = options ? options : &defaults};
+    gls_tissue_response *made[3] = {NULL};
+    gls_image *image = NULL;
+    size_t n = gls_grid_voxels(&dwi->grid);
+    GLS_REQUIRE(s.options->erode >= 0 && s.options->wm_percent > 0 && s.options->gm_percent > 0 &&
+                s.options->csf_percent > 0);
+    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    if (status == GLS_OK) status = find_voxels(&s, mask);
+    if (status == GLS_OK) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
+    if (status == GLS_OK) status = estimate(&s, made);
+    if (status == GLS_OK && voxels) status = gls_image_create(&dwi->grid, 3, &image);
+    for (size_t i = 0; i < s.n && image; i++) {
+        image->data[s.voxel[i]] = s.wm[i];
+        image->data[n + s.voxel[i]] = s.gm[i];
+        image->data[2 * n + s.voxel[i]] = s.csf[i];
+    }
+    finish(&s);
+    for (int t = 0; t < 3; t++) {
+        if (status == GLS_OK)
+            response[t] = made[t];
+        else
+            gls_tissue_response_destroy(made[t]);
+    }
+    if (image) *voxels = image;
+    return status;
+}

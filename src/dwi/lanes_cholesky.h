@@ -1,0 +1,109 @@
+/* Cholesky factors of LANES symmetric matrices at a time, one in each lane. Included once for each instruction set by a
+ * kernel that defines
+ *   LANES      doubles in a vector register
+ *   COLUMNS    columns of a panel that are in work together
+ *   MIN_PIVOT  smallest pivot relative to its diagonal entry that counts as positive
+ *   VD, VU     names for vectors of doubles and of masks
+ *   TARGET     function attribute that allows the instructions
+ *   NAME(x)    x with a suffix of its own
+ * A matrix is the rows of its lower half, entry (i, j <= i) at i (i + 1) / 2 + j; the factor takes its place. */
+
+typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
+typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
+
+/* Rows r .. r + count - 1 of the factor, columns below c_end, from finished rows above; all of these columns are < r.
+ */
+TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
+                                                                     size_t c_end)
+{
+    VD *row[4];
+    for (size_t i = 0; i < count; i++) row[i] = a + (r + i) * (r + i + 1) / 2;
+    size_t c = 0;
+    for (; c + COLUMNS <= c_end; c += COLUMNS) {
+        VD sum[4][COLUMNS];
+        const VD *other[COLUMNS];
+        for (size_t j = 0; j < COLUMNS; j++) other[j] = a + (c + j) * (c + j + 1) / 2;
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < COLUMNS; j++) sum[i][j] = row[i][c + j];
+        for (size_t m = 0; m < c; m++)
+            for (size_t j = 0; j < COLUMNS; j++) {
+                VD x = other[j][m];
+                for (size_t i = 0; i < count; i++) sum[i][j] -= row[i][m] * x;
+            }
+        for (size_t j = 0; j < COLUMNS; j++)
+            for (size_t i = 0; i < count; i++) {
+                for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * other[j][c + m];
+                sum[i][j] *= inverse[c + j];
+            }
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < COLUMNS; j++) row[i][c + j] = sum[i][j];
+    }
+    for (; c < c_end; c++) {
+        const VD *other = a + c * (c + 1) / 2;
+        for (size_t i = 0; i < count; i++) {
+            VD sum = row[i][c];
+            for (size_t m = 0; m < c; m++) sum -= row[i][m] * other[m];
+            row[i][c] = sum * inverse[c];
+        }
+    }
+}
+
+/* The triangle of rows r .. r + count - 1 right of their panel; clears the slots in sound whose matrix is not positive
+ * definite. */
+TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
+                                                                      VU *sound)
+{
+    VD *row[4], sum[4][4];
+    for (size_t i = 0; i < count; i++) {
+        row[i] = a + (r + i) * (r + i + 1) / 2;
+        for (size_t j = 0; j <= i; j++) sum[i][j] = row[i][r + j];
+    }
+    for (size_t m = 0; m < r; m++)
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j <= i; j++) sum[i][j] -= row[i][m] * row[j][m];
+    for (size_t j = 0; j < count; j++) {
+        VD pivot = sum[j][j];
+        for (size_t m = 0; m < j; m++) pivot -= sum[j][m] * sum[j][m];
+        VU good = (VU)(pivot > row[j][r + j] * MIN_PIVOT);
+        *sound &= good;
+        pivot = (VD)((good & (VU)pivot) | (~good & (VU)((VD){0} + 1.0)));
+        double root[LANES] __attribute__((aligned(8 * LANES)));
+        *(VD *)root = pivot;
+        for (int lane = 0; lane < LANES; lane++) root[lane] = sqrt(root[lane]);
+        VD scale = inverse[r + j] = 1.0 / *(VD *)root;
+        for (size_t i = j + 1; i < count; i++) {
+            for (size_t m = 0; m < j; m++) sum[i][j] -= sum[i][m] * sum[j][m];
+            sum[i][j] *= scale;
+            row[i][r + j] = sum[i][j];
+        }
+    }
+}
+
+/* The factor of k x k matrices, and the inverse of its diagonal; a mask of the lanes whose matrix is positive definite.
+ */
+TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
+{
+    VU sound = ~(VU){0};
+    size_t r = 0;
+    for (; r + 4 <= k; r += 4) {
+        NAME(panel)(a, inverse, r, 4, r);
+        NAME(corner)(a, inverse, r, 4, &sound);
+    }
+    for (; r < k; r++) {
+        NAME(panel)(a, inverse, r, 1, r);
+        NAME(corner)(a, inverse, r, 1, &sound);
+    }
+    return sound;
+}
+
+/* Solves for the right side that lies below the factor as its row k, which is used up. */
+TARGET static void NAME(substitute)(size_t k, VD *a, const VD *inverse, VD *solution)
+{
+    VD *right = a + k * (k + 1) / 2;
+    NAME(panel)(a, inverse, k, 1, k); /* as one more row of the factor it becomes L^-1 z */
+    for (size_t r = k; r-- > 0;) {
+        const VD *row = a + r * (r + 1) / 2;
+        VD f = solution[r] = right[r] * inverse[r];
+        for (size_t m = 0; m < r; m++) right[m] -= row[m] * f;
+    }
+}

@@ -1,0 +1,170 @@
+/* Where the brain is, and where to seed. */
+#include <glslines/normalise.h>
+
+#include "dwi/morphology.h"
+#include "dwi/threshold.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLEAN_SCALE = 2, MAX_CLEANINGS = 20 };
+
+/* Adds voxels whose mean over a shell is above its threshold; *mean is room for a volume. */
+static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, float *mean,
+                      uint8_t *set)
+{
+    size_t voxels = gls_grid_voxels(&dwi->grid), n = 0;
+    float threshold;
+    double *sum = calloc(voxels, sizeof *sum);
+    for (size_t i = 0; i < gradients->n && sum; i++) {
+        if (of[i] != shell) continue;
+        n++;
+        for (size_t v = 0; v < voxels; v++) sum[v] += fmax(0, dwi->data[i * voxels + v]);
+    }
+    for (size_t v = 0; v < voxels && sum; v++) mean[v] = (float)(sum[v] / (double)n);
+    bool found = sum && gls_threshold_optimal(mean, voxels, &threshold);
+    for (size_t v = 0; v < voxels && found; v++) set[v] |= mean[v] > threshold;
+    free(sum);
+    return found;
+}
+
+/* Deletes what hangs on to the largest component by less than 2 * scale voxels. */
+static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint8_t *core, uint8_t *rest)
+{
+    size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
+    memcpy(core, set, n);
+    gls_status status = gls_morphology_erode(dim, core, scale);
+    if (status == GLS_OK) {
+        memcpy(rest, core, n);
+        status = gls_morphology_largest(dim, core);
+    }
+    for (size_t v = 0; v < n; v++) rest[v] = rest[v] && !core[v];
+    if (status == GLS_OK) status = gls_morphology_dilate(dim, rest, scale + 1);
+    for (size_t v = 0; v < n; v++) set[v] = set[v] && !rest[v];
+    return status == GLS_OK ? gls_morphology_largest(dim, set) : status;
+}
+
+static gls_status clean(const int32_t dim[3], uint8_t *set)
+{
+    size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
+    uint8_t *core = malloc(3 * n);
+    if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", n);
+    uint8_t *rest = core + n, *old = core + 2 * n;
+    gls_status status = GLS_OK;
+    for (int pass = 0; pass < MAX_CLEANINGS && status == GLS_OK; pass++) {
+        memcpy(old, set, n);
+        for (int scale = CLEAN_SCALE; scale > 0 && status == GLS_OK; scale--)
+            status = clean_once(dim, set, scale, core, rest);
+        if (memcmp(old, set, n) == 0) break;
+    }
+    free(core);
+    return status;
+}
+
+/* Voxels without any signal do not belong to a brain. */
+static void drop_empty(const gls_image *dwi, uint8_t *set)
+{
+    size_t voxels = gls_grid_voxels(&dwi->grid);
+    for (size_t v = 0; v < voxels; v++) {
+        bool any = false;
+        for (size_t t = 0; t < dwi->n_volumes && set[v] && !any; t++) {
+            float x = dwi->data[t * voxels + v];
+            any = isfinite(x) && x != 0;
+        }
+        set[v] = set[v] && any;
+    }
+}
+
+static gls_status shape(const gls_image *dwi, uint8_t *set)
+{
+    const int32_t *dim = dwi->grid.dim;
+    bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would leave nothing */
+    gls_status status = gls_morphology_median(dim, set);
+    if (status == GLS_OK) status = gls_morphology_largest(dim, set);
+    if (status == GLS_OK) status = gls_morphology_fill(dim, set);
+    if (status == GLS_OK && !thin) status = clean(dim, set);
+    if (status == GLS_OK) drop_empty(dwi, set);
+    return status;
+}
+
+gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask)
+{
+    GLS_REQUIRE(dwi && gradients && mask && dwi->n_volumes == gradients->n);
+    size_t voxels = gls_grid_voxels(&dwi->grid), n_shells = 0, n = 0, n_found = 0;
+    gls_shell *shell = NULL;
+    gls_image *made = NULL;
+    size_t *of = malloc(gradients->n * sizeof *of);
+    uint8_t *set = calloc(voxels, 1);
+    float *mean = malloc(voxels * sizeof *mean);
+    gls_status status = of && set && mean ? gls_gradients_cluster(gradients, &shell, &n_shells, of)
+                                          : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
+    for (size_t s = 0; s < n_shells && status == GLS_OK; s++) n_found += add_shell(dwi, gradients, of, s, mean, set);
+    if (status == GLS_OK && n_found == 0) {
+        gls_log(GLS_LOG_WARNING, "mask: no threshold splits the signal; all voxels with a signal are taken");
+        memset(set, 1, voxels);
+        drop_empty(dwi, set);
+    } else if (status == GLS_OK) {
+        status = shape(dwi, set);
+    }
+    if (status != GLS_OK) goto fail;
+    n = gls_morphology_count(dwi->grid.dim, set);
+    if (n == 0) {
+        status = gls_fail(GLS_ERR_INPUT, "mask: no voxel of the series has a signal");
+        goto fail;
+    }
+    double percent = 100.0 * (double)n / (double)voxels;
+    gls_log(percent < 2 || percent > 90 ? GLS_LOG_WARNING : GLS_LOG_INFO,
+            "mask: %zu voxels, %.1f %% of the grid, by the means of %zu shells", n, percent, n_found);
+    status = gls_image_create(&dwi->grid, 1, &made);
+    for (size_t v = 0; v < voxels && status == GLS_OK; v++) made->data[v] = set[v];
+    if (status == GLS_OK) *mask = made;
+fail:
+    free(shell);
+    free(of);
+    free(set);
+    free(mean);
+    return status;
+}
+
+gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_tissues, const gls_image *mask,
+                                      gls_image **region)
+{
+    GLS_REQUIRE(tissue && n_tissues > 0 && mask && region);
+    gls_image *made = NULL;
+    gls_status status = GLS_OK;
+    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+        status = gls_grid_require_equal(&tissue[t]->grid, "tissue image", &mask->grid, "mask");
+    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
+    if (status != GLS_OK) return status;
+    for (size_t v = 0; v < gls_grid_voxels(&mask->grid); v++) {
+        double sum = 0;
+        for (size_t t = 0; t < n_tissues; t++) sum += tissue[t]->data[v];
+        made->data[v] = mask->data[v] > 0 && tissue[0]->data[v] > 0.5 * sum && sum > 0;
+    }
+    *region = made;
+    return GLS_OK;
+}
+
+gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gls_image *mask, gls_image **region)
+{
+    GLS_REQUIRE(fa && mask && region && threshold >= 0 && threshold < 1);
+    size_t voxels = gls_grid_voxels(&mask->grid);
+    gls_image *made = NULL;
+    uint8_t *set = malloc(voxels);
+    gls_status status = set ? gls_grid_require_equal(&fa->grid, "FA image", &mask->grid, "mask")
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
+    if (status != GLS_OK) goto fail;
+    for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
+    bool thin = mask->grid.dim[0] <= 2 || mask->grid.dim[1] <= 2 || mask->grid.dim[2] <= 2;
+    if (!thin) status = gls_morphology_erode(mask->grid.dim, set, 1);
+    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
+    if (status != GLS_OK) goto fail;
+    for (size_t v = 0; v < voxels; v++) made->data[v] = set[v] && fa->data[v] > threshold;
+    *region = made;
+fail:
+    free(set);
+    return status;
+}

@@ -1,0 +1,229 @@
+#include <glslines/msmt.h>
+
+#include <glslines/sh.h>
+
+#include "dwi/blocks.h"
+#include "dwi/gradients_table.h"
+#include "dwi/msmt_plan.h"
+#include "util/affine.h"
+#include "util/blas.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define USUAL_MAX_ORDER 8 /* of a response that has more coefficients */
+
+gls_msmt_options gls_msmt_options_default(void)
+{
+    gls_msmt_options options = {.direction = NULL};
+    for (int t = 0; t < GLS_MSMT_MAX_TISSUES; t++) options.order[t] = -1;
+    return options;
+}
+
+/* What all threads share. */
+typedef struct job {
+    gls_msmt_plan plan;
+    gls_nonneg_kernel kernel;
+    const float **volume;
+    size_t voxels;
+    gls_image *tissue[GLS_MSMT_MAX_TISSUES];
+    atomic_size_t n_unsettled, n_broken;
+} job;
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Scratch of a thread: the kernel's, then coefficients, data and signal of a block. */
+static size_t workspace_bytes(const gls_nonneg_plan *fit)
+{
+    return round_up(gls_nonneg_scratch_bytes(fit)) + (fit->k + fit->n) * GLS_NONNEG_BLOCK * sizeof(double) +
+           fit->n * GLS_NONNEG_BLOCK * sizeof(float);
+}
+
+static void solve_block(void *user, const size_t *index, size_t n, void *memory)
+{
+    job *job = user;
+    const gls_nonneg_plan *fit = &job->plan.fit;
+    double *coefficients = (double *)((char *)memory + round_up(gls_nonneg_scratch_bytes(fit)));
+    double *data = coefficients + fit->k * GLS_NONNEG_BLOCK;
+    float *signal = (float *)(data + fit->n * GLS_NONNEG_BLOCK);
+    size_t n_broken = gls_blocks_gather((const float *const *)job->volume, fit->n, index, n, GLS_NONNEG_BLOCK, signal);
+    for (size_t i = 0; i < fit->n * GLS_NONNEG_BLOCK; i++) data[i] = signal[i];
+    size_t n_unsettled = job->kernel(fit, data, n, memory, coefficients);
+    for (size_t t = 0; t < job->plan.n_tissues; t++)
+        for (size_t j = job->plan.first[t]; j < job->plan.first[t + 1]; j++) {
+            float *to = job->tissue[t]->data + (j - job->plan.first[t]) * job->voxels;
+            for (size_t v = 0; v < n; v++) to[index[v]] = (float)coefficients[j * GLS_NONNEG_BLOCK + v];
+        }
+    if (n_broken) atomic_fetch_add(&job->n_broken, n_broken);
+    if (n_unsettled) atomic_fetch_add(&job->n_unsettled, n_unsettled);
+}
+
+static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
+{
+    char text[1024];
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    if (status != GLS_OK) return status;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    size_t n_weighted = n - (gradients->n_b0 > 0);
+    if (n_weighted == 0)
+        status = gls_fail(GLS_ERR_INPUT, "the gradient table has no shell of three volumes or more");
+    else if (n * n > gradients->n && n > 3)
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%zu shells among %zu volumes are no shells but a grid of b-values (%s): use another model, or "
+                     "one shell alone",
+                     n, gradients->n, text);
+    else if (n_tissues > n)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%zu tissues need as many b-values, there are %zu (%s%s): deconvolve into %zu tissues",
+                          n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
+    if (status == GLS_OK)
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s",
+                n_tissues, gradients->n_b0, n_weighted, text);
+    for (size_t i = 0; i < n && status == GLS_OK; i++)
+        if (!shell[i].is_b0 && shell[i].n < 6)
+            gls_log(GLS_LOG_WARNING, "the shell of b = %.6g s/mm2 has %zu directions only", shell[i].bval, shell[i].n);
+    free(shell);
+    return status;
+}
+
+static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
+                                const gls_msmt_options *options, int *order)
+{
+    for (size_t t = 0; t < n_tissues; t++) {
+        int asked = options->order[t], has = response[t]->order;
+        GLS_REQUIRE(asked >= -1 && asked <= GLS_MSMT_MAX_ORDER && (asked < 0 || asked % 2 == 0));
+        order[t] = asked >= 0 ? asked : has < USUAL_MAX_ORDER ? has : USUAL_MAX_ORDER;
+        if (order[t] > has)
+            gls_log(
+                GLS_LOG_WARNING,
+                "tissue %zu: the response has coefficients up to order %d, those up to %d count as 0: the constraint "
+                "alone supplies them",
+                t + 1, has, order[t]);
+    }
+    return GLS_OK;
+}
+
+/* Directions along the scanner axes to the voxel axes, in place. */
+static void turn(const gls_grid *grid, double (*direction)[3], size_t n)
+{
+    double axes[3][4] = {{0}}, inverse[3][4];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) axes[r][c] = grid->affine[r][c] / grid->voxel_size[c];
+    gls_affine_invert((const double(*)[4])axes, inverse);
+    for (size_t i = 0; i < n; i++) {
+        double *v = direction[i];
+        gls_affine_apply((const double(*)[4])inverse, v, v);
+        double norm = hypot(hypot(v[0], v[1]), v[2]);
+        for (int a = 0; a < 3; a++) v[a] /= norm;
+    }
+}
+
+gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
+                               size_t *n)
+{
+    if (!given) {
+        gls_status status = gls_csd_directions_default(direction, n);
+        if (status != GLS_OK) return status;
+    } else {
+        double(*copy)[3] = malloc(n_given * sizeof *copy);
+        if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n_given);
+        memcpy(copy, given, n_given * sizeof *copy);
+        *direction = copy;
+        *n = n_given;
+    }
+    turn(grid, *direction, *n);
+    return GLS_OK;
+}
+
+static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients *gradients,
+                            const gls_tissue_response *const *response, size_t n_tissues,
+                            const gls_msmt_options *options)
+{
+    int order[GLS_MSMT_MAX_TISSUES];
+    double(*direction)[3] = NULL;
+    size_t n = 0;
+    gls_status status = choose_orders(response, n_tissues, options, order);
+    if (status == GLS_OK)
+        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &direction, &n);
+    if (status == GLS_OK)
+        status =
+            gls_msmt_plan_init(&job->plan, gradients, response, order, n_tissues, (const double(*)[3])direction, n);
+    free(direction);
+    if (status != GLS_OK) return status;
+    job->volume = malloc(job->plan.fit.n * sizeof *job->volume);
+    if (!job->volume) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", job->plan.fit.n);
+    for (size_t i = 0; i < job->plan.fit.n; i++) job->volume[i] = dwi->data + job->plan.volume[i] * job->voxels;
+    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+        status = gls_image_create(&dwi->grid, job->plan.first[t + 1] - job->plan.first[t], &job->tissue[t]);
+    return status;
+}
+
+static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                              const gls_tissue_response *const *response, size_t n_tissues)
+{
+    if (dwi->n_volumes != gradients->n)
+        return gls_fail(GLS_ERR_ARGUMENT, "multi-tissue deconvolution: the series has %zu volumes, the table %zu",
+                        dwi->n_volumes, gradients->n);
+    if (mask && mask->n_volumes != 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "multi-tissue deconvolution: the mask has %zu volumes instead of one",
+                        mask->n_volumes);
+    gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask") : GLS_OK;
+    if (status == GLS_OK) status = check_shells(gradients, n_tissues);
+    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++) {
+        char name[32];
+        snprintf(name, sizeof name, "response of tissue %zu", t + 1);
+        status = gls_tissue_response_check(response[t], name, gradients, true);
+    }
+    return status;
+}
+
+gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                        const gls_tissue_response *const *response, size_t n_tissues, const gls_msmt_options *options,
+                        gls_csd_progress progress, void *progress_user, gls_image **tissue)
+{
+    GLS_REQUIRE(dwi && gradients && response && tissue && n_tissues >= 1 && n_tissues <= GLS_MSMT_MAX_TISSUES);
+    const gls_msmt_options defaults = gls_msmt_options_default();
+    if (!options) options = &defaults;
+    GLS_REQUIRE(!options->direction || options->n_directions > 0);
+    job job = {.kernel = gls_nonneg_kernel_best(), .voxels = gls_grid_voxels(&dwi->grid)};
+    gls_blocks blocks = {.what = "multi-tissue deconvolution",
+                         .mask = mask,
+                         .voxels = job.voxels,
+                         .size = GLS_NONNEG_BLOCK,
+                         .progress = progress,
+                         .progress_user = progress_user,
+                         .solve = solve_block,
+                         .job = &job};
+    gls_status status = gls_blas_check("multi-tissue deconvolution");
+    if (status == GLS_OK) status = check_input(dwi, gradients, mask, response, n_tissues);
+    if (status == GLS_OK) status = make_plan(&job, dwi, gradients, response, n_tissues, options);
+    blocks.scratch_bytes = status == GLS_OK ? workspace_bytes(&job.plan.fit) : 0;
+    if (status == GLS_OK) status = gls_blocks_run(&blocks);
+    size_t n_unsettled = atomic_load(&job.n_unsettled), n_broken = atomic_load(&job.n_broken);
+    if (n_unsettled)
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not settle and keep their last point",
+                n_unsettled);
+    if (n_broken)
+        gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: %zu voxels with values that are not finite get no ODF",
+                n_broken);
+    for (size_t t = 0; t < GLS_MSMT_MAX_TISSUES; t++) {
+        if (status == GLS_OK && t < n_tissues)
+            tissue[t] = job.tissue[t];
+        else
+            gls_image_destroy(job.tissue[t]);
+    }
+    free(job.volume);
+    gls_msmt_plan_finish(&job.plan);
+    return status;
+}

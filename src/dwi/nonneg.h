@@ -1,0 +1,59 @@
+/* Least squares under linear inequalities for many voxels with one design: the problem inside multi-tissue
+ * deconvolution and inside the estimate of a response.
+ *
+ *   minimise |H f - s|^2 + ridges   subject to   A f >= 0
+ *
+ * With the Cholesky factor L of H'H, y = L' f turns this into: the point y nearest to y_u = L^-1 H' s with B y >= 0,
+ * where B = A L^-T with rows of length 1. Two ridges of 1e-10 make it well posed, as in Jeurissen et al. 2014's own
+ * program: one on the diagonal of H'H, and one on the multipliers, (B_a B_a' + 1e-10) lambda = -B_a y_u for the active
+ * rows a, which is a penalty on negative values. A primal-dual interior point method (Mehrotra 1992) solves it: a fixed
+ * amount of work per iteration without branches, hence several voxels in the lanes of vector registers. */
+#ifndef GLS_DWI_NONNEG_H
+#define GLS_DWI_NONNEG_H
+
+#include <glslines/common.h>
+
+enum {
+    GLS_NONNEG_BLOCK = 128,         /* voxels that a kernel takes at a time */
+    GLS_NONNEG_MAX_ITERATIONS = 60, /* usual are 14 to 22 */
+    GLS_NONNEG_TILE = 3             /* rows and columns of a tile of the normal matrix */
+};
+
+typedef struct gls_nonneg_plan {
+    size_t n;      /* data of a voxel */
+    size_t k;      /* coefficients */
+    size_t padded; /* k up to the next multiple of GLS_NONNEG_TILE */
+    size_t n_rows; /* inequalities */
+    double
+        *project;   /* n x padded: the transpose of L^-1 H', y_u = project' s; 64-byte aligned like all matrices here */
+    double *rows;   /* B, padded; rows of zeros follow up to a multiple of 8 */
+    double *factor; /* L, k x k, row-major */
+    double *inside; /* k: a point y with B y > 0, and then its n_rows values B y */
+    double drift;   /* length of the sum of all rows */
+} gls_nonneg_plan;
+
+/* design: H (n x k), or with standard_form the matrix H'H itself (k x k, n = k), then the data are H's. rows: A (n_rows
+ * x k). inside: coefficients with A inside > 0 in every row. GLS_ERR_INPUT where H'H with its ridge is singular or
+ * inside is not inside; what names the caller. */
+gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
+                                bool standard_form, const double *rows, size_t n_rows, const double *inside);
+void gls_nonneg_plan_finish(gls_nonneg_plan *plan);
+
+/* Bytes of scratch memory for any kernel. */
+size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
+
+/* Solves count <= GLS_NONNEG_BLOCK voxels: data[i * GLS_NONNEG_BLOCK + v], finite for all v of the block, and
+ * coefficients[j * GLS_NONNEG_BLOCK + v]. Returns how many did not converge; they keep their last point. scratch is
+ * 64-byte aligned like both arrays. */
+typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
+                                    double *coefficients);
+
+/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
+ */
+gls_nonneg_kernel gls_nonneg_kernel_best(void);
+size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3]);
+
+/* One problem alone, e.g. of a response: data (n) to coefficients (k). */
+gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients);
+
+#endif

@@ -1,0 +1,66 @@
+/* Kernels for the instruction sets worth having, chosen at run time: results differ by rounding only. */
+#include "dwi/nonneg.h"
+#include "util/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fused multiply-add where the target has it; gcc does not fuse in ISO mode unless told, clang does. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast", "no-math-errno")
+#endif
+
+#define MIN_PIVOT 1e-16      /* the matrices are I + B'DB: none is singular */
+#define SOFTNESS 1e-10       /* ridge of the multipliers */
+#define ENOUGH_GAP 1e-15     /* mean complementarity, of the square of the largest unconstrained amplitude */
+#define ENOUGH_RESIDUAL 1e-9 /* of the dual equations, of that amplitude */
+#define BOUNDARY 0.99        /* least part of the way to the nearest bound that a step goes */
+
+#if GLS_CPU_HAS_LEVELS
+#define LANES 8
+#define COLUMNS 4
+#define WIDE 3
+#define TARGET GLS_TARGET_AVX512
+#define NAME(x) x##_avx512
+#include "dwi/nonneg_lanes.h"
+
+#define LANES 4
+#define COLUMNS 2
+#define WIDE 1
+#define TARGET GLS_TARGET_AVX2
+#define NAME(x) x##_avx2
+#include "dwi/nonneg_lanes.h"
+#endif
+
+#define LANES 2
+#define COLUMNS 2
+#define WIDE 1
+#define TARGET
+#define NAME(x) x##_plain
+#include "dwi/nonneg_lanes.h"
+
+/* Vectors across slots (see nonneg_lanes.h), and values of a block. */
+size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
+{
+    size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;
+    size_t vectors = 8 * rows + 4 * plan->padded + (plan->padded + 1) * (plan->padded + 2) / 2;
+    return (lanes * vectors + (2 * plan->padded + rows) * GLS_NONNEG_BLOCK) * sizeof(double) + 64;
+}
+
+size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3])
+{
+    size_t n = 0;
+#if GLS_CPU_HAS_LEVELS
+    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
+    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
+#endif
+    kernels[n++] = fit_plain;
+    return n;
+}
+
+gls_nonneg_kernel gls_nonneg_kernel_best(void)
+{
+    gls_nonneg_kernel kernels[3];
+    gls_nonneg_kernel_list(kernels);
+    return kernels[0];
+}

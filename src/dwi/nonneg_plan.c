@@ -1,0 +1,135 @@
+/* What is common to all voxels of a least-squares problem with inequalities. */
+#include "dwi/nonneg.h"
+
+#include "util/status.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RIDGE 1e-10 /* of the largest diagonal entry of the normal matrix */
+
+void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
+{
+    free(plan->project);
+    free(plan->rows);
+    free(plan->factor);
+    free(plan->inside);
+    plan->project = plan->rows = plan->factor = plan->inside = NULL;
+}
+
+static double *zeroed(size_t n)
+{
+    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
+    double *memory = aligned_alloc(64, bytes);
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
+/* L of H'H with its ridge; false if that is not positive definite. */
+static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standard_form)
+{
+    size_t k = plan->k;
+    double *normal = plan->factor, largest = 0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = standard_form ? design[i * k + j] : 0;
+            for (size_t t = 0; t < plan->n && !standard_form; t++) sum += design[t * k + i] * design[t * k + j];
+            normal[i * k + j] = sum;
+        }
+    for (size_t i = 0; i < k; i++) largest = fmax(largest, normal[i * k + i]);
+    for (size_t i = 0; i < k; i++) normal[i * k + i] += RIDGE * largest;
+    return isfinite(largest) && LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, normal, (lapack_int)k) == 0;
+}
+
+/* x = L^-1 x for a vector of k. */
+static void forward(const gls_nonneg_plan *plan, double *x)
+{
+    for (size_t i = 0; i < plan->k; i++) {
+        for (size_t j = 0; j < i; j++) x[i] -= plan->factor[i * plan->k + j] * x[j];
+        x[i] /= plan->factor[i * plan->k + i];
+    }
+}
+
+static void set_project(gls_nonneg_plan *plan, const double *design, bool standard_form)
+{
+    for (size_t t = 0; t < plan->n; t++) {
+        double *column = plan->project + t * plan->padded;
+        if (standard_form)
+            column[t] = 1;
+        else
+            memcpy(column, design + t * plan->k, plan->k * sizeof *column);
+        forward(plan, column);
+    }
+}
+
+/* B, the interior point and its values; false if a value there is not positive. */
+static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
+{
+    size_t k = plan->k;
+    double *value = plan->inside + k, *sum = zeroed(k);
+    bool good = sum != NULL;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
+    for (size_t r = 0; r < plan->n_rows && good; r++) {
+        double *row = plan->rows + r * plan->padded, norm = 0;
+        memcpy(row, rows + r * k, k * sizeof *row);
+        forward(plan, row);
+        for (size_t j = 0; j < k; j++) norm += row[j] * row[j];
+        for (size_t j = 0; j < k; j++) {
+            row[j] /= sqrt(norm);
+            sum[j] += row[j];
+            value[r] += row[j] * plan->inside[j];
+        }
+        good = value[r] > 0;
+    }
+    for (size_t j = 0; j < k && good; j++) plan->drift += sum[j] * sum[j];
+    plan->drift = sqrt(plan->drift);
+    free(sum);
+    return good;
+}
+
+gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
+                                bool standard_form, const double *rows, size_t n_rows, const double *inside)
+{
+    GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
+    size_t padded = (k + GLS_NONNEG_TILE - 1) / GLS_NONNEG_TILE * GLS_NONNEG_TILE;
+    *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
+    plan->project = zeroed(n * padded);
+    plan->rows = zeroed((n_rows + 7) / 8 * 8 * padded);
+    plan->factor = zeroed(k * k);
+    plan->inside = zeroed(k + n_rows);
+    gls_status status = GLS_OK;
+    if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
+    else if (!set_factor(plan, design, standard_form))
+        status = gls_fail(GLS_ERR_INPUT, "%s: the data do not determine %zu coefficients", what, k);
+    if (status != GLS_OK) goto fail;
+    set_project(plan, design, standard_form);
+    if (!set_rows(plan, rows, inside))
+        status = gls_fail(GLS_ERR_INPUT, "%s: the constraints of %zu coefficients contradict each other", what, k);
+fail:
+    if (status != GLS_OK) gls_nonneg_plan_finish(plan);
+    return status;
+}
+
+gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients)
+{
+    gls_status status = GLS_OK;
+    void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
+    double *block = zeroed((plan->n + plan->k) * GLS_NONNEG_BLOCK);
+    if (!scratch || !block) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
+        goto fail;
+    }
+    double *solution = block + plan->n * GLS_NONNEG_BLOCK;
+    for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
+    if (gls_nonneg_kernel_best()(plan, block, 1, scratch, solution) > 0)
+        status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
+    for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
+fail:
+    free(scratch);
+    free(block);
+    return status;
+}

@@ -1,0 +1,280 @@
+#include <glslines/normalise.h>
+
+#include "util/affine.h"
+#include "util/blas.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
+#define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as MRtrix3 has it */
+#define WIDE_RANGE 3.0           /* interquartile ranges beyond the quartiles, at first */
+#define NARROW_RANGE 1.5         /* afterwards */
+
+/* The voxels of the mask. */
+typedef struct study {
+    size_t n, n_tissues;
+    double (*density)[MAX_TISSUES];
+    double (*position)[3]; /* centred and scaled */
+    double *field, *log_sum, *sorted;
+    bool *counts;
+    bool used[MAX_TISSUES];
+    double balance[MAX_TISSUES], polynomial[TERMS], centre[3], width;
+} study;
+
+static void finish(study *s)
+{
+    free(s->density);
+    free(s->position);
+    free(s->field);
+    free(s->counts);
+}
+
+static gls_status allocate(study *s, size_t n)
+{
+    s->density = malloc(n * sizeof *s->density);
+    s->position = malloc(n * sizeof *s->position);
+    s->field = malloc(3 * n * sizeof *s->field);
+    s->counts = calloc(n, sizeof *s->counts);
+    if (!s->density || !s->position || !s->field || !s->counts)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the normalisation of %zu voxels", n);
+    s->log_sum = s->field + n;
+    s->sorted = s->field + 2 * n;
+    return GLS_OK;
+}
+
+/* World position of a voxel, in units that keep the polynomial well conditioned. */
+static void locate(const study *s, const gls_grid *grid, size_t v, double p[3])
+{
+    const size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    const double voxel[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
+    gls_affine_apply(grid->affine, voxel, p);
+    for (int a = 0; a < 3; a++) p[a] = (p[a] - s->centre[a]) / s->width;
+}
+
+static void monomials(const double p[3], double term[TERMS])
+{
+    const double x = p[0], y = p[1], z = p[2];
+    const double all[TERMS] = {1,         x,         y,         z,         x * x,     y * y,     z * z,
+                               x * y,     x * z,     y * z,     x * x * x, y * y * y, z * z * z, x * x * y,
+                               x * x * z, y * y * x, y * y * z, z * z * x, z * z * y, x * y * z};
+    memcpy(term, all, sizeof all);
+}
+
+static gls_status gather(study *s, gls_image *const *tissue, const gls_image *mask)
+{
+    const gls_grid *grid = &mask->grid;
+    size_t voxels = gls_grid_voxels(grid);
+    const double corner[2][3] = {{0, 0, 0}, {grid->dim[0] - 1.0, grid->dim[1] - 1.0, grid->dim[2] - 1.0}};
+    double end[2][3];
+    for (int i = 0; i < 2; i++) gls_affine_apply(grid->affine, corner[i], end[i]);
+    s->width = 1;
+    for (int a = 0; a < 3; a++) {
+        s->centre[a] = 0.5 * (end[0][a] + end[1][a]);
+        s->width = fmax(s->width, 0.5 * fabs(end[1][a] - end[0][a]));
+    }
+    for (size_t v = 0; v < voxels; v++) {
+        if (!(mask->data[v] > 0)) continue;
+        double sum = 0;
+        for (size_t t = 0; t < s->n_tissues; t++) {
+            double value = tissue[t]->data[v];
+            s->density[s->n][t] = value > 0 ? value : 0;
+            sum += isfinite(value) ? s->density[s->n][t] : NAN;
+        }
+        if (!(sum > 0)) continue;
+        locate(s, grid, v, s->position[s->n]);
+        s->field[s->n++] = 1;
+    }
+    if (s->n < TERMS)
+        return gls_fail(GLS_ERR_INPUT, "normalisation: %zu voxels of the mask have a signal, at least %d are needed",
+                        s->n, TERMS);
+    return GLS_OK;
+}
+
+static double weighted_sum(const study *s, size_t i)
+{
+    double sum = 0;
+    for (size_t t = 0; t < s->n_tissues; t++) sum += s->balance[t] * s->density[i][t];
+    return sum;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Marks what counts: within range interquartile ranges of the quartiles of the logarithm. True if that changed. */
+static bool find_outliers(study *s, double range)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        s->log_sum[i] = log(weighted_sum(s, i) / s->field[i]);
+        s->sorted[i] = isnan(s->log_sum[i]) ? -INFINITY : s->log_sum[i];
+    }
+    qsort(s->sorted, s->n, sizeof *s->sorted, ascending);
+    double first = s->sorted[(size_t)round((double)s->n * 0.25)], third = s->sorted[(size_t)round((double)s->n * 0.75)];
+    double low = first - range * (third - first), high = third + range * (third - first);
+    bool changed = false;
+    for (size_t i = 0; i < s->n; i++) {
+        bool counts = isfinite(s->log_sum[i]) && s->log_sum[i] >= low && s->log_sum[i] <= high;
+        changed = changed || counts != s->counts[i];
+        s->counts[i] = counts;
+    }
+    return changed;
+}
+
+/* The factors with which the sum is nearest to 1; a tissue whose factor is not positive is left out from then on. */
+static gls_status find_balance(study *s)
+{
+    for (;;) {
+        double normal[MAX_TISSUES * MAX_TISSUES] = {0}, right[MAX_TISSUES] = {0}, mean = 0;
+        size_t index[MAX_TISSUES], k = 0;
+        for (size_t t = 0; t < s->n_tissues; t++)
+            if (s->used[t]) index[k++] = t;
+        if (k < 2) break;
+        for (size_t i = 0; i < s->n; i++) {
+            if (!s->counts[i]) continue;
+            for (size_t a = 0; a < k; a++) {
+                double x = s->density[i][index[a]] / s->field[i];
+                right[a] += x;
+                for (size_t b = 0; b <= a; b++) normal[a * k + b] += x * s->density[i][index[b]] / s->field[i];
+            }
+        }
+        if (LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, 1, normal, (lapack_int)k, right, 1) != 0)
+            return gls_fail(GLS_ERR_INPUT, "normalisation: the tissues of the mask depend on each other");
+        bool positive = true;
+        for (size_t a = 0; a < k; a++) {
+            if (right[a] > 0) {
+                mean += log(right[a]) / (double)k;
+                continue;
+            }
+            gls_log(GLS_LOG_WARNING, "normalisation: tissue %zu would get the factor %g and is not balanced",
+                    index[a] + 1, right[a]);
+            s->used[index[a]] = positive = false;
+            s->balance[index[a]] = 1;
+        }
+        if (!positive) continue;
+        for (size_t a = 0; a < k; a++) s->balance[index[a]] = right[a] / exp(mean);
+        return GLS_OK;
+    }
+    for (size_t t = 0; t < s->n_tissues; t++) s->balance[t] = 1;
+    return GLS_OK;
+}
+
+static gls_status find_field(study *s)
+{
+    double normal[TERMS * TERMS] = {0}, term[TERMS];
+    memset(s->polynomial, 0, sizeof s->polynomial);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->counts[i]) continue;
+        monomials(s->position[i], term);
+        double value = log(weighted_sum(s, i)) - log((double)REFERENCE);
+        for (int a = 0; a < TERMS; a++) {
+            s->polynomial[a] += term[a] * value;
+            for (int b = 0; b <= a; b++) normal[a * TERMS + b] += term[a] * term[b];
+        }
+    }
+    /* a grid of one or two slices does not determine all terms */
+    double singular[TERMS];
+    lapack_int rank;
+    for (int a = 0; a < TERMS; a++)
+        for (int b = a + 1; b < TERMS; b++) normal[a * TERMS + b] = normal[b * TERMS + a];
+    if (LAPACKE_dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13, &rank) != 0)
+        return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed");
+    for (size_t i = 0; i < s->n; i++) {
+        double sum = 0;
+        monomials(s->position[i], term);
+        for (int a = 0; a < TERMS; a++) sum += s->polynomial[a] * term[a];
+        s->field[i] = exp(sum);
+    }
+    return GLS_OK;
+}
+
+static gls_status iterate(study *s)
+{
+    for (size_t t = 0; t < s->n_tissues; t++) {
+        s->balance[t] = 1;
+        s->used[t] = true;
+    }
+    find_outliers(s, WIDE_RANGE);
+    for (int pass = 0; pass < PASSES; pass++) {
+        bool changed = true;
+        for (int k = 0; k < BALANCE_PASSES && changed; k++) {
+            gls_status status = find_balance(s);
+            if (status != GLS_OK) return status;
+            changed = find_outliers(s, NARROW_RANGE);
+        }
+        gls_status status = find_field(s);
+        if (status != GLS_OK) return status;
+    }
+    return GLS_OK;
+}
+
+static void divide(const study *s, gls_image *const *tissue, gls_image *field)
+{
+    size_t voxels = gls_grid_voxels(&field->grid);
+#pragma omp parallel for schedule(static)
+    for (long long v = 0; v < (long long)voxels; v++) {
+        double p[3], term[TERMS], sum = 0;
+        locate(s, &field->grid, (size_t)v, p);
+        monomials(p, term);
+        for (int a = 0; a < TERMS; a++) sum += s->polynomial[a] * term[a];
+        double value = exp(sum);
+        field->data[v] = (float)value;
+        for (size_t t = 0; t < s->n_tissues; t++)
+            for (size_t i = 0; i < tissue[t]->n_volumes; i++) {
+                float *at = tissue[t]->data + i * voxels + v;
+                *at = (float)(*at / value);
+            }
+    }
+}
+
+static void summarise(const study *s, gls_normalise_result *result)
+{
+    double sum = 0, n = 0;
+    *result = (gls_normalise_result){.n_voxels = s->n, .lowest = INFINITY, .highest = 0};
+    for (size_t t = 0; t < s->n_tissues; t++) result->balance[t] = s->balance[t];
+    for (size_t i = 0; i < s->n; i++) {
+        result->lowest = fminf(result->lowest, (float)s->field[i]);
+        result->highest = fmaxf(result->highest, (float)s->field[i]);
+        if (!s->counts[i]) continue;
+        sum += log(s->field[i]);
+        n++;
+    }
+    result->n_outliers = s->n - (size_t)n;
+    result->scale = exp(sum / n);
+}
+
+gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_image *mask, gls_image **field,
+                         gls_normalise_result *result)
+{
+    GLS_REQUIRE(tissue && mask && result && n_tissues >= 1 && n_tissues <= MAX_TISSUES);
+    study s = {.n_tissues = n_tissues};
+    gls_image *made = NULL;
+    size_t n = 0, voxels = gls_grid_voxels(&mask->grid);
+    gls_status status = gls_blas_check("normalisation");
+    for (size_t t = 0; t < n_tissues && status == GLS_OK; t++)
+        status = gls_grid_require_equal(&tissue[t]->grid, "tissue image", &mask->grid, "mask");
+    for (size_t v = 0; v < voxels; v++) n += mask->data[v] > 0;
+    if (status == GLS_OK) status = allocate(&s, n + 1);
+    if (status == GLS_OK) status = gather(&s, tissue, mask);
+    if (status == GLS_OK) status = iterate(&s);
+    if (status == GLS_OK) status = gls_image_create(&mask->grid, 1, &made);
+    if (status != GLS_OK) goto fail;
+    divide(&s, tissue, made);
+    summarise(&s, result);
+    gls_log(GLS_LOG_INFO, "normalisation: field %.4g to %.4g, scale %.6g, %zu of %zu voxels count", result->lowest,
+            result->highest, result->scale, s.n - result->n_outliers, s.n);
+    if (field) {
+        *field = made;
+        made = NULL;
+    }
+fail:
+    gls_image_destroy(made);
+    finish(&s);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* Responses of tissues in several shells, and their text files. */
+#include <glslines/msmt.h>
+
+#include "dwi/gradients_table.h"
+#include "util/file.h"
+#include "util/log.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "util/table.h"
+#include "util/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OFF 80.0     /* s/mm2 between the b-value of a response's shell and the data's */
+#define FIBRE_BVAL 500.0 /* s/mm2: from here on the signal is lowest along the fibres */
+
+gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response)
+{
+    GLS_REQUIRE(response && n_shells > 0 && order >= 0 && order % 2 == 0);
+    gls_tissue_response *r = calloc(1, sizeof *r);
+    double *zonal = calloc(n_shells * (size_t)(order / 2 + 1), sizeof *zonal);
+    if (!r || !zonal) {
+        free(r);
+        free(zonal);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a response of %zu shells", n_shells);
+    }
+    *r = (gls_tissue_response){.n_shells = n_shells, .order = order, .zonal = zonal};
+    *response = r;
+    return GLS_OK;
+}
+
+void gls_tissue_response_destroy(gls_tissue_response *response)
+{
+    if (!response) return;
+    free(response->zonal);
+    free(response->bval);
+    free(response);
+}
+
+/* The b-values of a line "# Shells: 0,1000,2000", if the file has one with n of them. */
+static double *read_shells(const char *path, size_t n)
+{
+    char line[4096];
+    double *bval = NULL;
+    FILE *file = fopen(path, "r");
+    while (file && !bval && fgets(line, sizeof line, file)) {
+        char *at = strstr(line, "Shells:");
+        if (line[0] != '#' || !at) continue;
+        bval = malloc(n * sizeof *bval);
+        if (!bval) break;
+        at += strlen("Shells:");
+        for (size_t i = 0; i < n && bval; i++) {
+            char *end;
+            bval[i] = strtod(at, &end);
+            bool good = end != at && (i + 1 == n || *end == ',');
+            at = end + 1;
+            if (good) continue;
+            free(bval);
+            bval = NULL;
+        }
+    }
+    if (file) fclose(file);
+    return bval;
+}
+
+gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response)
+{
+    GLS_REQUIRE(path && response);
+    double *value = NULL;
+    size_t rows = 0, columns = 0, used = 1;
+    gls_tissue_response *r = NULL;
+    gls_status status = gls_table_read(path, &value, &rows, &columns);
+    if (status != GLS_OK) return status;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            double x = value[i * columns + j];
+            if (x != 0 && j >= used) used = j + 1;
+            if (isfinite(x) && (j > 0 || x > 0)) continue;
+            status = gls_fail(GLS_ERR_INPUT, "%s: row %zu, coefficient %g for l = %zu is no response", path, i + 1, x,
+                              2 * j);
+            goto fail;
+        }
+    status = gls_tissue_response_create(rows, (int)(2 * (used - 1)), &r);
+    if (status != GLS_OK) goto fail;
+    for (size_t i = 0; i < rows; i++) memcpy(r->zonal + i * used, value + i * columns, used * sizeof *r->zonal);
+    r->bval = read_shells(path, rows);
+    *response = r;
+fail:
+    free(value);
+    return status;
+}
+
+gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response)
+{
+    GLS_REQUIRE(path && response);
+    gls_text text = {0};
+    size_t columns = (size_t)response->order / 2 + 1;
+    for (size_t i = 0; i < response->n_shells && response->bval; i++)
+        gls_text_printf(&text, "%s%d", i ? "," : "# Shells: ", (int)response->bval[i]);
+    if (response->bval) gls_text_puts(&text, "\n");
+    gls_text_printf(&text, "# glslines %s\n", gls_version());
+    for (size_t i = 0; i < response->n_shells; i++)
+        for (size_t j = 0; j < columns; j++)
+            gls_text_printf(&text, "%.15g%s", response->zonal[i * columns + j], j + 1 < columns ? " " : "\n");
+    size_t n = text.length;
+    char *data = gls_text_take(&text);
+    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    gls_status status = gls_file_write(path, true, data, n);
+    free(data);
+    return status;
+}
+
+static void warn_of_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)
+{
+    size_t columns = (size_t)r->order / 2 + 1;
+    for (size_t i = 0; i < r->n_shells; i++) {
+        const double *row = r->zonal + i * columns;
+        if (i > 0 && row[0] > row[-(ptrdiff_t)columns])
+            gls_log(GLS_LOG_WARNING, "%s: the response's signal grows from b = %.6g to %.6g s/mm2", name,
+                    shell[i - 1].bval, shell[i].bval);
+        if (columns > 1 && shell[i].bval >= FIBRE_BVAL && row[1] >= 0)
+            gls_log(GLS_LOG_WARNING, "%s: at b = %.6g s/mm2 the response is not lowest along the fibres", name,
+                    shell[i].bval);
+    }
+}
+
+gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
+                                     const gls_gradients *gradients, bool force)
+{
+    GLS_REQUIRE(response && name && gradients);
+    char text[1024];
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    if (status != GLS_OK) return status;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    if (n != response->n_shells)
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the series has %zu shells%s: %s", name, response->n_shells,
+                          n, gradients->n_b0 ? " with the b0" : "", text);
+    for (size_t i = 0; i < n && status == GLS_OK && response->bval && !force; i++)
+        if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
+            status =
+                gls_fail(GLS_ERR_INPUT,
+                         "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g; force it to use it all the "
+                         "same",
+                         name, i + 1, response->bval[i], shell[i].bval);
+    if (status == GLS_OK) warn_of_values(response, name, shell);
+    free(shell);
+    return status;
+}

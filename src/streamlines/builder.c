@@ -1,0 +1,180 @@
+#include "streamlines/builder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/float16.h"
+#include "util/status.h"
+
+void gls_builder_init(gls_builder *b, const gls_sink *next)
+{
+    *b = (gls_builder){.next = *next};
+}
+
+void gls_builder_finish(gls_builder *b)
+{
+    for (size_t k = 0; b->memory && k < b->n_columns; k++) free(b->memory[k]);
+    free(b->memory);
+    free(b->column);
+    free(b->offset);
+    free(b->point);
+    *b = (gls_builder){0};
+}
+
+static gls_status out_of_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
+}
+
+/* Rows of a column: those of dps and groups lie before those of dpv. */
+static bool is_per_point(const gls_builder *b, size_t k)
+{
+    return k >= b->in->n_dps + b->in->n_groups;
+}
+
+static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
+{
+    if (n > b->line_capacity || !b->offset) {
+        uint64_t *offset = realloc(b->offset, (n + 1) * sizeof *offset);
+        if (!offset) return out_of_memory();
+        b->offset = offset;
+        b->offset[0] = 0;
+    }
+    if (n_points > b->point_capacity || !b->point) {
+        if (n_points == 0) n_points = 1;
+        float(*point)[3] = realloc(b->point, n_points * sizeof *point);
+        if (!point) return out_of_memory();
+        b->point = point;
+    }
+    for (size_t k = 0; k < b->n_columns; k++) {
+        size_t rows = is_per_point(b, k) ? (size_t)n_points : n,
+               had = is_per_point(b, k) ? (size_t)b->point_capacity : b->line_capacity;
+        if (rows <= had && b->memory[k]) continue;
+        void *memory = realloc(b->memory[k], (rows + 1) * gls_column_row_bytes(&b->column[k]));
+        if (!memory) return out_of_memory();
+        b->column[k].data = b->memory[k] = memory;
+    }
+    if (n > b->line_capacity) b->line_capacity = n;
+    if (n_points > b->point_capacity) b->point_capacity = n_points;
+    return GLS_OK;
+}
+
+gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
+{
+    const size_t n = in->n_dps + in->n_groups + in->n_dpv;
+    b->in = in;
+    if (b->column && n != b->n_columns)
+        return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
+    if (!b->column) {
+        b->column = calloc(n + 1, sizeof *b->column);
+        b->memory = calloc(n + 1, sizeof *b->memory);
+        if (!b->column || !b->memory) return out_of_memory();
+        b->n_columns = n;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const gls_column *c = k < in->n_dps                  ? &in->dps[k]
+                              : k < in->n_dps + in->n_groups ? &in->group[k - in->n_dps]
+                                                             : &in->dpv[k - in->n_dps - in->n_groups];
+        if (b->memory[k] && gls_column_row_bytes(c) != gls_column_row_bytes(&b->column[k]))
+            return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before: %s", c->name);
+        b->column[k] = *c;
+        b->column[k].data = b->memory[k];
+    }
+    b->n = 0;
+    b->n_points = 0;
+    return reserve(b, in->n, in->offset[in->n]);
+}
+
+gls_status gls_builder_flush(gls_builder *b)
+{
+    if (b->n == 0) return GLS_OK;
+    const gls_column *c = b->column;
+    gls_streamlines out = {.n = b->n,
+                           .offset = b->offset,
+                           .point = (const float(*)[3])b->point,
+                           .n_dps = b->in->n_dps,
+                           .n_dpv = b->in->n_dpv,
+                           .n_groups = b->in->n_groups,
+                           .dps = c,
+                           .group = c + b->in->n_dps,
+                           .dpv = c + b->in->n_dps + b->in->n_groups};
+    b->n = 0;
+    b->n_points = 0;
+    return gls_sink_append(&b->next, &out);
+}
+
+gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
+{
+    gls_status status = GLS_OK;
+    if (b->n >= GLS_BUILDER_LINES || (b->n > 0 && b->n_points + n > GLS_BUILDER_POINTS)) status = gls_builder_flush(b);
+    if (status == GLS_OK && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
+        status = reserve(b, b->n + 1 + b->n / 2, b->n_points + n + b->n_points / 2);
+    if (status != GLS_OK) return status;
+    for (size_t k = 0; k < b->in->n_dps + b->in->n_groups; k++) {
+        const gls_column *c = k < b->in->n_dps ? &b->in->dps[k] : &b->in->group[k - b->in->n_dps];
+        size_t bytes = gls_column_row_bytes(c);
+        memcpy((char *)b->memory[k] + b->n * bytes, (const char *)c->data + i * bytes, bytes);
+    }
+    *first = b->n_points;
+    b->n_points += n;
+    b->offset[++b->n] = b->n_points;
+    return GLS_OK;
+}
+
+void gls_builder_copy(gls_builder *b, uint64_t to, uint64_t from, uint64_t n)
+{
+    const size_t first = b->in->n_dps + b->in->n_groups;
+    if (n == 0) return;
+    memcpy(b->point[to], b->in->point[from], (size_t)n * sizeof *b->point);
+    for (size_t k = 0; k < b->in->n_dpv; k++) {
+        size_t bytes = gls_column_row_bytes(&b->in->dpv[k]);
+        memcpy((char *)b->memory[first + k] + to * bytes, (const char *)b->in->dpv[k].data + from * bytes, n * bytes);
+    }
+}
+
+static void mix_values(const gls_column *c, void *memory, uint64_t to, uint64_t from, double share)
+{
+    const size_t row = gls_column_row_bytes(c);
+    char *out = (char *)memory + to * row;
+    if (!gls_type_is_float(c->type)) {
+        memcpy(out, (const char *)c->data + (share < 0.5 ? from : from + 1) * row, row);
+        return;
+    }
+    for (uint32_t j = 0; j < c->components; j++) {
+        double a = gls_column_value(c, from * c->components + j),
+               e = gls_column_value(c, (from + 1) * c->components + j), value = a + share * (e - a);
+        float single = (float)value;
+        uint16_t half = gls_half(single);
+        const void *source = c->type == GLS_TYPE_FLOAT64   ? (const void *)&value
+                             : c->type == GLS_TYPE_FLOAT32 ? (const void *)&single
+                                                           : (const void *)&half;
+        memcpy(out + j * gls_type_size(c->type), source, gls_type_size(c->type));
+    }
+}
+
+void gls_builder_mix(gls_builder *b, uint64_t to, uint64_t from, double share)
+{
+    const size_t first = b->in->n_dps + b->in->n_groups;
+    if (share == 0) {
+        gls_builder_copy(b, to, from, 1);
+        return;
+    }
+    const float *p = b->in->point[from], *q = b->in->point[from + 1];
+    for (int r = 0; r < 3; r++) b->point[to][r] = (float)(p[r] + share * ((double)q[r] - p[r]));
+    for (size_t k = 0; k < b->in->n_dpv; k++) mix_values(&b->in->dpv[k], b->memory[first + k], to, from, share);
+}
+
+double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other)
+{
+    const float *p = s->point[point], *q = s->point[other];
+    double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+double gls_builder_length(const gls_streamlines *s, size_t i)
+{
+    double length = 0;
+    for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) length += gls_builder_distance(s, p - 1, p);
+    return length;
+}

@@ -1,0 +1,108 @@
+/* Filters that keep some streamlines as they are: by length, by number, and those that are valid. */
+#include <glslines/filters.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "streamlines/builder.h"
+#include "util/status.h"
+
+#define LENGTH_SLACK 1e-4 /* mm */
+
+typedef struct selection selection;
+struct selection {
+    gls_builder builder;
+    gls_filter_counts *counts, own;
+    bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
+    double min, max; /* length, mm */
+    uint64_t skip, every, number;
+};
+
+static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
+{
+    double length = gls_builder_length(s, i);
+    return length >= f->min - LENGTH_SLACK && length <= f->max + LENGTH_SLACK;
+}
+
+static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)s;
+    (void)i;
+    uint64_t at = f->counts->taken - 1; /* this one's place */
+    return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
+}
+
+static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)f;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
+        for (int r = 0; r < 3; r++)
+            if (!isfinite(s->point[p][r])) return false;
+    return s->offset[i + 1] > s->offset[i];
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    selection *f = user;
+    gls_status status = gls_builder_begin(&f->builder, s);
+    for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
+        uint64_t to, n = s->offset[i + 1] - s->offset[i];
+        f->counts->taken++;
+        if (!f->keeps(f, s, i)) continue;
+        f->counts->kept++;
+        status = gls_builder_add(&f->builder, i, n, &to);
+        if (status == GLS_OK) gls_builder_copy(&f->builder, to, s->offset[i], n);
+    }
+    return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
+}
+
+static void discard(void *user)
+{
+    selection *f = user;
+    gls_sink_abort(&f->builder.next);
+    gls_builder_finish(&f->builder);
+    free(f);
+}
+
+static gls_status finish(void *user)
+{
+    selection *f = user;
+    gls_status status = gls_sink_finish(&f->builder.next);
+    discard(f);
+    return status;
+}
+
+static gls_status create(const selection *like, gls_filter_counts *counts, const gls_sink *next, gls_sink *filter)
+{
+    selection *f = malloc(sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    *f = *like;
+    f->counts = counts ? counts : &f->own;
+    *f->counts = (gls_filter_counts){0};
+    gls_builder_init(&f->builder, next);
+    *filter = (gls_sink){append, finish, discard, f};
+    return GLS_OK;
+}
+
+gls_status gls_filter_length_create(double min, double max, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(min >= 0 && max >= min);
+    return create(&(selection){.keeps = keeps_length, .min = min, .max = max}, counts, next, filter);
+}
+
+gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,
+                                   const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(every >= 1);
+    return create(&(selection){.keeps = keeps_every, .skip = skip, .every = every, .number = number}, counts, next,
+                  filter);
+}
+
+gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    return create(&(selection){.keeps = keeps_valid}, counts, next, filter);
+}

@@ -1,0 +1,65 @@
+#include "track/engine/batch_state.h"
+
+#include <stdlib.h>
+
+#include "util/status.h"
+
+/* Sizes of the arrays, in the order of gls_batch. */
+typedef struct array_bytes {
+    uint64_t direction, upload, state, work, order, seed;
+} array_bytes;
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan *p)
+{
+    uint64_t seeds = p->batch_seeds, lines = p->batch_lines;
+    return (array_bytes){
+        .direction = 4 * seeds * gls_direction_words(params),
+        .upload =
+            larger(seeds * sizeof(gls_seed_record), lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record))),
+        .state = 4 * gls_half_words(p, 2 * lines),
+        .work = 8 * lines * p->host_arrays,
+        .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
+        .seed = seeds * sizeof(float[3]),
+    };
+}
+
+uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
+{
+    const array_bytes b = bytes_of(params, plan);
+    return b.direction + b.upload + b.state + b.work + b.order + b.seed;
+}
+
+void gls_batch_free_arrays(gls_batch *c)
+{
+    free(c->direction);
+    free(c->upload.line);
+    free(c->state);
+    free(c->seed);
+    free(c->work);
+    free(c->order);
+    c->direction = c->state = c->work = NULL;
+    c->upload.line = NULL;
+    c->seed = NULL;
+    c->order = NULL;
+}
+
+gls_status gls_batch_make_arrays(gls_batch *c)
+{
+    const array_bytes bytes = bytes_of(&c->engine->params, &c->engine->plan);
+    gls_batch_free_arrays(c);
+    c->direction = malloc(bytes.direction);
+    c->upload.line = malloc(bytes.upload);
+    c->state = malloc(bytes.state);
+    c->seed = malloc(bytes.seed);
+    c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
+    c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
+    if (c->direction && c->upload.line && c->state && c->seed && (bytes.work == 0 || c->work) &&
+        (bytes.order == 0 || c->order))
+        return GLS_OK;
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", c->engine->plan.batch_seeds);
+}

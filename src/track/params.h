@@ -1,0 +1,53 @@
+/* Rows of params.def as data, and the macros with which a file makes of the rows what it needs. */
+#ifndef GLS_TRACK_PARAMS_H
+#define GLS_TRACK_PARAMS_H
+
+#include <math.h>
+
+#include <glslines/track.h>
+
+/* Ranges of rows, and what they become in a struct with the members min, max and min_open. */
+#define GLS_ANY (-INFINITY, INFINITY, false)
+#define GLS_AT_LEAST(low) (low, INFINITY, false)
+#define GLS_MORE_THAN(low) (low, INFINITY, true)
+#define GLS_BETWEEN(low, high) (low, high, false)
+#define GLS_ABOVE_TO(low, high) (low, high, true)
+#define GLS_RANGE(low, high, open) .min = (low), .max = (high), .min_open = (open)
+
+#define GLS_MODEL_CHOICES "opdt|csa|csd"
+#define GLS_GETTER_CHOICES "boot|prob|det|ptt"
+#define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
+#define GLS_PRECISION_CHOICES "half|float"
+#define GLS_GRAPHICS_CHOICES "auto|gl|gles"
+#define GLS_FORMAT_CHOICES "trx|trk|tck"
+#define GLS_FRAME_CHOICES "fsl|image|world"
+#define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
+
+/* What a row means for the result of a run. */
+typedef enum gls_param_role {
+    GLS_ROLE_RESULT,   /* streamlines depend on it: part of the run's identity */
+    GLS_ROLE_RESOURCE, /* devices, memory, parts of a run: never changes the result */
+    GLS_ROLE_PATH,     /* names a file whose contents are part of the identity, wherever it lies */
+    GLS_ROLE_OUTPUT    /* names or kind of the files that are written */
+} gls_param_role;
+
+/* Who has a parameter; for others it had no part in the result. */
+typedef enum gls_param_user {
+    GLS_FOR_ALL,
+    GLS_FOR_BOOT,
+    GLS_FOR_PROB_DET,
+    GLS_FOR_PTT,
+    GLS_FOR_NOT_PTT,
+    GLS_FOR_FIT,             /* a model is fitted */
+    GLS_FOR_QBALL,           /* opdt or csa is fitted */
+    GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
+    GLS_FOR_ODF,             /* ODFs are given */
+    GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
+    GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
+    GLS_FOR_SEED_LIST        /* seeds are given */
+} gls_param_user;
+/* The above in words, for documentation. */
+const char *gls_param_user_text(gls_param_user user);
+const char *gls_param_role_text(gls_param_role role);
+
+#endif

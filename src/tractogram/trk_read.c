@@ -1,0 +1,289 @@
+/* Reads TrackVis files of versions 1 to 3 and both byte orders. */
+#include "tractogram/reader.h"
+#include "tractogram/shard.h"
+#include "tractogram/trk.h"
+#include "util/affine.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct trk {
+    bool swapped;
+    uint32_t n_scalars, n_properties;
+    uint64_t n_count; /* streamlines; 0: up to the end */
+    double to_world[3][4];
+    float *row; /* values of one point, or of one streamline */
+    bool told;  /* that the count is wrong */
+} trk;
+
+static uint64_t get(const trk *t, const unsigned char *at, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++) value = value << 8 | at[t->swapped ? i : bytes - 1 - i];
+    return value;
+}
+
+static float get_float(const trk *t, const unsigned char *at)
+{
+    uint32_t bits = (uint32_t)get(t, at, 4);
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* Names of values: NAME, or NAME, NUL and the number of values that bear it. Values that are left have no name. */
+static gls_status read_names(gls_tractogram_reader *r, const unsigned char *names, uint32_t n, const char *rest,
+                             gls_reader_columns *columns)
+{
+    uint32_t used = 0;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < TRK_MAX_NAMES && used < n && status == GLS_OK; i++) {
+        char name[TRK_NAME_BYTES + 1] = "";
+        memcpy(name, names + i * TRK_NAME_BYTES, TRK_NAME_BYTES);
+        size_t length = strlen(name);
+        if (length == 0) continue;
+        unsigned long components = length < TRK_NAME_BYTES - 1 ? strtoul(name + length + 1, NULL, 10) : 0;
+        if (components < 1) components = 1;
+        if (components > n - used) return gls_reader_damaged(r, "its header names more values than there are");
+        status = gls_reader_add_column(r, columns, name, GLS_TYPE_FLOAT32, (uint32_t)components);
+        used += (uint32_t)components;
+    }
+    if (status == GLS_OK && used < n) status = gls_reader_add_column(r, columns, rest, GLS_TYPE_FLOAT32, n - used);
+    return status;
+}
+
+/* The axis (0 .. 2) of a letter and its direction along RAS+. */
+static bool parse_letter(char letter, int *axis, int *sign)
+{
+    static const char letters[] = "LRPAIS";
+    const char *at = letter ? strchr(letters, toupper((unsigned char)letter)) : NULL;
+    if (!at) return false;
+    *axis = (int)(at - letters) / 2;
+    *sign = (at - letters) % 2 ? 1 : -1;
+    return true;
+}
+
+/* The map from voxels of the order in the header to those of a grid, as nibabel composes it. */
+static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const gls_grid *grid, const int32_t dim[3],
+                            double turn[3][4])
+{
+    char codes[4];
+    bool seen[3] = {false};
+    memset(turn, 0, 12 * sizeof(double));
+    gls_grid_axis_codes(grid, codes);
+    for (int i = 0; i < 3; i++) {
+        int axis, sign, other = 0, other_sign = 1;
+        if (!parse_letter(order[i], &axis, &sign) || seen[axis])
+            return gls_reader_damaged(r, "a voxel order that is not made of L or R, P or A, I or S");
+        seen[axis] = true;
+        for (int k = 0; k < 3; k++) {
+            parse_letter(codes[k], &other, &other_sign);
+            if (other != axis) continue;
+            turn[i][k] = sign == other_sign ? 1 : -1;
+            turn[i][3] = sign == other_sign ? 0 : dim[i] - 1;
+        }
+    }
+    return GLS_OK;
+}
+
+static void compose(const double a[3][4], const double b[3][4], double out[3][4])
+{
+    for (int i = 0; i < 3; i++)
+        for (int c = 0; c < 4; c++)
+            out[i][c] = a[i][0] * b[0][c] + a[i][1] * b[1][c] + a[i][2] * b[2][c] + (c == 3 ? a[i][3] : 0);
+}
+
+/* Without an affine of its own the file has to fit to the reference. */
+static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], const double size[3],
+                                const double turn[3][4])
+{
+    const gls_grid *g = r->options.reference;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            if (turn[i][k] != 0 && (dim[k] != g->dim[i] || fabs(size[k] - g->voxel_size[i]) > 1e-3 * g->voxel_size[i]))
+                return gls_fail(GLS_ERR_INPUT, "%s: its dimensions or voxel sizes are not those of the reference image",
+                                r->path);
+    return GLS_OK;
+}
+
+static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *header)
+{
+    trk *t = r->state;
+    int32_t dim[3];
+    double affine[3][4], turn[3][4], from_voxmm[3][4] = {{0}}, voxel[3][4], size[3];
+    char order[4], codes[4];
+    gls_grid *g = &r->info.grid;
+    gls_status status = GLS_OK;
+    const bool has_affine = r->info.version > 1 && get_float(t, header + TRK_VOX_TO_RAS + 60) != 0;
+    for (int i = 0; i < 3; i++) {
+        dim[i] = (int16_t)get(t, header + TRK_DIM + 2 * i, 2);
+        size[i] = get_float(t, header + TRK_VOXEL_SIZE + 4 * i);
+        if (!(size[i] > 0) || !isfinite(size[i])) return gls_reader_damaged(r, "its header has no valid voxel sizes");
+        from_voxmm[i][i] = 1 / size[i];
+        from_voxmm[i][3] = -0.5;
+        for (int c = 0; c < 4; c++) affine[i][c] = get_float(t, header + TRK_VOX_TO_RAS + 4 * (4 * i + c));
+    }
+    memcpy(order, header + TRK_VOXEL_ORDER, 3);
+    order[3] = '\0';
+    if (order[0] == '\0') memcpy(order, "LPS", 3);
+    if (!has_affine && !r->options.reference)
+        return gls_fail(GLS_ERR_INPUT, "%s: says no affine; the image to which it belongs is needed as a reference",
+                        r->path);
+    if (!has_affine)
+        *g = *r->options.reference;
+    else if (gls_grid_init(g, dim, (const double(*)[4])affine) != GLS_OK)
+        return gls_reader_damaged(r, "its header has no valid grid");
+    gls_grid_axis_codes(g, codes);
+    status = turn_axes(r, order, g, dim, turn);
+    if (status == GLS_OK && !has_affine) {
+        /* the voxel order tells where each axis goes: here the way round is exact for any order */
+        double back[3][4];
+        gls_affine_invert((const double(*)[4])turn, back);
+        memcpy(turn, back, sizeof turn);
+        status = use_reference(r, dim, size, (const double(*)[4])turn);
+    }
+    if (status != GLS_OK) return status;
+    if (has_affine && strcmp(order, codes) != 0)
+        gls_log(GLS_LOG_WARNING, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
+                r->path, order, codes);
+    /* as the header has them: computed from the rounded affine they may differ in the last bit */
+    for (int i = 0; i < 3; i++)
+        if (fabs(size[i] - g->voxel_size[i]) <= 1e-4 * size[i]) g->voxel_size[i] = size[i];
+    r->info.has_grid = true;
+    compose((const double(*)[4])turn, (const double(*)[4])from_voxmm, voxel);
+    compose((const double(*)[4])g->affine, (const double(*)[4])voxel, t->to_world);
+    return GLS_OK;
+}
+
+/* A note on a shard is a field of the header, too. */
+static gls_status read_note(gls_tractogram_reader *r, unsigned char *header)
+{
+    static const char key[] = GLS_SHARD_KEY ": ";
+    char *note = (char *)header + TRK_SHARD;
+    if (memcmp(note, key, sizeof key - 1) != 0) return GLS_OK;
+    note[TRK_SHARD_BYTES - 1] = '\0';
+    r->data.checked = true;
+    return gls_reader_add_header(r, GLS_SHARD_KEY, note + sizeof key - 1);
+}
+
+static gls_status open_trk(gls_tractogram_reader *r)
+{
+    unsigned char header[TRK_HEADER_BYTES];
+    trk *t = r->state = calloc(1, sizeof *t);
+    if (!t) return gls_reader_no_memory(r);
+    gls_status status = gls_reader_head(r, 0, header, sizeof header);
+    if (status != GLS_OK) return status;
+    t->swapped = get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES;
+    if (get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES)
+        return gls_reader_damaged(r, "the size of its header is not 1000");
+    r->info.version = (int)get(t, header + TRK_VERSION, 4);
+    if (r->info.version < 1 || r->info.version > 3)
+        return gls_fail(GLS_ERR_INPUT, "%s: is a TRK file of version %d; 1 to 3 are known", r->path, r->info.version);
+    int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2),
+        n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
+    int32_t n_count = (int32_t)get(t, header + TRK_N_COUNT, 4);
+    if (n_scalars < 0 || n_properties < 0 || n_count < 0) return gls_reader_damaged(r, "negative counts in its header");
+    t->n_scalars = (uint32_t)n_scalars;
+    t->n_properties = (uint32_t)n_properties;
+    t->n_count = (uint64_t)n_count;
+    r->info.counts_streamlines = n_count > 0;
+    r->info.n_streamlines = t->n_count;
+    r->info.position_type = GLS_TYPE_FLOAT32;
+    status = read_grid(r, header);
+    if (status == GLS_OK) status = read_names(r, header + TRK_SCALAR_NAME, t->n_scalars, "scalars", &r->dpv);
+    if (status == GLS_OK) status = read_names(r, header + TRK_PROPERTY_NAME, t->n_properties, "properties", &r->dps);
+    if (status != GLS_OK) return status;
+    t->row = malloc((3 + t->n_scalars + t->n_properties) * sizeof *t->row);
+    if (!t->row) return gls_reader_no_memory(r);
+    status = gls_cursor_init(&r->data, r->path, r->fd, TRK_HEADER_BYTES, r->info.bytes);
+    return status == GLS_OK ? read_note(r, header) : status;
+}
+
+/* Spreads a row of values to columns. */
+static void store(const gls_reader_columns *columns, uint64_t row, const float *value)
+{
+    for (size_t k = 0; k < columns->n; k++) {
+        const gls_column *c = &columns->filled[k];
+        memcpy((float *)c->data + row * c->components, value, c->components * sizeof *value);
+        value += c->components;
+    }
+}
+
+static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint32_t n)
+{
+    trk *t = r->state;
+    gls_status status = GLS_OK;
+    if (t->n_scalars == 0) {
+        status = gls_cursor_read(&r->data, r->point[first], n * sizeof *r->point);
+        if (t->swapped) gls_swap_bytes(r->point[first], 3 * (size_t)n, 4);
+    }
+    for (uint32_t i = 0; i < n && t->n_scalars > 0 && status == GLS_OK; i++) {
+        status = gls_cursor_read(&r->data, t->row, (3 + t->n_scalars) * sizeof *t->row);
+        if (status != GLS_OK) return status;
+        if (t->swapped) gls_swap_bytes(t->row, 3 + t->n_scalars, 4);
+        memcpy(r->point[first + i], t->row, sizeof *r->point);
+        store(&r->dpv, first + i, t->row + 3);
+    }
+    if (status != GLS_OK || r->in_stored_space) return status;
+    for (uint64_t p = first; p < first + n; p++) {
+        double world[3] = {r->point[p][0], r->point[p][1], r->point[p][2]};
+        gls_affine_apply((const double(*)[4])t->to_world, world, world);
+        for (int i = 0; i < 3; i++) r->point[p][i] = (float)world[i];
+    }
+    return GLS_OK;
+}
+
+static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *points)
+{
+    trk *t = r->state;
+    unsigned char count[4];
+    gls_status status = gls_cursor_read(&r->data, count, sizeof count);
+    if (status != GLS_OK) return status;
+    uint64_t n = get(t, count, 4);
+    if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
+    if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars)))
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", r->path);
+    status = gls_reader_reserve(r, *points + n);
+    if (status == GLS_OK) status = read_points(r, *points, (uint32_t)n);
+    if (status == GLS_OK) status = gls_cursor_read(&r->data, t->row, t->n_properties * sizeof *t->row);
+    if (status != GLS_OK) return status;
+    if (t->swapped) gls_swap_bytes(t->row, t->n_properties, 4);
+    store(&r->dps, i, t->row);
+    *points += n;
+    r->line_offset[i + 1] = *points;
+    return GLS_OK;
+}
+
+static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
+{
+    trk *t = r->state;
+    uint64_t points = 0;
+    size_t i = 0;
+    for (; i < r->max_lines && points < r->max_points; i++) {
+        if (t->n_count > 0 ? r->lines_read + i == t->n_count : gls_cursor_left(&r->data) == 0) break;
+        gls_status status = read_streamline(r, i, &points);
+        if (status != GLS_OK) return status;
+    }
+    *n = i;
+    r->done = 1 - (double)gls_cursor_left(&r->data) / (double)r->info.bytes;
+    if (i == 0 && gls_cursor_left(&r->data) > 0 && !t->told) {
+        gls_log(GLS_LOG_WARNING, "%s: more data follow the %llu streamlines of its header; they are not read", r->path,
+                (unsigned long long)t->n_count);
+        t->told = true;
+    }
+    return GLS_OK;
+}
+
+static void close_trk(gls_tractogram_reader *r)
+{
+    trk *t = r->state;
+    if (t) free(t->row);
+    free(t);
+}
+
+const gls_reader_driver gls_trk_reader = {open_trk, next_trk, close_trk};

@@ -1,0 +1,419 @@
+/* Reads TRX: arrays side by side, each from its own place in the archive or folder. */
+#include "tractogram/trx_parts.h"
+
+#include <cJSON.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/float16.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#define MAX_JSON ((uint64_t)16 << 20)
+#define BLOCK 8192 /* values that are converted at a time */
+
+/* An array that is read along with the streamlines. */
+typedef struct array {
+    const gls_trx_part *part; /* NULL: there is none */
+    gls_cursor cursor;
+} array;
+
+typedef struct trx {
+    gls_trx_part *part;
+    size_t n_parts;
+    uint64_t n_lines, n_points;
+    array positions, offsets;
+    bool wide;           /* offsets are uint64 */
+    uint64_t offset;     /* where the next streamline starts */
+    array *dps, *dpv;    /* as many as columns */
+    unsigned char **bit; /* of each group: one bit a streamline */
+    bool checked;        /* the end */
+} trx;
+
+static gls_status bad(const gls_tractogram_reader *r, const char *name, const char *what)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: %s %s", r->path, name, what);
+}
+
+static bool read_count(const cJSON *json, const char *key, uint64_t *count)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, key);
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > 9007199254740992.0 ||
+        item->valuedouble != floor(item->valuedouble))
+        return false;
+    *count = (uint64_t)item->valuedouble;
+    return true;
+}
+
+static bool read_numbers(const cJSON *list, int n, double *value)
+{
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != n) return false;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsNumber(item)) return false;
+        *value++ = item->valuedouble;
+    }
+    return true;
+}
+
+/* A file without a usable grid is read all the same. */
+static void read_grid(gls_tractogram_reader *r, const cJSON *json)
+{
+    double affine[4][4], size[3];
+    int32_t dim[3];
+    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(json, "VOXEL_TO_RASMM");
+    bool ok =
+        cJSON_GetArraySize(rows) == 4 && read_numbers(cJSON_GetObjectItemCaseSensitive(json, "DIMENSIONS"), 3, size);
+    for (int i = 0; i < 4 && ok; i++) ok = read_numbers(cJSON_GetArrayItem(rows, i), 4, affine[i]);
+    for (int i = 0; i < 3 && ok; i++) {
+        ok = size[i] >= 1 && size[i] <= INT32_MAX;
+        dim[i] = ok ? (int32_t)size[i] : 1;
+    }
+    r->info.has_grid = ok && gls_grid_init(&r->info.grid, dim, (const double(*)[4])affine) == GLS_OK;
+    if (!r->info.has_grid)
+        gls_log(GLS_LOG_WARNING, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
+}
+
+static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
+{
+    static const char *const known[] = {"VOXEL_TO_RASMM", "DIMENSIONS", "NB_STREAMLINES", "NB_VERTICES"};
+    trx *t = r->state;
+    const cJSON *item;
+    if (!cJSON_IsObject(json) || !read_count(json, "NB_STREAMLINES", &t->n_lines) ||
+        !read_count(json, "NB_VERTICES", &t->n_points))
+        return gls_reader_damaged(r, "header.json does not say NB_STREAMLINES and NB_VERTICES");
+    read_grid(r, json);
+    gls_status status = GLS_OK;
+    cJSON_ArrayForEach(item, json)
+    {
+        bool other = item->string != NULL;
+        for (size_t i = 0; i < sizeof known / sizeof *known && other; i++) other = strcmp(item->string, known[i]) != 0;
+        if (!other || status != GLS_OK) continue;
+        char *text = cJSON_IsString(item) ? strdup(item->valuestring) : cJSON_PrintUnformatted(item);
+        status = text ? gls_reader_add_header(r, item->string, text) : gls_reader_no_memory(r);
+        free(text);
+    }
+    return status;
+}
+
+/* Whole part, followed by a NUL. */
+static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, void **data)
+{
+    gls_cursor c = {.fd = -1};
+    char *text = malloc((size_t)part->bytes + 1);
+    if (!text) return gls_reader_no_memory(r);
+    gls_status status = gls_trx_part_open(r, part, &c);
+    if (status == GLS_OK) status = gls_cursor_read(&c, text, (size_t)part->bytes);
+    if (status == GLS_OK) status = gls_trx_part_check(r, part, &c);
+    gls_cursor_finish(&c);
+    text[part->bytes] = '\0';
+    if (status == GLS_OK)
+        *data = text;
+    else
+        free(text);
+    return status;
+}
+
+static gls_status read_json(gls_tractogram_reader *r)
+{
+    trx *t = r->state;
+    const gls_trx_part *part = NULL;
+    void *text;
+    for (size_t i = 0; i < t->n_parts; i++)
+        if (strcmp(t->part[i].name, "header.json") == 0) part = &t->part[i];
+    if (!part)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no TRX %s: it has no header.json", r->path,
+                        r->fd >= 0 ? "archive" : "folder");
+    if (part->bytes > MAX_JSON) return gls_reader_damaged(r, "header.json is larger than 16 MiB");
+    gls_status status = read_part(r, part, &text);
+    if (status != GLS_OK) return status;
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+    cJSON *json = cJSON_Parse(text);
+    status = json ? read_fields(r, json) : gls_reader_damaged(r, "header.json is no JSON");
+    cJSON_Delete(json);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    free(text);
+    return status;
+}
+
+/* The array has to have so many rows. */
+static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
+                             uint64_t rows)
+{
+    uint64_t row = field->components * (uint64_t)gls_type_size(field->type);
+    if (part->bytes % row == 0 && part->bytes / row == rows) return GLS_OK;
+    return bad(r, part->name, "does not have the size that the counts in header.json ask for");
+}
+
+static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+{
+    trx *t = r->state;
+    if (t->positions.part) return gls_reader_damaged(r, "two arrays of positions");
+    if (field->components != 3 || !gls_type_is_float(field->type)) return bad(r, part->name, "is of an unknown type");
+    t->positions.part = part;
+    r->info.position_type = field->type;
+    return check_size(r, part, field, t->n_points);
+}
+
+static bool is_index(gls_type type)
+{
+    return type == GLS_TYPE_UINT32 || type == GLS_TYPE_UINT64 || type == GLS_TYPE_INT32 || type == GLS_TYPE_INT64;
+}
+
+static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+{
+    trx *t = r->state;
+    if (t->offsets.part) return gls_reader_damaged(r, "two arrays of offsets");
+    t->wide = gls_type_size(field->type) == 8;
+    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
+    t->offsets.part = part;
+    bool without_last = part->bytes == t->n_lines * gls_type_size(field->type);
+    return without_last ? GLS_OK : check_size(r, part, field, t->n_lines + 1);
+}
+
+static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
+                            gls_reader_columns *columns, array **arrays, uint64_t rows)
+{
+    array *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
+    if (!grown) return gls_reader_no_memory(r);
+    *arrays = grown;
+    grown[columns->n] = (array){.part = part, .cursor = {.fd = -1}};
+    gls_status status = check_size(r, part, field, rows);
+    return status == GLS_OK ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
+}
+
+/* Members become bits, so that a group takes an eighth of a byte a streamline whatever the order of its list. */
+static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+{
+    trx *t = r->state;
+    if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
+    const size_t n = r->group.n, bytes = gls_type_size(field->type);
+    uint64_t *size = realloc(r->group_size, (n + 1) * sizeof *size);
+    if (size) r->group_size = size;
+    unsigned char **bit = realloc(t->bit, (n + 1) * sizeof *bit);
+    if (bit) t->bit = bit;
+    if (!size || !bit) return gls_reader_no_memory(r);
+    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
+    if (part->bytes % bytes != 0) return bad(r, part->name, "has not a whole number of values");
+    gls_status status = gls_reader_add_column(r, &r->group, field->name, GLS_TYPE_BOOL, 1);
+    if (status != GLS_OK) return status;
+    size[n] = 0;
+    bit[n] = calloc((size_t)(t->n_lines / 8) + 1, 1);
+    if (!bit[n]) return gls_reader_no_memory(r);
+    gls_cursor c = {.fd = -1};
+    status = gls_trx_part_open(r, part, &c);
+    for (uint64_t i = 0; i < part->bytes / bytes && status == GLS_OK; i++) {
+        uint64_t id = 0;
+        status = gls_cursor_read(&c, &id, bytes); /* little-endian; negative ones are out of range */
+        if (status == GLS_OK && id >= t->n_lines) status = bad(r, part->name, "names a streamline that is not there");
+        if (status != GLS_OK) break;
+        unsigned char mask = (unsigned char)(1u << id % 8);
+        size[n] += !(bit[n][id / 8] & mask);
+        bit[n][id / 8] |= mask;
+    }
+    if (status == GLS_OK) status = gls_trx_part_check(r, part, &c);
+    gls_cursor_finish(&c);
+    return status;
+}
+
+static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+{
+    const char *group = part->name + strlen("dpg/"), *slash = strchr(group, '/');
+    const size_t n = r->info.n_dpg;
+    gls_status status = check_size(r, part, field, 1);
+    if (status != GLS_OK) return status;
+    gls_group_data *dpg = realloc(r->dpg, (n + 1) * sizeof *dpg);
+    if (!dpg) return gls_reader_no_memory(r);
+    r->dpg = dpg;
+    void *data = NULL;
+    status = read_part(r, part, &data);
+    if (status != GLS_OK) return status;
+    dpg[n] = (gls_group_data){strndup(group, (size_t)(slash - group)),
+                              {strdup(field->name), field->type, field->components, data}};
+    r->info.n_dpg++;
+    return dpg[n].group && dpg[n].column.name ? GLS_OK : gls_reader_no_memory(r);
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
+{
+    trx *t = r->state;
+    gls_trx_field field;
+    const char *slash = strrchr(part->name, '/'), *file = slash ? slash + 1 : part->name;
+    const size_t n = strlen(file), depth = slash ? (strchr(part->name, '/') == slash ? 1 : 2) : 0;
+    bool is_dps = depth == 1 && starts_with(part->name, "dps/"), is_dpv = depth == 1 && starts_with(part->name, "dpv/"),
+         is_group = depth == 1 && starts_with(part->name, "groups/"),
+         is_dpg = depth == 2 && starts_with(part->name, "dpg/"),
+         is_positions = depth == 0 && starts_with(file, "positions."),
+         is_offsets = depth == 0 && starts_with(file, "offsets.");
+    if (!is_dps && !is_dpv && !is_group && !is_dpg && !is_positions && !is_offsets) return GLS_OK;
+    if (n > 5 && strcmp(file + n - 5, ".json") == 0) return GLS_OK; /* notes on an array */
+    if (!gls_trx_field_parse(file, &field)) return bad(r, part->name, "is no array of a known type");
+    if (is_positions) return add_positions(r, part, &field);
+    if (is_offsets) return add_offsets(r, part, &field);
+    if (is_dps) return add_array(r, part, &field, &r->dps, &t->dps, t->n_lines);
+    if (is_dpv) return add_array(r, part, &field, &r->dpv, &t->dpv, t->n_points);
+    return is_group ? add_group(r, part, &field) : add_group_data(r, part, &field);
+}
+
+/* Starts reading the arrays side by side. */
+static gls_status start(gls_tractogram_reader *r)
+{
+    trx *t = r->state;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < r->info.n_dpg; i++)
+        if (!gls_column_find(r->group.shown, r->group.n, r->dpg[i].group))
+            return gls_fail(GLS_ERR_INPUT, "%s: has data of a group %s that is not there", r->path, r->dpg[i].group);
+    if (t->n_lines == 0 && t->n_points > 0) return gls_reader_damaged(r, "points without streamlines");
+    if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
+    if (t->n_points > 0 && !t->positions.part) return gls_reader_damaged(r, "it has no positions");
+    if (t->positions.part) status = gls_trx_part_open(r, t->positions.part, &t->positions.cursor);
+    if (status == GLS_OK && t->offsets.part) status = gls_trx_part_open(r, t->offsets.part, &t->offsets.cursor);
+    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++)
+        status = gls_trx_part_open(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++)
+        status = gls_trx_part_open(r, t->dpv[k].part, &t->dpv[k].cursor);
+    return status;
+}
+
+/* The next value of the array of offsets; without the last one, that is the number of points. */
+static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
+{
+    trx *t = r->state;
+    *value = 0;
+    if (gls_cursor_left(&t->offsets.cursor) == 0) {
+        *value = t->n_points;
+        return GLS_OK;
+    }
+    gls_status status = gls_cursor_read(&t->offsets.cursor, value, t->wide ? 8 : 4);
+    if (status == GLS_OK && (*value < t->offset || *value > t->n_points))
+        status = gls_reader_damaged(r, "offsets that do not rise to the number of points");
+    return status;
+}
+
+static gls_status open_trx(gls_tractogram_reader *r)
+{
+    trx *t = r->state = calloc(1, sizeof *t);
+    if (!t) return gls_reader_no_memory(r);
+    r->info.position_type = GLS_TYPE_FLOAT32;
+    gls_status status = gls_trx_parts_read(r, &t->part, &t->n_parts);
+    if (status == GLS_OK) status = read_json(r);
+    /* the arrays of points first: they prove the counts, by which memory for the others is taken */
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; i < t->n_parts && status == GLS_OK; i++)
+            if ((strchr(t->part[i].name, '/') != NULL) == others) status = add_part(r, &t->part[i]);
+    if (status == GLS_OK) status = start(r);
+    if (status != GLS_OK) return status;
+    r->info.counts_streamlines = r->info.counts_points = true;
+    r->info.n_streamlines = t->n_lines;
+    r->info.n_points = t->n_points;
+    uint64_t first = 0;
+    if (t->offsets.part) status = next_offset(r, &first);
+    if (status == GLS_OK && first != 0) status = gls_reader_damaged(r, "its first offset is not 0");
+    return status;
+}
+
+static gls_status read_points(gls_tractogram_reader *r, uint64_t n)
+{
+    trx *t = r->state;
+    float *value = r->point[0];
+    if (r->info.position_type == GLS_TYPE_FLOAT32)
+        return gls_cursor_read(&t->positions.cursor, value, (size_t)n * sizeof *r->point);
+    const size_t bytes = gls_type_size(r->info.position_type);
+    union {
+        uint16_t half[BLOCK];
+        double full[BLOCK];
+    } block;
+    gls_status status = GLS_OK;
+    for (uint64_t done = 0; done < 3 * n && status == GLS_OK;) {
+        size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;
+        status = gls_cursor_read(&t->positions.cursor, &block, m * bytes);
+        for (size_t i = 0; i < m && status == GLS_OK; i++)
+            value[done + i] = bytes == 2 ? gls_half_value(block.half[i]) : (float)block.full[i];
+        done += m;
+    }
+    return status;
+}
+
+static gls_status check_end(gls_tractogram_reader *r)
+{
+    trx *t = r->state;
+    gls_status status = GLS_OK;
+    if (t->checked) return GLS_OK;
+    if (t->offset != t->n_points) return gls_reader_damaged(r, "offsets that do not end at the number of points");
+    if (t->positions.part) status = gls_trx_part_check(r, t->positions.part, &t->positions.cursor);
+    if (status == GLS_OK && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
+    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++)
+        status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++)
+        status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
+    t->checked = status == GLS_OK;
+    return status;
+}
+
+static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
+{
+    trx *t = r->state;
+    uint64_t points = 0;
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    for (; n < r->max_lines && points < r->max_points && r->lines_read + n < t->n_lines; n++) {
+        uint64_t next;
+        status = next_offset(r, &next);
+        if (status != GLS_OK) return status;
+        points += next - t->offset;
+        t->offset = next;
+        r->line_offset[n + 1] = points;
+    }
+    *n_lines = n;
+    if (n == 0) return check_end(r);
+    status = gls_reader_reserve(r, points);
+    if (status == GLS_OK) status = read_points(r, points);
+    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++) {
+        const gls_column *c = &r->dps.filled[k];
+        status = gls_cursor_read(&t->dps[k].cursor, (void *)c->data, n * gls_column_row_bytes(c));
+    }
+    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) {
+        const gls_column *c = &r->dpv.filled[k];
+        status = gls_cursor_read(&t->dpv[k].cursor, (void *)c->data, (size_t)points * gls_column_row_bytes(c));
+    }
+    for (size_t k = 0; k < r->group.n; k++) {
+        unsigned char *member = (unsigned char *)r->group.filled[k].data;
+        for (size_t i = 0; i < n; i++) member[i] = t->bit[k][(r->lines_read + i) / 8] >> (r->lines_read + i) % 8 & 1;
+    }
+    r->done = (double)(r->lines_read + n) / (double)t->n_lines;
+    return status;
+}
+
+static void finish_arrays(array *arrays, size_t n)
+{
+    for (size_t k = 0; k < n; k++) gls_cursor_finish(&arrays[k].cursor);
+    free(arrays);
+}
+
+static void close_trx(gls_tractogram_reader *r)
+{
+    trx *t = r->state;
+    if (!t) return;
+    gls_cursor_finish(&t->positions.cursor);
+    gls_cursor_finish(&t->offsets.cursor);
+    finish_arrays(t->dps, r->dps.n);
+    finish_arrays(t->dpv, r->dpv.n);
+    for (size_t k = 0; k < r->group.n; k++) free(t->bit[k]);
+    free(t->bit);
+    gls_trx_parts_free(t->part, t->n_parts);
+    free(t);
+}
+
+const gls_reader_driver gls_trx_reader = {open_trx, next_trx, close_trx};

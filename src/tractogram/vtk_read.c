@@ -1,0 +1,370 @@
+/* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5: one pass over the file finds its arrays,
+ * then each is read from its own place. */
+#include "tractogram/vtk_scan.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/log.h"
+#include "util/status.h"
+
+#define BLOCK 1024
+
+typedef struct vtk {
+    gls_vtk_scan scan;
+    gls_vtk_array points, lines; /* lines: counts and points by turns, before version 5 */
+    gls_vtk_array offsets, connectivity;
+    gls_vtk_array *dps, *dpv; /* as many as columns */
+    uint64_t n_points, n_lines;
+    uint64_t next_point, last_offset;
+    double sign[3]; /* to RAS+ */
+} vtk;
+
+static gls_status find_axes(gls_tractogram_reader *r, const char *title)
+{
+    vtk *t = r->state;
+    bool ras = r->options.vtk_space == GLS_VTK_SPACE_RAS, lps = r->options.vtk_space == GLS_VTK_SPACE_LPS;
+    if (strstr(title, "SPACE=RAS")) ras = true, lps = false;
+    if (strstr(title, "SPACE=LPS")) ras = false, lps = true;
+    if (!ras && !lps)
+        return gls_fail(GLS_ERR_INPUT, "%s: does not say its axes (SPACE=RAS or SPACE=LPS in line 2); name them",
+                        r->path);
+    t->sign[0] = t->sign[1] = lps ? -1 : 1;
+    t->sign[2] = 1;
+    return GLS_OK;
+}
+
+static gls_status find_points(gls_tractogram_reader *r)
+{
+    vtk *t = r->state;
+    gls_status status = gls_vtk_scan_count(&t->scan, &t->n_points);
+    if (status == GLS_OK && t->points.known) status = gls_reader_damaged(r, "two sections POINTS");
+    if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, 3 * t->n_points, &t->points);
+    r->info.position_type = t->points.type;
+    if (status == GLS_OK && t->points.type != GLS_TYPE_FLOAT32 && t->points.type != GLS_TYPE_FLOAT64)
+        status = gls_fail(GLS_ERR_INPUT, "%s: its points are neither float nor double", r->path);
+    return status;
+}
+
+/* Cells of one kind; kept if they are lines. */
+static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
+{
+    vtk *t = r->state;
+    gls_vtk_array first, second = {0};
+    uint64_t n, size;
+    gls_status status = gls_vtk_scan_count(&t->scan, &n);
+    if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &size);
+    if (status != GLS_OK) return status;
+    if (r->info.version < 50) {
+        status = gls_vtk_scan_array(&t->scan, "int", size, &first);
+    } else {
+        status = gls_vtk_scan_word(&t->scan, "OFFSETS");
+        if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, n, &first);
+        if (status == GLS_OK) status = gls_vtk_scan_word(&t->scan, "CONNECTIVITY");
+        if (status == GLS_OK) status = gls_vtk_scan_array(&t->scan, NULL, size, &second);
+        n -= n > 0;
+    }
+    if (status != GLS_OK || !are_lines) return status;
+    if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "two sections LINES");
+    if (second.known) {
+        t->offsets = first;
+        t->connectivity = second;
+    } else {
+        t->lines = first;
+    }
+    t->n_lines = n;
+    return GLS_OK;
+}
+
+/* An array of data for points or cells (streamlines) becomes a column if it has a row for each. */
+static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const char *name, const char *type,
+                           uint64_t components, uint64_t rows)
+{
+    vtk *t = r->state;
+    gls_vtk_array array;
+    if (components < 1 || components > INT32_MAX || rows > UINT64_MAX / 8 / components)
+        return gls_reader_damaged(r, "the size of an array");
+    gls_status status = gls_vtk_scan_array(&t->scan, type, components * rows, &array);
+    if (status != GLS_OK || owner == GLS_VTK_NOBODY) return status;
+    bool per_point = owner == GLS_VTK_POINT;
+    if (rows != (per_point ? t->n_points : t->n_lines)) {
+        gls_log(GLS_LOG_WARNING, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
+                per_point ? "points" : "lines");
+        return GLS_OK;
+    }
+    gls_reader_columns *columns = per_point ? &r->dpv : &r->dps;
+    gls_vtk_array **arrays = per_point ? &t->dpv : &t->dps, *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
+    if (!grown) return gls_reader_no_memory(r);
+    *arrays = grown;
+    grown[columns->n] = array;
+    return gls_reader_add_column(r, columns, name, array.type, (uint32_t)components);
+}
+
+/* SCALARS, VECTORS and the like: everything but FIELD. */
+static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls_vtk_owner owner, uint64_t rows)
+{
+    static const struct {
+        const char *kind;
+        uint64_t components;
+    } kinds[] = {{"VECTORS", 3},  {"NORMALS", 3},    {"TENSORS", 9},
+                 {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
+    vtk *t = r->state;
+    char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD];
+    uint64_t components = 0;
+    gls_status status = gls_vtk_scan_name(&t->scan, name);
+    if (status != GLS_OK) return status;
+    if (!strcasecmp(kind, "SCALARS")) {
+        status = gls_vtk_scan_token(&t->scan, type);
+        if (status == GLS_OK) status = gls_vtk_scan_token(&t->scan, word);
+        components = strtoull(word, NULL, 10);
+        if (status == GLS_OK && components > 0) status = gls_vtk_scan_token(&t->scan, word);
+        if (components == 0) components = 1;
+        if (status == GLS_OK && !strcasecmp(word, "LOOKUP_TABLE"))
+            status = gls_vtk_scan_token(&t->scan, word);
+        else if (status == GLS_OK)
+            status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
+    } else if (!strcasecmp(kind, "COLOR_SCALARS") || !strcasecmp(kind, "LOOKUP_TABLE")) {
+        status = gls_vtk_scan_count(&t->scan, &components);
+        strcpy(type, t->scan.binary ? "unsigned_char" : "float");
+        if (!strcasecmp(kind, "LOOKUP_TABLE"))
+            return status != GLS_OK ? status : add_data(r, GLS_VTK_NOBODY, name, type, 4, components);
+    } else if (!strcasecmp(kind, "TEXTURE_COORDINATES")) {
+        status = gls_vtk_scan_count(&t->scan, &components);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcasecmp(kind, kinds[i].kind)) components = kinds[i].components;
+    if (status == GLS_OK && components == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
+    return status == GLS_OK ? add_data(r, owner, name, *type ? type : NULL, components, rows) : status;
+}
+
+static gls_status find_field(gls_tractogram_reader *r, gls_vtk_owner owner)
+{
+    vtk *t = r->state;
+    char name[GLS_VTK_WORD];
+    uint64_t n = 0, components, rows;
+    gls_status status = gls_vtk_scan_name(&t->scan, name);
+    if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &n);
+    for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
+        status = gls_vtk_scan_name(&t->scan, name);
+        while (status == GLS_OK && !strcmp(name, "METADATA")) {
+            gls_vtk_scan_paragraph(&t->scan);
+            status = gls_vtk_scan_name(&t->scan, name);
+        }
+        if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &components);
+        if (status == GLS_OK) status = gls_vtk_scan_count(&t->scan, &rows);
+        if (status == GLS_OK) status = add_data(r, owner, name, NULL, components, rows);
+    }
+    return status;
+}
+
+/* All sections up to the end of the file. */
+static gls_status find_sections(gls_tractogram_reader *r)
+{
+    vtk *t = r->state;
+    char word[GLS_VTK_WORD];
+    gls_vtk_owner owner = GLS_VTK_NOBODY;
+    uint64_t rows = 0;
+    gls_status status = GLS_OK;
+    while (status == GLS_OK && gls_vtk_scan_more(&t->scan)) {
+        status = gls_vtk_scan_token(&t->scan, word);
+        if (status != GLS_OK) break;
+        if (!strcasecmp(word, "DATASET")) {
+            status = gls_vtk_scan_token(&t->scan, word);
+            if (status == GLS_OK && strcasecmp(word, "POLYDATA") != 0)
+                status = gls_fail(GLS_ERR_INPUT, "%s: holds %.40s; only POLYDATA is known", r->path, word);
+        } else if (!strcasecmp(word, "POINTS")) {
+            status = find_points(r);
+        } else if (!strcasecmp(word, "LINES")) {
+            status = find_cells(r, true);
+        } else if (!strcasecmp(word, "VERTICES") || !strcasecmp(word, "POLYGONS") ||
+                   !strcasecmp(word, "TRIANGLE_STRIPS")) {
+            status = find_cells(r, false);
+        } else if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
+            owner = !strcasecmp(word, "POINT_DATA") ? GLS_VTK_POINT : GLS_VTK_CELL;
+            status = gls_vtk_scan_count(&t->scan, &rows);
+        } else if (!strcasecmp(word, "METADATA")) {
+            gls_vtk_scan_paragraph(&t->scan);
+        } else if (!strcasecmp(word, "FIELD")) {
+            status = find_field(r, owner);
+        } else {
+            status = find_attribute(r, word, owner, rows);
+        }
+    }
+    return status;
+}
+
+static gls_status start(gls_tractogram_reader *r)
+{
+    vtk *t = r->state;
+    gls_status status = GLS_OK;
+    if (t->n_lines > 0 && !t->points.known) return gls_reader_damaged(r, "lines without points");
+    gls_vtk_array *arrays[] = {&t->points, &t->lines, &t->offsets, &t->connectivity};
+    for (size_t i = 0; i < 4 && status == GLS_OK; i++)
+        if (arrays[i]->known) status = gls_vtk_array_open(&t->scan, arrays[i]);
+    for (size_t k = 0; k < r->dps.n && status == GLS_OK; k++) status = gls_vtk_array_open(&t->scan, &t->dps[k]);
+    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) status = gls_vtk_array_open(&t->scan, &t->dpv[k]);
+    if (status == GLS_OK && t->offsets.known && t->n_lines > 0) {
+        status = gls_vtk_array_index(&t->scan, &t->offsets, &t->last_offset);
+        if (status == GLS_OK && t->last_offset != 0) status = gls_reader_damaged(r, "its first offset is not 0");
+    }
+    return status;
+}
+
+static gls_status open_here(gls_tractogram_reader *r)
+{
+    char line[GLS_VTK_LINE], version[32] = "";
+    int major = 0, minor = 0;
+    vtk *t = r->state = calloc(1, sizeof *t);
+    if (!t) return gls_reader_no_memory(r);
+    gls_status status = gls_vtk_scan_begin(&t->scan, r);
+    if (status == GLS_OK) status = gls_vtk_scan_line(&t->scan, line);
+    if (status != GLS_OK) return status;
+    if (sscanf(line, "# vtk DataFile Version %31s", version) != 1 || sscanf(version, "%1d.%1d", &major, &minor) != 2)
+        return gls_reader_damaged(r, "its first line names no version");
+    r->info.version = 10 * major + minor;
+    status = gls_vtk_scan_line(&t->scan, line);
+    if (status == GLS_OK) status = gls_reader_add_header(r, "title", line);
+    if (status == GLS_OK) status = find_axes(r, line);
+    if (status == GLS_OK) status = gls_vtk_scan_line(&t->scan, line);
+    if (status != GLS_OK) return status;
+    t->scan.binary = !strncasecmp(line, "BINARY", 6);
+    if (!t->scan.binary && strncasecmp(line, "ASCII", 5) != 0)
+        return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
+    status = find_sections(r);
+    gls_cursor_finish(&t->scan.cursor);
+    if (status == GLS_OK) status = start(r);
+    r->info.counts_streamlines = r->info.counts_points = true;
+    r->info.n_streamlines = t->n_lines;
+    r->info.n_points = t->n_points;
+    return status;
+}
+
+static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t n)
+{
+    vtk *t = r->state;
+    double block[BLOCK];
+    const bool wide = t->points.type == GLS_TYPE_FLOAT64;
+    float *to = r->point[first];
+    gls_status status = GLS_OK;
+    if (!wide) status = gls_vtk_array_read(&t->scan, &t->points, 3 * n, to);
+    for (uint64_t done = 0; wide && done < 3 * n && status == GLS_OK;) {
+        size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;
+        status = gls_vtk_array_read(&t->scan, &t->points, m, block);
+        for (size_t i = 0; i < m && status == GLS_OK; i++) to[done + i] = (float)block[i];
+        done += m;
+    }
+    for (uint64_t i = 0; i < 3 * n && status == GLS_OK; i++)
+        if (t->sign[i % 3] < 0) to[i] = -to[i];
+    for (size_t k = 0; k < r->dpv.n && status == GLS_OK; k++) {
+        const gls_column *c = &r->dpv.filled[k];
+        status = gls_vtk_array_read(&t->scan, &t->dpv[k], n * c->components,
+                                    (char *)c->data + first * gls_column_row_bytes(c));
+    }
+    return status;
+}
+
+/* Points of a line have to follow each other in the file; some between lines may be left out. */
+static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t points)
+{
+    vtk *t = r->state;
+    gls_vtk_array *from = t->offsets.known ? &t->connectivity : &t->lines;
+    gls_status status = GLS_OK;
+    for (uint64_t i = 0; i < n && status == GLS_OK; i++) {
+        uint64_t index = 0;
+        status = gls_vtk_array_index(&t->scan, from, &index);
+        while (status == GLS_OK && i == 0 && t->next_point < index && index < t->n_points) {
+            status = gls_reader_reserve(r, points + 1);
+            if (status == GLS_OK) status = read_points(r, points, 1); /* of no line */
+            t->next_point++;
+        }
+        if (status == GLS_OK && (index != t->next_point || index >= t->n_points))
+            return gls_fail(GLS_ERR_INPUT, "%s: the points of its lines do not follow each other; that is not read",
+                            r->path);
+        t->next_point++;
+    }
+    return status;
+}
+
+static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points)
+{
+    vtk *t = r->state;
+    uint64_t n = 0;
+    gls_status status = gls_vtk_array_index(&t->scan, t->offsets.known ? &t->offsets : &t->lines, &n);
+    if (status != GLS_OK) return status;
+    if (t->offsets.known) {
+        uint64_t end = n;
+        if (end < t->last_offset) return gls_reader_damaged(r, "offsets that fall");
+        n = end - t->last_offset;
+        t->last_offset = end;
+    }
+    if (n > t->n_points) return gls_reader_damaged(r, "a line of more points than there are");
+    status = read_indices(r, n, *points);
+    if (status == GLS_OK) status = gls_reader_reserve(r, *points + n);
+    if (status == GLS_OK && n > 0) status = read_points(r, *points, n);
+    *points += n;
+    r->line_offset[i + 1] = *points;
+    return status;
+}
+
+static gls_status next_here(gls_tractogram_reader *r, size_t *n)
+{
+    vtk *t = r->state;
+    uint64_t points = 0;
+    size_t i = 0;
+    gls_status status = GLS_OK;
+    for (; i < r->max_lines && points < r->max_points && r->lines_read + i < t->n_lines && status == GLS_OK; i++)
+        status = read_line(r, i, &points);
+    for (size_t k = 0; k < r->dps.n && i > 0 && status == GLS_OK; k++) {
+        const gls_column *c = &r->dps.filled[k];
+        status = gls_vtk_array_read(&t->scan, &t->dps[k], i * c->components, (void *)c->data);
+    }
+    *n = i;
+    r->done = t->n_lines > 0 ? (double)(r->lines_read + i) / (double)t->n_lines : 1;
+    return status;
+}
+
+/* Numbers have points, whatever the locale says. */
+static gls_status in_plain_locale(gls_tractogram_reader *r, size_t *n)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = c ? uselocale(c) : (locale_t)0;
+    gls_status status = n ? next_here(r, n) : open_here(r);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    return status;
+}
+
+static gls_status open_vtk(gls_tractogram_reader *r)
+{
+    return in_plain_locale(r, NULL);
+}
+
+static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
+{
+    return in_plain_locale(r, n);
+}
+
+static void close_vtk(gls_tractogram_reader *r)
+{
+    vtk *t = r->state;
+    if (!t) return;
+    gls_cursor_finish(&t->scan.cursor);
+    gls_cursor_finish(&t->points.cursor);
+    gls_cursor_finish(&t->lines.cursor);
+    gls_cursor_finish(&t->offsets.cursor);
+    gls_cursor_finish(&t->connectivity.cursor);
+    for (size_t k = 0; k < r->dps.n; k++) gls_cursor_finish(&t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n; k++) gls_cursor_finish(&t->dpv[k].cursor);
+    free(t->dps);
+    free(t->dpv);
+    free(t);
+}
+
+const gls_reader_driver gls_vtk_reader = {open_vtk, next_vtk, close_vtk};

@@ -1,0 +1,49 @@
+#include "util/parse.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool gls_parse_double(const char *text, double *value)
+{
+    /* strtod() also takes blanks, hexadecimal numbers, "nan" and "inf": none of them is meant */
+    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
+    char *end;
+    errno = 0;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v) || (errno == ERANGE && fabs(v) > 1)) return false;
+    *value = v;
+    return true;
+}
+
+bool gls_parse_uint64(const char *text, uint64_t *value)
+{
+    if (!*text || strspn(text, "0123456789") != strlen(text)) return false;
+    errno = 0;
+    unsigned long long v = strtoull(text, NULL, 10);
+    if (errno) return false;
+    *value = v;
+    return true;
+}
+
+const char *gls_choice_word(const char *choices, int place, char *buffer, size_t size)
+{
+    for (; place > 0 && choices; place--) {
+        choices = strchr(choices, '|');
+        if (choices) choices++;
+    }
+    snprintf(buffer, size, "%.*s", choices ? (int)strcspn(choices, "|") : 0, choices ? choices : "");
+    return buffer;
+}
+
+int gls_choice_find(const char *choices, const char *word, size_t length)
+{
+    for (int place = 0; *choices; place++) {
+        size_t n = strcspn(choices, "|");
+        if (n == length && strncmp(choices, word, n) == 0) return place;
+        choices += n + (choices[n] == '|');
+    }
+    return -1;
+}

@@ -1,0 +1,22 @@
+/* The devices of a run, as --device, --ngpus and --api ask for them. */
+#ifndef GLS_WORKFLOW_DEVICES_H
+#define GLS_WORKFLOW_DEVICES_H
+
+#include <glslines/workflow.h>
+
+typedef struct gls_device_set {
+    gls_device *device[GLS_TRACKER_MAX_DEVICES];
+    size_t n;
+} gls_device_set;
+
+/* How many devices a list of names stands for: they are parted by commas without a blank behind them, since renderers
+ * have such in their names. */
+size_t gls_device_set_count(const char *names);
+/* Opens the devices of the list, or n of the one name in it (see gls_device_open_several()). Logs what they are.
+ */
+gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
+/* As gls_device_open() takes it. */
+const char *gls_graphics_name(gls_graphics api);
+void gls_device_set_close(gls_device_set *set);
+
+#endif

@@ -1,0 +1,381 @@
+/* From the files of the options to a tractogram. */
+#include "workflow/job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/output.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/output.h"
+#include "workflow/checked.h"
+#include "workflow/params.h"
+#include "workflow/shard.h"
+#include "workflow/sidecar.h"
+#include "workflow/track_sidecar.h"
+
+uint64_t gls_job_seeds(const gls_job *job)
+{
+    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
+}
+
+/* Which images there are: a series, ODFs, both, or the phantom. */
+static gls_status check_inputs(const gls_job_options *o)
+{
+    const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL;
+    int n_series = (o->dwi != NULL) + (o->bval != NULL) + (o->bvec != NULL);
+    if (n_series != 0 && n_series != 3)
+        return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
+    if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
+    if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
+    if (odf && !o->dwi && !o->fa)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
+    if (odf && !o->dwi && !o->roi && !o->seeds)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
+    if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
+    if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
+    if (o->seeds_per_voxel > 0 && o->seeds)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
+    return GLS_OK;
+}
+
+/* Models that the direction getter can use, and parameters that only some have. */
+static gls_status check_getter(const gls_job_options *o)
+{
+    const gls_track_params *t = &o->track;
+    bool given = o->sh || o->odf;
+    if (t->dg == GLS_DG_BOOT && given)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
+                        "take prob, det or ptt",
+                        o->sh ? "sh" : "odf");
+    if (t->dg == GLS_DG_BOOT && o->model.model == GLS_MODEL_CSD)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
+                                          "step, for which the model must be linear "
+                                          "(opdt, csa); take prob, det or ptt");
+    if (t->dg == GLS_DG_PTT && t->angular_weight > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
+    if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
+    if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
+    if (t->probe_count == 1 && t->probe_radius > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
+    if (t->min_length > t->max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
+                        t->max_length);
+    return GLS_OK;
+}
+
+static gls_status check_options(const gls_job_options *o)
+{
+    GLS_REQUIRE(o->size == sizeof *o);
+    GLS_REQUIRE(o->sphere && o->device);
+    GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
+    gls_status status = check_inputs(o);
+    if (!status) status = check_getter(o);
+    return status ? status : gls_model_options_check(&o->model);
+}
+
+/* The name of this part of an output; frees path. */
+static char *shard_name(char *path, const gls_shard *shard)
+{
+    if (!path || shard->count == 0) return path;
+    char *name = gls_shard_name(path, shard);
+    free(path);
+    return name;
+}
+
+static gls_status choose_format(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    job->format = o->format;
+    if (o->output && o->output_prefix)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
+    gls_status status = o->output ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    if (!status && o->half_positions && job->format != GLS_FORMAT_TRX)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+    return status;
+}
+
+/* A place that can be written and holds none of the inputs. */
+static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
+{
+    const gls_job_options *o = &job->options;
+    const char *inputs[] = {o->dwi, o->bval, o->bvec,           o->mask,  o->roi,   o->fa,
+                            o->sh,  o->odf,  o->model.response, o->seeds, o->sphere};
+    gls_status status = gls_place_check(path, o->force);
+    return status ? status : gls_output_check(path, o->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
+}
+
+/* Names of the output files. */
+static gls_status name_outputs(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
+    char word[8];
+    if (o->output)
+        job->output = strdup(o->output);
+    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
+                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
+        job->output = NULL;
+    job->output = shard_name(job->output, &job->shard);
+    if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!none) {
+        job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
+        if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (strcmp(job->sidecar, job->output) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
+    }
+    const char *others[] = {job->output};
+    gls_status status = check_place(job, job->output, NULL, 0);
+    return status || !job->sidecar ? status : check_place(job, job->sidecar, others, 1);
+}
+
+static gls_status init_shard(gls_job *job)
+{
+    if (!job->options.shard) return GLS_OK;
+    if (job->options.fail_if_empty)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
+    return gls_shard_choose(job->options.shard, &job->shard);
+}
+
+gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
+{
+    GLS_REQUIRE(out);
+    gls_job *job = calloc(1, sizeof *job);
+    if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->started = time(NULL);
+    job->start = gls_clock_seconds();
+    job->options = options ? *options : gls_job_options_default();
+    if (monitor) job->monitor = *monitor;
+    gls_warnings_begin(&job->warnings);
+    gls_status status = check_options(&job->options);
+    if (!status) status = choose_format(job);
+    if (!status) status = init_shard(job);
+    if (!status) status = name_outputs(job);
+    if (!status) status = gls_study_init(&job->study, &job->options);
+    if (status) {
+        gls_job_destroy(job);
+        return status;
+    }
+    job->result.output = job->output;
+    job->result.sidecar = job->sidecar;
+    *out = job;
+    return GLS_OK;
+}
+
+gls_status gls_job_open(gls_job *job)
+{
+    GLS_REQUIRE(job && job->devices.n == 0);
+    const gls_job_options *o = &job->options;
+    gls_status status = gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
+    if (status) return status;
+    job->device = gls_device_get_info(job->devices.device[0]);
+    status = gls_study_read(&job->study, o);
+    if (status) return status;
+    job->result.seconds_read = job->study.seconds_read;
+    job->params = gls_params_in_mm(o, job->study.voxel_mm);
+    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
+        job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
+    return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+}
+
+gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
+{
+    GLS_REQUIRE(job && memory && job->devices.n > 0);
+    gls_status status = gls_study_plan(&job->study, &job->options);
+    if (status) return status;
+    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    return gls_track_plan_memory(job->device, job->devices.n, &job->params, &input, memory);
+}
+
+gls_status gls_job_fit(gls_job *job)
+{
+    GLS_REQUIRE(job && job->devices.n > 0);
+    gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
+    job->result.seconds_fit = job->study.seconds_fit;
+    return status;
+}
+
+static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
+{
+    gls_progress progress = {GLS_PHASE_TRACK, seeds_done, seeds_total, streamlines, points};
+    return gls_monitor_step(user, &progress);
+}
+
+/* Hands streamlines on and measures the time; runs on a thread of the tracker. */
+typedef struct outlet {
+    const gls_sink *sink;
+    double seconds;
+    char error[1024]; /* messages are kept by thread, so the text is saved where it arises */
+} outlet;
+
+static gls_status deliver(void *user, const gls_streamlines *streamlines)
+{
+    outlet *o = user;
+    double start = gls_clock_seconds();
+    gls_status status = gls_sink_append(o->sink, streamlines);
+    if (status) snprintf(o->error, sizeof o->error, "%s", gls_last_error());
+    o->seconds += gls_clock_seconds() - start;
+    return status;
+}
+
+/* Tracks all seeds to a sink, which is only appended to. */
+static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink)
+{
+    outlet o = {.sink = sink};
+    double start = gls_clock_seconds();
+    gls_status status = gls_tracker_run(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
+                                        track_step, &job->monitor, &job->result.track);
+    job->result.seconds_track = gls_clock_seconds() - start;
+    job->result.seconds_write = o.seconds;
+    for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
+    if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
+    if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
+    return status;
+}
+
+static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
+{
+    const gls_track_params *p = &job->params;
+    char line[8][96];
+    const char *lines[9] = {NULL};
+    int n = 0;
+    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
+    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
+    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
+    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
+    snprintf(line[n++], sizeof *line, "threshold: %.9g", p->stop_threshold);
+    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
+    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
+    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
+    for (int i = 0; i < n; i++) lines[i] = line[i];
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.half_precision = job->options.half_positions;
+    options.overwrite = job->options.force;
+    options.header_lines = lines;
+    if (job->shard.count > 0) options.shard = &job->shard;
+    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
+}
+
+static gls_status track_into_file(gls_job *job, gls_tracker *tracker)
+{
+    gls_tractogram_writer *writer = NULL;
+    struct stat info;
+    gls_status status = create_writer(job, &writer);
+    if (status) return status;
+    gls_sink sink = gls_tractogram_writer_sink(writer);
+    status = track(job, tracker, &sink);
+    if (status) {
+        gls_sink_abort(&sink);
+        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
+        return status;
+    }
+    double start = gls_clock_seconds();
+    status = gls_sink_finish(&sink);
+    job->result.seconds_write += gls_clock_seconds() - start;
+    if (!status && stat(job->output, &info) == 0) job->result.output_bytes = (uint64_t)info.st_size;
+    return status;
+}
+
+/* The place of the sidecar is taken before the work, so that one that cannot be written is told in time. */
+static gls_status write_results(gls_job *job, gls_tracker *tracker)
+{
+    gls_output sidecar = GLS_OUTPUT_NONE;
+    gls_status status = job->sidecar ? gls_output_create(job->sidecar, true, &sidecar) : GLS_OK;
+    if (!status) status = track_into_file(job, tracker);
+    job->result.seconds_total = gls_clock_seconds() - job->start;
+    if (!status && job->sidecar) {
+        char *text = gls_track_sidecar_text(job);
+        status = gls_sidecar_finish(&sidecar, job->sidecar, text);
+        free(text);
+        if (status) {
+            char error[1024];
+            snprintf(error, sizeof error, "%s", gls_last_error());
+            gls_fail(status, "%s (%s is complete)", error, job->output);
+        }
+    }
+    gls_output_discard(&sidecar);
+    return status;
+}
+
+static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
+{
+    gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
+    double start = gls_clock_seconds();
+    gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
+    job->result.seconds_upload = gls_clock_seconds() - start;
+    return status;
+}
+
+gls_status gls_job_track(gls_job *job)
+{
+    gls_tracker *tracker = NULL;
+    GLS_REQUIRE(job && job->study.stop_map);
+    gls_status status = create_tracker(job, &tracker);
+    if (!status) {
+        gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
+        status = write_results(job, tracker);
+        gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
+    }
+    gls_tracker_destroy(tracker);
+    return status;
+}
+
+gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
+{
+    gls_tracker *tracker = NULL;
+    GLS_REQUIRE(job && sink && sink->append && job->study.stop_map);
+    gls_status status = create_tracker(job, &tracker);
+    if (!status) {
+        gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
+        status = track(job, tracker, sink);
+        gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
+        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+    }
+    gls_tracker_destroy(tracker);
+    job->result.seconds_total = gls_clock_seconds() - job->start;
+    return status;
+}
+
+const gls_job_result *gls_job_get_result(const gls_job *job)
+{
+    return &job->result;
+}
+
+void gls_job_destroy(gls_job *job)
+{
+    if (!job) return;
+    gls_device_set_close(&job->devices);
+    gls_study_finish(&job->study);
+    gls_warnings_end(&job->warnings);
+    free(job->output);
+    free(job->sidecar);
+    free(job);
+}
+
+gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result)
+{
+    gls_job *job = NULL;
+    gls_status status = gls_job_create(options, monitor, &job);
+    if (!status) status = gls_job_open(job);
+    if (!status) status = gls_job_fit(job);
+    if (!status) status = gls_job_track(job);
+    if (!status && result) {
+        *result = job->result;
+        result->output = result->sidecar = NULL;
+    }
+    if (!status && job->options.fail_if_empty && job->result.track.streamlines == 0)
+        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", job->output);
+    gls_job_destroy(job);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* One run of tracking, as its sidecar and its reports see it. */
+#ifndef GLS_WORKFLOW_JOB_H
+#define GLS_WORKFLOW_JOB_H
+
+#include <time.h>
+
+#include "util/log.h"
+#include "workflow/devices.h"
+#include "workflow/study.h"
+
+struct gls_job {
+    gls_job_options options;
+    gls_monitor monitor;
+    gls_study study;
+    gls_shard shard;         /* count 0: the whole run */
+    gls_track_params params; /* lengths in mm; once the study is read */
+    gls_tractogram_format format;
+    char *output;
+    char *sidecar; /* NULL: none */
+    gls_device_set devices;
+    const gls_device_info *device; /* the first */
+    gls_track_share share[GLS_TRACKER_MAX_DEVICES];
+    gls_job_result result;
+    gls_warnings warnings;
+    time_t started;
+    double start; /* of gls_clock_seconds() */
+};
+
+/* Seeds of the whole run. */
+uint64_t gls_job_seeds(const gls_job *job);
+
+#endif

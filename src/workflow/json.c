@@ -1,0 +1,96 @@
+#include "workflow/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/format.h"
+
+static cJSON *number(double v)
+{
+    char text[40];
+    return isfinite(v) ? cJSON_CreateRaw(gls_format_double(v, text, sizeof text)) : cJSON_CreateNull();
+}
+
+void gls_json_append_double(cJSON *array, double v)
+{
+    cJSON_AddItemToArray(array, number(v));
+}
+
+void gls_json_double(cJSON *object, const char *key, double v)
+{
+    cJSON_AddItemToObject(object, key, number(v));
+}
+
+void gls_json_uint(cJSON *object, const char *key, uint64_t v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, v);
+    if (v <= UINT64_C(1) << 53)
+        cJSON_AddRawToObject(object, key, text);
+    else
+        cJSON_AddStringToObject(object, key, text);
+}
+
+void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
+{
+    cJSON *software = cJSON_AddObjectToObject(root, "software");
+    cJSON_AddStringToObject(software, "name", "glslines");
+    cJSON_AddStringToObject(software, "version", gls_version());
+    cJSON *line = cJSON_AddArrayToObject(root, "command_line");
+    for (int i = 0; i < argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(argv[i]));
+}
+
+void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "warnings");
+    for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
+}
+
+void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
+{
+    if (!file->path) return;
+    cJSON *object = cJSON_AddObjectToObject(inputs, file->role);
+    cJSON_AddStringToObject(object, "path", file->path);
+    gls_json_uint(object, "bytes", file->bytes);
+}
+
+void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)
+{
+    char axes[4];
+    cJSON *object = cJSON_AddObjectToObject(root, "grid");
+    cJSON *dim = cJSON_AddArrayToObject(object, "dimensions");
+    cJSON *size = cJSON_AddArrayToObject(object, "voxel_size_mm");
+    cJSON *affine = cJSON_AddArrayToObject(object, "voxel_to_rasmm");
+    for (int a = 0; a < 3; a++) {
+        cJSON *row = cJSON_CreateArray();
+        cJSON_AddItemToArray(dim, cJSON_CreateNumber(grid->dim[a]));
+        cJSON_AddItemToArray(size, number(grid->voxel_size[a]));
+        for (int c = 0; c < 4; c++) cJSON_AddItemToArray(row, number(grid->affine[a][c]));
+        cJSON_AddItemToArray(affine, row);
+    }
+    gls_grid_axis_codes(grid, axes);
+    cJSON_AddStringToObject(object, "axes", axes);
+    gls_json_double(object, "determinant", gls_grid_determinant(grid));
+}
+
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series, const char *rule)
+{
+    cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
+    cJSON_AddStringToObject(gradients, "rule", rule);
+    gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
+    cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
+    gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
+    gls_json_uint(gradients, "volumes", series->gradients->n);
+    gls_json_uint(gradients, "b0_volumes", series->gradients->n_b0);
+    cJSON *shells = cJSON_AddArrayToObject(gradients, "shells");
+    for (size_t i = 0; i < series->n_shells; i++) {
+        cJSON *shell = cJSON_CreateObject();
+        gls_json_double(shell, "b_s_per_mm2", series->shell[i].bval);
+        gls_json_double(shell, "min_b_s_per_mm2", series->shell[i].min_bval);
+        gls_json_double(shell, "max_b_s_per_mm2", series->shell[i].max_bval);
+        gls_json_uint(shell, "volumes", series->shell[i].n);
+        cJSON_AddItemToArray(shells, shell);
+    }
+}

@@ -1,0 +1,24 @@
+/* Parts that all sidecars have, and numbers that JSON readers get back exactly. */
+#ifndef GLS_WORKFLOW_SIDECAR_JSON_H
+#define GLS_WORKFLOW_SIDECAR_JSON_H
+
+#include <cJSON.h>
+
+#include "util/log.h"
+#include "workflow/series.h"
+
+/* The shortest decimal that reads back as the same double; null where it is not finite. */
+void gls_json_double(cJSON *object, const char *key, double v);
+void gls_json_append_double(cJSON *array, double v);
+/* A number up to 2^53, which every reader holds exactly; a string above. */
+void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+
+/* "software" and "command_line"; "warnings". */
+void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
+void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
+/* An input file, where there is one. */
+void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
+void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
+/* Table and shells; rule names the frame of the vectors. */
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series, const char *rule);
+#endif

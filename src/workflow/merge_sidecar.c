@@ -1,0 +1,387 @@
+#include "workflow/merge_sidecar.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/file.h"
+#include "util/log.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/sidecar.h"
+#include "workflow/json.h"
+#include "workflow/params.h"
+#include "util/format.h"
+
+#define MAX_BYTES (4 << 20)
+
+static const cJSON *item(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* "a.b" */
+static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
+{
+    return item(item(root, first), second);
+}
+
+/* A number as gls_json_uint() writes it: from 2^53 on as a string. */
+static bool get_uint(const cJSON *value, uint64_t *n)
+{
+    if (cJSON_IsString(value)) return gls_parse_uint64(value->valuestring, n);
+    if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 ||
+        value->valuedouble != floor(value->valuedouble))
+        return false;
+    *n = (uint64_t)value->valuedouble;
+    return true;
+}
+
+gls_status gls_merge_shard_read(gls_merge_shard *shard)
+{
+    struct stat info;
+    gls_shard_file file;
+    uint64_t bytes, streamlines, index;
+    size_t n;
+    shard->sidecar = gls_sidecar_find(shard->path);
+    if (!shard->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (stat(shard->path, &info) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
+    if (stat(shard->sidecar, &(struct stat){0}) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
+                        shard->path, shard->sidecar, strerror(errno));
+    char *text = NULL;
+    shard->root = gls_file_read(shard->sidecar, MAX_BYTES, &text, &n) == GLS_OK ? cJSON_ParseWithLength(text, n) : NULL;
+    free(text);
+    if (!cJSON_IsObject(shard->root))
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
+    if (!cJSON_IsObject(item(shard->root, "shard")))
+        return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
+    if (!get_uint(item_at(shard->root, "output", "bytes"), &bytes))
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
+    if (bytes != (uint64_t)info.st_size)
+        return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
+                        (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
+    if (gls_shard_file_read(shard->path, &file)) return GLS_ERR_INPUT;
+    if (!get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) || streamlines != file.n_streamlines ||
+        !get_uint(item_at(shard->root, "shard", "index"), &index) || index != file.shard.index)
+        return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of %s: its number or count of streamlines differs",
+                        shard->sidecar, shard->path);
+    return GLS_OK;
+}
+
+void gls_merge_shard_finish(gls_merge_shard *shard)
+{
+    cJSON_Delete(shard->root);
+    free(shard->sidecar);
+    *shard = (gls_merge_shard){.path = NULL};
+}
+
+/* The first entry in which two objects differ, or NULL; *in_a and *in_b are what they have there. */
+static const char *difference(const cJSON *a, const cJSON *b, const cJSON **in_a, const cJSON **in_b)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, a)
+    {
+        *in_a = entry;
+        *in_b = item(b, entry->string);
+        if (!*in_b || !cJSON_Compare(entry, *in_b, true)) return entry->string;
+    }
+    cJSON_ArrayForEach(entry, b)
+    {
+        *in_a = NULL;
+        *in_b = entry;
+        if (!item(a, entry->string)) return entry->string;
+    }
+    return NULL;
+}
+
+static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
+                         const cJSON *in_a, const cJSON *in_b)
+{
+    char *text_a = in_a ? cJSON_PrintUnformatted(in_a) : NULL, *text_b = in_b ? cJSON_PrintUnformatted(in_b) : NULL;
+    gls_status code = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s%s is %.200s, not %.200s", b->path,
+                               a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
+    cJSON_free(text_a);
+    cJSON_free(text_b);
+    return code;
+}
+
+static gls_status compare_part(const gls_merge_shard *a, const gls_merge_shard *b, const char *part)
+{
+    const cJSON *in_a, *in_b;
+    const char *key = difference(item(a->root, part), item(b->root, part), &in_a, &in_b);
+    char what[64];
+    snprintf(what, sizeof what, "%s.", part);
+    return key ? differ(a, b, what, key, in_a, in_b) : GLS_OK;
+}
+
+static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_shard *b)
+{
+    cJSON *copy_a = cJSON_Duplicate(item(a->root, "parameters"), true),
+          *copy_b = cJSON_Duplicate(item(b->root, "parameters"), true);
+    const cJSON *in_a, *in_b;
+    gls_params_keep_identity(copy_a);
+    gls_params_keep_identity(copy_b);
+    const char *key = difference(copy_a, copy_b, &in_a, &in_b);
+    gls_status code = key ? differ(a, b, "parameters.", key, in_a, in_b) : GLS_OK;
+    cJSON_Delete(copy_a);
+    cJSON_Delete(copy_b);
+    return code;
+}
+
+gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned)
+{
+    gls_status code = compare_part(a, b, "software");
+    if (!code) code = compare_parameters(a, b);
+    if (!code) code = compare_part(a, b, "grid");
+    if (code) return code;
+    const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
+    if (!in_a || !in_b || !cJSON_Compare(in_a, in_b, true))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
+    static const char *const device[] = {"renderer", "version", "mapping", "precision"};
+    for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
+        in_a = item_at(a->root, "device", device[i]);
+        in_b = item_at(b->root, "device", device[i]);
+        if (!cJSON_IsString(in_a) || !cJSON_IsString(in_b) || strcmp(in_a->valuestring, in_b->valuestring) == 0)
+            continue;
+        gls_log(GLS_LOG_WARNING,
+                "%s and %s were tracked on different devices (%s and %s): no single run gives the same bytes", a->path,
+                b->path, in_a->valuestring, in_b->valuestring);
+        *warned = true;
+    }
+    return GLS_OK;
+}
+
+/* What is not there stays away. */
+static void replace(cJSON *object, const char *key, cJSON *value)
+{
+    if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
+}
+
+static void replace_uint(cJSON *object, const char *key, uint64_t value)
+{
+    cJSON *holder = cJSON_CreateObject();
+    gls_json_uint(holder, key, value);
+    replace(object, key, cJSON_DetachItemFromObjectCaseSensitive(holder, key));
+    cJSON_Delete(holder);
+}
+
+static void replace_double(cJSON *object, const char *key, double value)
+{
+    cJSON *holder = cJSON_CreateObject();
+    gls_json_double(holder, key, value);
+    replace(object, key, cJSON_DetachItemFromObjectCaseSensitive(holder, key));
+    cJSON_Delete(holder);
+}
+
+/* Every number of sum becomes the sum of those in all shards under the same keys; path has depth keys. False: one lacks
+ * it. */
+static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
+{
+    for (cJSON *entry = sum->child, *next; entry; entry = next) {
+        next = entry->next;
+        path[depth] = entry->string;
+        if (cJSON_IsObject(entry)) {
+            if (depth + 1 == 4 || !add_up(entry, shards, n, path, depth + 1, whole)) return false;
+            continue;
+        }
+        uint64_t total = 0, value;
+        double seconds = 0;
+        for (size_t i = 0; i < n; i++) {
+            const cJSON *other = shards[i].root;
+            for (int d = 0; d <= depth; d++) other = item(other, path[d]);
+            if (whole ? !get_uint(other, &value) : !cJSON_IsNumber(other)) return false;
+            if (whole)
+                total += value;
+            else
+                seconds += other->valuedouble;
+        }
+        if (whole)
+            replace_uint(sum, path[depth], total);
+        else
+            replace_double(sum, path[depth], round(1e6 * seconds) / 1e6);
+    }
+    return true;
+}
+
+/* A copy of a part of the first shard's sidecar with sums in place of its numbers; replaces it in root. */
+static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
+{
+    const char *path[4] = {part};
+    cJSON *sum = cJSON_Duplicate(item(root, part), true);
+    bool ok = cJSON_IsObject(sum) && add_up(sum, shards, n, path, 1, whole);
+    if (ok)
+        replace(root, part, sum);
+    else
+        cJSON_Delete(sum);
+    return ok;
+}
+
+static void set_lengths(cJSON *root, const gls_merge_result *r)
+{
+    cJSON *lengths = cJSON_GetObjectItemCaseSensitive(root, "lengths");
+    const cJSON *step = item_at(root, "parameters", "step_size_mm");
+    if (r->streamlines == 0 || !cJSON_IsNumber(step)) return;
+    double mm = step->valuedouble;
+    replace_double(lengths, "mean_mm", r->mean_steps * mm);
+    replace_double(lengths, "median_mm", r->median_steps * mm);
+    replace_double(lengths, "min_mm", (double)r->min_steps * mm);
+    replace_double(lengths, "max_mm", (double)r->max_steps * mm);
+    replace_double(lengths, "mean_points", r->mean_steps + 1);
+    replace_double(lengths, "median_points", r->median_steps + 1);
+    replace_uint(lengths, "max_points", r->max_steps + 1);
+}
+
+static void add_warning(cJSON *joined, const char *line)
+{
+    const cJSON *other;
+    cJSON_ArrayForEach(other, joined) if (strcmp(other->valuestring, line) == 0) return;
+    cJSON_AddItemToArray(joined, cJSON_CreateString(line));
+}
+
+/* Warnings of all shards and of the merging, each once. */
+static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_warnings *own)
+{
+    cJSON *joined = cJSON_CreateArray();
+    for (size_t i = 0; i < n; i++) {
+        const cJSON *warning;
+        cJSON_ArrayForEach(warning, item(shards[i].root, "warnings")) if (cJSON_IsString(warning))
+            add_warning(joined, warning->valuestring);
+    }
+    for (size_t i = 0; i < own->n; i++) add_warning(joined, own->line[i]);
+    replace(root, "warnings", joined);
+}
+
+/* How the shards were made: the earliest start (ISO dates sort as text), batches and devices of all, and each one's
+ * own. */
+static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
+{
+    cJSON *run = cJSON_GetObjectItemCaseSensitive(root, "run"), *list = cJSON_CreateArray(),
+          *devices = cJSON_CreateArray();
+    const cJSON *device;
+    const char *started = NULL;
+    uint64_t batches = 0, value;
+    bool ok = cJSON_IsObject(run);
+    for (size_t i = 0; i < n && ok; i++) {
+        const cJSON *own = item(shards[i].root, "run"), *date = item(own, "started");
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, entry);
+        ok = cJSON_IsString(date) && get_uint(item(own, "batches"), &value);
+        if (!ok) break;
+        if (!started || strcmp(date->valuestring, started) < 0) started = date->valuestring;
+        batches += value;
+        cJSON_ArrayForEach(device, item(own, "devices")) cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
+        cJSON_AddStringToObject(entry, "path", shards[i].path);
+        cJSON_AddStringToObject(entry, "started", date->valuestring);
+        cJSON_AddItemToObject(entry, "device", cJSON_Duplicate(item_at(shards[i].root, "device", "renderer"), true));
+        cJSON_AddItemToObject(entry, "command_line", cJSON_Duplicate(item(shards[i].root, "command_line"), true));
+    }
+    if (ok) {
+        replace(run, "started", cJSON_CreateString(started));
+        replace_uint(run, "batches", batches);
+        replace(run, "devices", devices);
+        cJSON_AddItemToObject(run, "shards", list);
+    } else {
+        cJSON_Delete(list);
+        cJSON_Delete(devices);
+    }
+    return ok;
+}
+
+/* What names this output and this command line. */
+static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
+{
+    cJSON *parameters = cJSON_GetObjectItemCaseSensitive(root, "parameters"),
+          *output = cJSON_GetObjectItemCaseSensitive(root, "output");
+    cJSON *line = cJSON_CreateArray();
+    for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
+    replace(root, "command_line", line);
+    replace(parameters, "output", cJSON_CreateString(o->output));
+    replace(parameters, "output_prefix", cJSON_CreateNull());
+    replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());
+    replace(parameters, "force", cJSON_CreateBool(o->force));
+    replace(parameters, "fail_if_empty", cJSON_CreateBool(o->fail_if_empty));
+    replace(parameters, "shard", cJSON_CreateNull());
+    replace(output, "path", cJSON_CreateString(o->output));
+    replace_uint(output, "bytes", output_bytes);
+}
+
+/* A copy in which every number is printed as gls_json_double() does: cJSON prints other digits where both read back as
+ * the same number. */
+static cJSON *with_numbers(const cJSON *entry)
+{
+    const cJSON *child;
+    char text[40];
+    if (cJSON_IsNumber(entry)) {
+        double v = entry->valuedouble;
+        if (v == floor(v) && fabs(v) <= 0x1p53)
+            snprintf(text, sizeof text, "%.0f", v);
+        else
+            gls_format_double(v, text, sizeof text);
+        return cJSON_CreateRaw(text);
+    }
+    if (!cJSON_IsObject(entry) && !cJSON_IsArray(entry)) return cJSON_Duplicate(entry, true);
+    cJSON *copy = cJSON_IsObject(entry) ? cJSON_CreateObject() : cJSON_CreateArray();
+    cJSON_ArrayForEach(child, entry)
+    {
+        if (cJSON_IsObject(entry))
+            cJSON_AddItemToObject(copy, child->string, with_numbers(child));
+        else
+            cJSON_AddItemToArray(copy, with_numbers(child));
+    }
+    return copy;
+}
+
+static int by_part(const void *a, const void *b)
+{
+    uint64_t i = 0, j = 0;
+    get_uint(item_at(((const gls_merge_shard *)a)->root, "shard", "index"), &i);
+    get_uint(item_at(((const gls_merge_shard *)b)->root, "shard", "index"), &j);
+    return (i > j) - (i < j);
+}
+
+/* Whether the counts that were added up are those of the tractogram. */
+static bool counts_agree(const cJSON *root, const gls_merge_result *result)
+{
+    uint64_t streamlines = 0, points = 0;
+    char *text = cJSON_PrintUnformatted(item(root, "counts"));
+    cJSON *counts = text ? cJSON_Parse(text) : NULL;
+    bool ok = get_uint(item(counts, "streamlines"), &streamlines) && get_uint(item(counts, "points"), &points) &&
+              streamlines == result->streamlines && points == result->points;
+    cJSON_Delete(counts);
+    cJSON_free(text);
+    return ok;
+}
+
+gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
+                                  const gls_warnings *warnings, const gls_merge_result *result, uint64_t output_bytes,
+                                  char **text)
+{
+    qsort(shards, n, sizeof *shards, by_part);
+    cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
+    bool ok = root && sum_part(root, shards, n, "counts", true) && sum_part(root, shards, n, "seconds", false) &&
+              set_run(root, shards, n) && counts_agree(root, result);
+    *text = NULL;
+    if (ok) {
+        cJSON_DeleteItemFromObjectCaseSensitive(root, "shard");
+        replace_uint(root, "Count", result->streamlines);
+        set_lengths(root, result);
+        join_warnings(root, shards, n, warnings);
+        set_names(root, options, output_bytes);
+        printed = with_numbers(root);
+        *text = cJSON_Print(printed);
+    }
+    cJSON_Delete(printed);
+    cJSON_Delete(root);
+    if (!ok)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: the counts in it and in the other sidecars are not those of the shards; --sidecar none merges without",
+            shards[0].sidecar);
+    return *text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+}

@@ -1,0 +1,160 @@
+#include "workflow/methods.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+#include "workflow/devices.h"
+#include "workflow/model.h"
+#include "workflow/params.h"
+
+typedef struct methods_run {
+    const gls_job_options *options;
+    const gls_monitor *monitor;
+    gls_phantom *phantom;
+    gls_series series;
+    gls_image *fa, *mask; /* mask: the part of the phantom's that the stop map lets through */
+    gls_seeds *seeds;
+    gls_sphere *sphere;
+    gls_device *device;
+    gls_method_scores *scores;
+} methods_run;
+
+/* Phantom, stop map, seeds and directions. */
+static gls_status prepare(methods_run *run, double snr)
+{
+    const gls_job_options *o = run->options;
+    gls_phantom_params params = gls_phantom_params_default();
+    params.snr = snr;
+    params.seed = o->seed_seed;
+    gls_status status = gls_device_open(o->device, gls_graphics_name(o->api), &run->device);
+    if (!status) status = gls_phantom_create(&params, &run->phantom);
+    if (status) return status;
+    run->series =
+        (gls_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
+    status = gls_tensor_fit(run->phantom->dwi, run->phantom->gradients, run->phantom->mask, NULL, &run->fa, NULL, NULL);
+    if (!status) status = gls_image_create(&run->phantom->dwi->grid, 1, &run->mask);
+    if (!status)
+        status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed_seed, &run->seeds);
+    if (!status) status = gls_sphere_create("default", &run->sphere);
+    if (status) return status;
+    for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
+        run->mask->data[v] = run->fa->data[v] >= o->track.stop_threshold && run->phantom->mask->data[v] > 0;
+    run->scores->grid = run->fa->grid;
+    snprintf(run->scores->renderer, sizeof run->scores->renderer, "%s", gls_device_get_info(run->device)->renderer);
+    gls_log(GLS_LOG_INFO, "phantom: %d x %d x %d voxels, %zu volumes, %zu bundles; device: %s", run->fa->grid.dim[0],
+            run->fa->grid.dim[1], run->fa->grid.dim[2], run->phantom->dwi->n_volumes, run->phantom->n_bundles,
+            gls_device_get_info(run->device)->renderer);
+    return GLS_OK;
+}
+
+static gls_status make_source(const methods_run *run, const gls_model *model, gls_direction_getter dg,
+                              gls_odf_source **source)
+{
+    gls_odf_options options = gls_odf_options_default();
+    /* the curves of parallel transport look ahead of the stop map, so ODFs beyond it have to be gone */
+    if (dg == GLS_DG_PTT) {
+        options.stop_map = run->fa;
+        options.stop_threshold = run->options->track.stop_threshold;
+    }
+    return gls_odf_source_create_sh(model->sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, run->sphere,
+                                    &options, source);
+}
+
+static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
+{
+    gls_progress progress = {GLS_PHASE_TRACK, seeds_done, seeds_total, streamlines, points};
+    return gls_monitor_step(user, &progress);
+}
+
+static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score)
+{
+    gls_track_result result;
+    gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
+    gls_status status = gls_tracker_run(tracker, run->seeds, &(gls_sink){.append = gls_score_add, .user = score},
+                                        track_step, (void *)run->monitor, &result);
+    gls_monitor_end(run->monitor, GLS_PHASE_TRACK);
+    return status;
+}
+
+/* Tracks and scores one method into the next row. */
+static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
+{
+    const double *side = run->fa->grid.voxel_size;
+    gls_track_params params = gls_params_in_mm(run->options, fmin(side[0], fmin(side[1], side[2])));
+    gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
+    gls_method_score *row = &run->scores->row[run->scores->n];
+    double start = gls_clock_seconds();
+    gls_odf_source *source = NULL;
+    gls_tracker *tracker = NULL;
+    gls_score *score = NULL;
+    params.dg = dg;
+    gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
+    gls_status status = GLS_OK;
+    if (dg == GLS_DG_BOOT) {
+        input.dwi = gls_series_model_dwi(model);
+        input.gradients = gls_series_model_gradients(model);
+        input.qball = model->qball;
+    } else {
+        status = make_source(run, model, dg, &source);
+        input.odf = source;
+    }
+    if (!status) status = gls_score_create(run->phantom, NULL, &score);
+    if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
+    if (!status) status = track(run, tracker, score);
+    if (!status) {
+        *row = (gls_method_score){.model = kind, .dg = dg};
+        gls_score_get(score, &row->result);
+        memcpy(row->bundle, row->result.bundle, row->result.n_bundles * sizeof *row->bundle);
+        row->result.bundle = row->bundle;
+        row->seconds = gls_clock_seconds() - start;
+        run->scores->n++;
+    }
+    gls_tracker_destroy(tracker);
+    gls_score_destroy(score);
+    gls_odf_source_destroy(source);
+    return status;
+}
+
+static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+{
+    gls_model_options options = gls_model_options_default(kind);
+    gls_model model = {.options = NULL};
+    bool odf = wanted[GLS_DG_PROB] || wanted[GLS_DG_DET] || wanted[GLS_DG_PTT];
+    if (!odf && !wanted[GLS_DG_BOOT]) return GLS_OK;
+    options.sh_order = run->options->model.sh_order;
+    gls_status status = gls_series_model_init(&model, &options, &run->series);
+    if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
+    if (!status && odf) status = gls_series_model_fit(&model, run->mask, NULL, run->monitor);
+    for (int dg = 0; dg < GLS_N_GETTERS && !status; dg++)
+        if (wanted[dg]) status = score_method(run, &model, kind, (gls_direction_getter)dg);
+    gls_series_model_finish(&model);
+    return status;
+}
+
+gls_status gls_methods_score(const gls_job_options *options, double snr, const bool wanted[GLS_N_MODELS][GLS_N_GETTERS],
+                             const gls_monitor *monitor, gls_method_scores *scores)
+{
+    methods_run run = {.options = options, .monitor = monitor, .scores = scores};
+    scores->n = 0;
+    scores->phantom = NULL;
+    gls_status status = prepare(&run, snr);
+    for (int kind = 0; kind < GLS_N_MODELS && !status; kind++)
+        status = score_model(&run, (gls_model_kind)kind, wanted[kind]);
+    gls_device_close(run.device);
+    gls_image_destroy(run.fa);
+    gls_image_destroy(run.mask);
+    gls_seeds_destroy(run.seeds);
+    gls_sphere_destroy(run.sphere);
+    scores->phantom = run.phantom;
+    return status;
+}
+
+void gls_method_scores_finish(gls_method_scores *scores)
+{
+    gls_phantom_destroy(scores->phantom);
+    scores->phantom = NULL;
+}

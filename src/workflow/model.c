@@ -1,0 +1,229 @@
+#include "workflow/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "workflow/cache.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/json.h"
+#include "workflow/params.h"
+
+const gls_gradients *gls_series_model_gradients(const gls_model *m)
+{
+    return m->selected ? m->selected : m->series->gradients;
+}
+
+const gls_image *gls_series_model_dwi(const gls_model *m)
+{
+    return m->subset ? m->subset : m->series->dwi;
+}
+
+size_t gls_series_model_volumes(const gls_model *m)
+{
+    return gls_series_model_gradients(m)->n;
+}
+
+/* Every shell that was asked for has to be there; only then is more than one of them too many. */
+static gls_status choose_shell(gls_model *m)
+{
+    const gls_numbers *shells = &m->options->shells;
+    const gls_gradients *gradients = m->series->gradients;
+    bool csd = m->options->model == GLS_MODEL_CSD;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < shells->n; i++) {
+        gls_gradients_destroy(m->selected);
+        free(m->volume);
+        m->selected = NULL;
+        m->volume = NULL;
+        status = gls_gradients_select_shell(gradients, shells->value[i], &m->selected, &m->volume);
+        if (status) return status;
+    }
+    if (shells->n > 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; the models are of one shell", shells->n);
+    if (!csd && shells->n == 0) return GLS_OK;
+    if (csd) {
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->options->sh_order, &m->bval);
+        if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
+        return status;
+    }
+    gls_shell shell[2];
+    size_t n;
+    status = gls_gradients_shells(m->selected, shell, 2, &n);
+    if (status) return status;
+    m->bval = shell[n > 1 ? 1 : 0].bval;
+    gls_log(GLS_LOG_INFO, "the model uses the shell of b = %g s/mm2", m->bval);
+    return GLS_OK;
+}
+
+/* The bootstrap and the q-ball fit take a series and its table; without a choice of shell these are there already. */
+static gls_status make_subset(gls_model *m)
+{
+    if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
+    size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
+    gls_status status = gls_image_create(&m->series->dwi->grid, m->selected->n, &m->subset);
+    for (size_t t = 0; !status && t < m->selected->n; t++)
+        memcpy(m->subset->data + t * voxels, m->series->dwi->data + m->volume[t] * voxels,
+               voxels * sizeof *m->subset->data);
+    return status;
+}
+
+gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
+{
+    *m = (gls_model){.options = options, .series = series};
+    gls_status code = choose_shell(m);
+    if (code || options->model != GLS_MODEL_CSD || !options->response) return code;
+    gls_status status =
+        gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
+    m->has_response = !status;
+    return status;
+}
+
+gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor,
+                               gls_image **fa)
+{
+    gls_tensor_options options = gls_tensor_options_default();
+    cJSON *key = cache ? gls_fit_cache_key("fa", m->series, mask) : NULL;
+    gls_status status = GLS_OK;
+    if (key) gls_fit_cache_key_number(key, "min_signal", options.min_signal);
+    m->fa_kept = key && gls_fit_cache_read(cache, "fa", key, &m->series->dwi->grid, 1, fa);
+    if (!m->fa_kept) status = gls_tensor_fit(m->series->dwi, m->series->gradients, mask, &options, fa, NULL, NULL);
+    if (key && !m->fa_kept && !status) {
+        gls_monitor_begin(monitor, GLS_PHASE_WRITE);
+        gls_fit_cache_write(cache, "fa", key, *fa);
+        if (gls_monitor_cancelled(monitor, GLS_PHASE_WRITE)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
+        gls_monitor_end(monitor, GLS_PHASE_WRITE);
+    }
+    cJSON_Delete(key);
+    return status;
+}
+
+gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
+{
+    const gls_model_options *o = m->options;
+    gls_status status = GLS_OK;
+    if (o->model == GLS_MODEL_CSD) {
+        gls_response_options options = gls_response_options_default();
+        options.mask = mask;
+        if (!m->has_response)
+            status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
+        m->has_response = !status;
+    } else {
+        gls_qball_options options = {.model = (gls_qball_model)o->model,
+                                     .sh_order = o->sh_order,
+                                     .smooth = o->sm_lambda,
+                                     .min_signal = o->min_signal};
+        status = make_subset(m);
+        if (!status) status = gls_qball_create(gls_series_model_gradients(m), &options, false, &m->qball);
+    }
+    return status;
+}
+
+static bool step(void *user, size_t done, size_t total)
+{
+    return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
+}
+
+static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *monitor)
+{
+    if (m->options->model != GLS_MODEL_CSD)
+        return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
+    gls_csd_options options = gls_csd_options_default();
+    options.sh_order = m->options->sh_order;
+    return gls_csd_fit(m->series->dwi, m->selected, m->volume, mask, &m->response, &options, step, (void *)monitor,
+                       &m->sh);
+}
+
+static cJSON *sh_key(const gls_model *m, const gls_image *mask)
+{
+    const gls_model_options *o = m->options;
+    cJSON *key = gls_fit_cache_key("sh", m->series, mask);
+    if (!key) return NULL;
+    cJSON_AddStringToObject(key, "model", gls_model_name(o->model));
+    gls_fit_cache_key_number(key, "sh_order", o->sh_order);
+    gls_fit_cache_key_number(key, "shell", m->bval);
+    if (m->has_response) {
+        /* field by field: padding has no fixed contents */
+        const gls_response *r = &m->response;
+        double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
+        for (int l = 0; r->is_zonal && l <= r->order; l += 2) value[4 + l / 2] = r->zonal[l / 2];
+        gls_fit_cache_key_data(key, "response", value, sizeof value);
+    } else {
+        gls_fit_cache_key_number(key, "sm_lambda", o->sm_lambda);
+        gls_fit_cache_key_number(key, "min_signal", o->min_signal);
+    }
+    return key;
+}
+
+gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+{
+    static const char *const names[] = {
+        [GLS_MODEL_OPDT] = "sh_opdt", [GLS_MODEL_CSA] = "sh_csa", [GLS_MODEL_CSD] = "sh_csd"};
+    const char *name = names[m->options->model];
+    cJSON *key = cache ? sh_key(m, mask) : NULL;
+    gls_status status = GLS_OK;
+    m->sh_kept =
+        key && gls_fit_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->options->sh_order), &m->sh);
+    if (!m->sh_kept) {
+        gls_monitor_begin(monitor, GLS_PHASE_FIT);
+        status = fit(m, mask, monitor);
+        if (!status && key) gls_fit_cache_write(cache, name, key, m->sh);
+        if (gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
+        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+        gls_monitor_end(monitor, GLS_PHASE_FIT);
+    }
+    cJSON_Delete(key);
+    return status;
+}
+
+void gls_series_model_finish(gls_model *m)
+{
+    gls_gradients_destroy(m->selected);
+    free(m->volume);
+    gls_image_destroy(m->subset);
+    gls_qball_destroy(m->qball);
+    gls_image_destroy(m->sh);
+    *m = (gls_model){.options = NULL};
+}
+
+static void describe_response(cJSON *model, const gls_model *m)
+{
+    const gls_response *r = &m->response;
+    cJSON *object = cJSON_AddObjectToObject(model, "response");
+    if (m->options->response)
+        cJSON_AddStringToObject(object, "source", m->options->response);
+    else
+        cJSON_AddStringToObject(object, "source", "estimated");
+    if (r->is_zonal) {
+        cJSON *zonal = cJSON_AddArrayToObject(object, "zonal_coefficients");
+        for (int l = 0; l <= r->order; l += 2) gls_json_append_double(zonal, r->zonal[l / 2]);
+        return;
+    }
+    cJSON *evals = cJSON_AddArrayToObject(object, "eigenvalues_mm2_per_s");
+    gls_json_append_double(evals, r->evals[0]);
+    gls_json_append_double(evals, r->evals[1]);
+    gls_json_append_double(evals, r->evals[1]);
+    gls_json_double(object, "s0", r->s0);
+    if (m->options->response) return;
+    gls_response_options options = gls_response_options_default();
+    gls_json_uint(object, "voxels", r->n_voxels);
+    gls_json_uint(object, "roi_radius_voxels", (uint64_t)options.roi_radius);
+    gls_json_double(object, "fa_threshold", options.fa_threshold);
+}
+
+void gls_series_model_describe(cJSON *root, const gls_model *m)
+{
+    if (!m->options) return;
+    const gls_gradients *g = gls_series_model_gradients(m);
+    cJSON *model = cJSON_AddObjectToObject(root, "model");
+    cJSON_AddStringToObject(model, "name", gls_model_name(m->options->model));
+    gls_json_uint(model, "sh_order", (uint64_t)m->options->sh_order);
+    if (m->bval > 0)
+        gls_json_double(model, "shell_b_s_per_mm2", m->bval);
+    else
+        cJSON_AddNullToObject(model, "shell_b_s_per_mm2");
+    gls_json_uint(model, "weighted_volumes", g->n - g->n_b0);
+    if (m->has_response) describe_response(model, m);
+    cJSON_AddBoolToObject(model, "fa_from_cache", m->fa_kept);
+    cJSON_AddBoolToObject(model, "sh_from_cache", m->sh_kept);
+}

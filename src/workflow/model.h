@@ -1,0 +1,44 @@
+/* Fits an orientation model to a series: shell, response, matrices, SH image. */
+#ifndef GLS_WORKFLOW_MODEL_H
+#define GLS_WORKFLOW_MODEL_H
+
+#include <cJSON.h>
+
+#include <glslines/glslines.h>
+
+#include "workflow/monitor.h"
+#include "workflow/series.h"
+
+typedef struct gls_model {
+    const gls_model_options *options;
+    const gls_series *series;
+    double bval;             /* s/mm2, rounded, of the shell that is used; 0: all volumes */
+    gls_gradients *selected; /* table of b = 0 and the shell; NULL: the series' own */
+    size_t *volume;          /* their places in the series */
+    gls_image *subset;       /* the volumes of that table as a series, where the model needs one */
+    bool has_response;
+    gls_response response;
+    gls_qball *qball;      /* opdt and csa */
+    gls_image *sh;         /* after gls_series_model_fit(): descoteaux07_legacy along the voxel axes */
+    bool sh_kept, fa_kept; /* taken from the cache */
+} gls_model;
+
+/* Chooses the shell; with csd reads a given response. Nothing slow. */
+gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
+/* FA by a tensor fit of all volumes, from the cache where it has it. cache: directory, or NULL. */
+gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
+                               gls_image **fa);
+/* The response (csd; from voxels of the mask), or the model's matrices (opdt, csa). */
+gls_status gls_series_model_prepare(gls_model *model, const gls_image *mask);
+/* The SH image of the voxels of the mask, with progress. */
+gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);
+void gls_series_model_finish(gls_model *model);
+
+/* Series and table that the model sees, and the number of its volumes (known before the series is there). */
+const gls_image *gls_series_model_dwi(const gls_model *model);
+const gls_gradients *gls_series_model_gradients(const gls_model *model);
+size_t gls_series_model_volumes(const gls_model *model);
+/* Model, shell and response, for a sidecar. */
+void gls_series_model_describe(cJSON *root, const gls_model *model);
+
+#endif

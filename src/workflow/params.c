@@ -1,0 +1,324 @@
+#include "workflow/params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/format.h"
+#include "util/hash.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/json.h"
+
+/* Where the field of a row lies. */
+#define OF_TRACK o->track.
+#define OF_JOB o->
+#define OF_GRADIENTS o->model.
+#define OF_MODEL o->model.
+#define OF_BASIS o->model.
+
+enum {
+#define PARAM(owner, group, type, field, ...) ROW_##field,
+#include "track/params.def"
+#undef PARAM
+    N_ROWS
+};
+
+#define IS_MODEL_TRACK false
+#define IS_MODEL_JOB false
+#define IS_MODEL_COMMAND false
+#define IS_MODEL_GRADIENTS true
+#define IS_MODEL_MODEL true
+#define IS_MODEL_BASIS true
+#define IS_COMMAND_TRACK false
+#define IS_COMMAND_JOB false
+#define IS_COMMAND_COMMAND true
+#define IS_COMMAND_GRADIENTS false
+#define IS_COMMAND_MODEL false
+#define IS_COMMAND_BASIS false
+
+static const gls_param rows[N_ROWS] = {
+#define PARAM(owner, group, type, field, name_, letter, metavar, unit_, range_, default_, default_text, choices_, \
+              user_, role_, help)                                                                                 \
+    {.name = name_,                                                                                               \
+     .unit = unit_,                                                                                               \
+     .choices = choices_,                                                                                         \
+     .range = {GLS_RANGE range_},                                                                                 \
+     .role = GLS_ROLE_##role_,                                                                                    \
+     .user = GLS_FOR_##user_,                                                                                     \
+     .of_model = IS_MODEL_##owner,                                                                                \
+     .of_command = IS_COMMAND_##owner},
+#include "track/params.def"
+#undef PARAM
+};
+
+const gls_param *gls_params_find(const char *name)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0) return &rows[i];
+    return NULL;
+}
+
+size_t gls_params_count(void)
+{
+    return N_ROWS;
+}
+
+const gls_param *gls_params_get(size_t i)
+{
+    return &rows[i];
+}
+
+gls_job_options gls_job_options_default(void)
+{
+    gls_job_options job = {.size = sizeof job}, *o = &job;
+#define SET_JOB(field, value) o->field = (value);
+#define SET_TRACK(field, value)
+#define SET_GRADIENTS(field, value)
+#define SET_MODEL(field, value)
+#define SET_BASIS(field, value)
+#define SET_COMMAND(field, value)
+#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) SET_##owner(field, default_)
+#include "track/params.def"
+#undef PARAM
+    job.track = gls_track_params_default();
+    job.model = gls_model_options_default(GLS_MODEL_OPDT);
+    return job;
+}
+
+gls_model_options gls_model_options_default(gls_model_kind model)
+{
+    gls_model_options options = {.model = model}, *o = &options;
+#undef SET_JOB
+#undef SET_GRADIENTS
+#undef SET_MODEL
+#undef SET_BASIS
+#define SET_JOB(field, value)
+#define SET_GRADIENTS(field, value) o->field = (value);
+#define SET_MODEL(field, value) o->field = (value);
+#define SET_BASIS(field, value) o->field = (value);
+#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) SET_##owner(field, default_)
+#include "track/params.def"
+#undef PARAM
+    options.model = model;
+    return options;
+}
+
+gls_status gls_model_options_check(const gls_model_options *o)
+{
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
+    if (o->response && o->model != GLS_MODEL_CSD)
+        return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    return GLS_OK;
+}
+
+gls_bvec_frame gls_model_frame(const gls_model_options *o)
+{
+    if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
+    return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
+}
+
+const char *gls_basis_name(gls_sh_basis basis)
+{
+    static const char *const names[] = {[GLS_SH_DESCOTEAUX07_LEGACY] = "descoteaux07_legacy",
+                                        [GLS_SH_DESCOTEAUX07] = "descoteaux07",
+                                        [GLS_SH_TOURNIER07_LEGACY] = "tournier07_legacy",
+                                        [GLS_SH_TOURNIER07] = "tournier07"};
+    return names[basis];
+}
+
+const char *gls_model_name(gls_model_kind model)
+{
+    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt", [GLS_MODEL_CSA] = "csa", [GLS_MODEL_CSD] = "csd"};
+    return names[model];
+}
+
+const char *gls_getter_name(gls_direction_getter dg)
+{
+    static const char *const names[] = {
+        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+    return names[dg];
+}
+
+void gls_param_key(const gls_param *param, char *key, size_t size)
+{
+    const char *unit = !param->unit ? "" : strcmp(param->unit, "s/mm2") == 0 ? "s_per_mm2" : param->unit;
+    snprintf(key, size, "%s%s%s", param->name, *unit ? "_" : "", unit);
+    for (char *c = key; *c; c++)
+        if (*c == '-') *c = '_';
+}
+
+bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
+{
+    bool given = o->sh || o->odf;
+    if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
+    switch (param->user) {
+    case GLS_FOR_ALL: return true;
+    case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
+    case GLS_FOR_PROB_DET: return o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET;
+    case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
+    case GLS_FOR_NOT_PTT: return o->track.dg != GLS_DG_PTT;
+    case GLS_FOR_FIT: return !given;
+    case GLS_FOR_QBALL: return !given && o->model.model != GLS_MODEL_CSD;
+    case GLS_FOR_SH: return o->sh != NULL;
+    case GLS_FOR_ODF: return given;
+    case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds;
+    case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
+    case GLS_FOR_SEED_LIST: return o->seeds != NULL;
+    }
+    return true;
+}
+
+static void add_length(cJSON *object, const char *key, double value, bool mm)
+{
+    char text[64];
+    gls_format_double(value, text, sizeof text - 4);
+    cJSON_AddStringToObject(object, key, strcat(text, mm ? "mm" : "vox"));
+}
+
+static void add_string(cJSON *object, const char *key, const char *text)
+{
+    if (text)
+        cJSON_AddStringToObject(object, key, text);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+static void add_numbers(cJSON *object, const char *key, const gls_numbers *numbers)
+{
+    cJSON *array = cJSON_AddArrayToObject(object, key);
+    for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
+}
+
+static void add_choice(cJSON *object, const char *key, const char *choices, int place)
+{
+    char word[64];
+    cJSON_AddStringToObject(object, key, gls_choice_word(choices, place, word, sizeof word));
+}
+
+#define ADD_FLAG(at, field) cJSON_AddBoolToObject(object, key, at field)
+#define ADD_INT(at, field) cJSON_AddNumberToObject(object, key, at field)
+#define ADD_UINT64(at, field) gls_json_uint(object, key, at field)
+#define ADD_SEED(at, field) gls_json_uint(object, key, at field)
+#define ADD_DOUBLE(at, field) gls_json_double(object, key, at field)
+#define ADD_LENGTH(at, field) add_length(object, key, at field, o->in_mm.field)
+#define ADD_NUMBERS(at, field) add_numbers(object, key, &at field)
+#define ADD_STRING(at, field) add_string(object, key, at field)
+#define ADD_CHOICE(at, field) add_choice(object, key, rows[ROW_##field].choices, (int)at field)
+
+#define CASE_TRACK(type, field)      \
+    case ROW_##field:                \
+        ADD_##type(OF_TRACK, field); \
+        break;
+#define CASE_JOB(type, field)      \
+    case ROW_##field:              \
+        ADD_##type(OF_JOB, field); \
+        break;
+#define CASE_GRADIENTS(type, field)      \
+    case ROW_##field:                    \
+        ADD_##type(OF_GRADIENTS, field); \
+        break;
+#define CASE_MODEL(type, field)      \
+    case ROW_##field:                \
+        ADD_##type(OF_MODEL, field); \
+        break;
+#define CASE_BASIS(type, field)      \
+    case ROW_##field:                \
+        ADD_##type(OF_BASIS, field); \
+        break;
+#define CASE_COMMAND(type, field)
+
+static void add_row(cJSON *object, const gls_job_options *o, size_t row)
+{
+    char key[96];
+    gls_param_key(&rows[row], key, sizeof key);
+    switch (row) {
+#define PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
+#include "track/params.def"
+#undef PARAM
+    }
+}
+
+static void add_null(cJSON *object, size_t row)
+{
+    char key[96];
+    gls_param_key(&rows[row], key, sizeof key);
+    cJSON_AddNullToObject(object, key);
+}
+
+void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
+{
+    gls_json_double(object, "step_size_mm", mm->step_size);
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].of_command) continue;
+        if (gls_param_is_used(&rows[i], o))
+            add_row(object, o, i);
+        else
+            add_null(object, i);
+    }
+    if (o->track.dg != GLS_DG_PTT) return;
+    gls_json_double(object, "probe_length_mm", mm->probe_length);
+    gls_json_double(object, "probe_radius_mm", mm->probe_radius);
+    gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
+    gls_json_double(object, "min_radius_of_curvature_mm", 1 / gls_track_max_curvature(mm));
+}
+
+void gls_params_add_model(cJSON *object, const gls_model_options *model)
+{
+    /* the basis and the axes of what is written */
+    gls_job_options options = {.model = *model};
+    for (int basis = 0; basis < 2; basis++)
+        for (size_t i = 0; i < N_ROWS; i++) {
+            bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;
+            if (!rows[i].of_model || of_basis != (basis == 1)) continue;
+            if (of_basis || gls_param_is_used(&rows[i], &options))
+                add_row(object, &options, i);
+            else
+                add_null(object, i);
+        }
+}
+
+void gls_params_keep_identity(cJSON *object)
+{
+    char key[96];
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].role == GLS_ROLE_RESULT) continue;
+        gls_param_key(&rows[i], key, sizeof key);
+        cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    }
+}
+
+gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (object) {
+        gls_params_add(object, options, mm);
+        gls_params_keep_identity(object);
+    }
+    char *text = object ? cJSON_PrintUnformatted(object) : NULL;
+    cJSON_Delete(object);
+    if (!text) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    *hash = gls_hash(text, strlen(text));
+    cJSON_free(text);
+    return GLS_OK;
+}
+
+#define SCALE_LENGTH(field) \
+    if (!o->in_mm.field) mm.field *= voxel_mm;
+#define SCALE_FLAG(field)
+#define SCALE_INT(field)
+#define SCALE_UINT64(field)
+#define SCALE_SEED(field)
+#define SCALE_DOUBLE(field)
+#define SCALE_NUMBERS(field)
+#define SCALE_STRING(field)
+#define SCALE_CHOICE(field)
+
+gls_track_params gls_params_in_mm(const gls_job_options *o, double voxel_mm)
+{
+    gls_track_params mm = o->track;
+#define PARAM(owner, group, type, field, ...) SCALE_##type(field)
+#include "track/params.def"
+#undef PARAM
+    return mm;
+}

@@ -1,0 +1,42 @@
+/* A diffusion series with its gradient table, read from files. */
+#ifndef GLS_WORKFLOW_SERIES_H
+#define GLS_WORKFLOW_SERIES_H
+
+#include <glslines/workflow.h>
+
+#define SERIES_MAX_SHELLS 64
+
+/* An input file and its size, for messages and the sidecar. */
+typedef struct gls_input_file {
+    const char *role; /* "dwi" and so on */
+    const char *path; /* NULL: not a file */
+    uint64_t bytes;
+} gls_input_file;
+
+/* Checks that the file (none: fine) can be read, before anything slow is done, and fills in its size; hint (NULL: none)
+ * follows where it does not exist. */
+gls_status gls_input_file_check(gls_input_file *file, const char *hint);
+
+typedef struct gls_series {
+    const char *name; /* of the series, for messages */
+    gls_image *dwi;   /* NULL: there is none */
+    gls_gradients *gradients;
+    gls_shell shell[SERIES_MAX_SHELLS];
+    size_t n_shells; /* stored ones */
+} gls_series;
+
+/* From the files of the series, the b-values and the vectors, in this order. */
+gls_status gls_series_read(gls_series *series, const gls_input_file *files, const gls_model_options *options);
+/* Replaces what is not finite, which would spread through interpolation, by 0; a series without signal in the mask
+ * would give an empty result without a reason. */
+gls_status gls_series_check(gls_series *series, const gls_image *mask);
+/* Notes and prints the shells. */
+gls_status gls_series_log_shells(gls_series *series);
+void gls_series_finish(gls_series *series);
+
+/* An image of one volume on this grid, which name_of_grid stands for. */
+gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
+/* Voxels > 0; none is an error that calls the image by this name and kind. */
+gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
+
+#endif

@@ -1,0 +1,106 @@
+#include "workflow/sidecar.h"
+
+#include <cJSON.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/output.h"
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file of that name beside path if there is one and it is none of own; from malloc, else NULL. */
+static char *other_beside(const char *path, const cJSON *described, const char *const *own, size_t n_own)
+{
+    char *place = NULL;
+    if (!cJSON_IsString(described)) return NULL;
+    const char *name = file_name(described->valuestring);
+    for (size_t i = 0; i < n_own; i++)
+        if (own[i] && strcmp(file_name(own[i]), name) == 0) return NULL;
+    if (asprintf(&place, "%.*s%s", (int)(file_name(path) - path), path, name) < 0) return NULL;
+    if (access(place, F_OK) == 0) return place;
+    free(place);
+    return NULL;
+}
+
+/* An output other than own that the sidecar at path describes; from malloc, else NULL. */
+static char *other_output(const char *path, const char *const *own, size_t n_own)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL, *other = NULL;
+    size_t size = 0;
+    cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
+    const cJSON *item, *outputs = cJSON_GetObjectItemCaseSensitive(root, "outputs");
+    other = other_beside(
+        path, cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "output"), "path"), own, n_own);
+    cJSON_ArrayForEach(item, outputs)
+    {
+        if (!other) other = other_beside(path, item, own, n_own);
+    }
+    cJSON_Delete(root);
+    free(text);
+    if (file) fclose(file);
+    return other;
+}
+
+/* x.tck.json or, if whole is false, x.json. */
+static char *beside(const char *output, bool whole)
+{
+    const char *suffix = strrchr(file_name(output), '.');
+    size_t n = whole || !suffix ? strlen(output) : (size_t)(suffix - output);
+    char *name = NULL;
+    return asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;
+}
+
+char *gls_sidecar_find(const char *output)
+{
+    char *name = beside(output, true);
+    if (!name || access(name, F_OK) == 0) return name;
+    free(name);
+    return beside(output, false);
+}
+
+char *gls_sidecar_name(const char *output)
+{
+    char *name = gls_sidecar_find(output), *other = name ? other_output(name, &output, 1) : NULL;
+    if (!other) return name;
+    free(other);
+    free(name);
+    return beside(output, true);
+}
+
+gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force)
+{
+    char *other = other_output(path, own, n_own);
+    if (!other) return gls_place_check(path, force);
+    gls_status status = gls_fail(
+        GLS_ERR_OUTPUT, "%s: is the sidecar of %s and is left to it: choose another name for the output", path, other);
+    free(other);
+    return status;
+}
+
+gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text)
+{
+    gls_status status =
+        text ? gls_output_write(output, text, strlen(text)) : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_output_write(output, "\n", 1);
+    if (!status) return gls_output_commit(output);
+    gls_output_discard(output);
+    return status;
+}
+
+gls_status gls_sidecar_write(const char *path, const char *text)
+{
+    gls_output output;
+    gls_status status = gls_output_create(path, true, &output);
+    return status ? status : gls_sidecar_finish(&output, path, text);
+}

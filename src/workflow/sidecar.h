@@ -1,0 +1,23 @@
+/* The JSON file beside an output, which says how that was made. */
+#ifndef GLS_WORKFLOW_SIDECAR_H
+#define GLS_WORKFLOW_SIDECAR_H
+
+#include "util/file.h"
+#include "util/output.h"
+
+/* Where the sidecar of a tractogram goes if nobody says: x.json for x.tck, or x.tck.json where x.json describes another
+ * output that lies beside it still. From malloc; NULL: out of memory. */
+char *gls_sidecar_name(const char *output);
+/* Where it lies, once written. */
+char *gls_sidecar_find(const char *output);
+/* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with
+ * force. own: the outputs that are to be described, of which NULL are left out. */
+gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_own, bool force);
+
+/* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
+ * memory ran out. Whatever happens, output is then as after gls_output_discard(). */
+gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
+/* The same at once. */
+gls_status gls_sidecar_write(const char *path, const char *text);
+
+#endif

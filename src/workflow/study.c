@@ -1,0 +1,287 @@
+#include "workflow/study.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "workflow/cache.h"
+#include "workflow/params.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "util/format.h"
+
+gls_status gls_study_init(gls_study *input, const gls_job_options *options)
+{
+    static const char *const roles[GLS_FILE_N_FILES] = {"dwi", "bval", "bvec",     "mask",  "roi",   "fa",
+                                                        "sh",  "odf",  "response", "seeds", "sphere"};
+    *input = (gls_study){.phantom = NULL};
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
+    input->file[GLS_FILE_DWI].path = options->dwi;
+    input->file[GLS_FILE_BVAL].path = options->bval;
+    input->file[GLS_FILE_BVEC].path = options->bvec;
+    input->file[GLS_FILE_MASK].path = options->mask;
+    input->file[GLS_FILE_ROI].path = options->roi;
+    input->file[GLS_FILE_FA].path = options->fa;
+    input->file[GLS_FILE_SH].path = options->sh;
+    input->file[GLS_FILE_ODF].path = options->odf;
+    input->file[GLS_FILE_RESPONSE].path = options->model.response;
+    input->file[GLS_FILE_SEEDS].path = options->seeds;
+    if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0)
+        input->file[GLS_FILE_SPHERE].path = options->sphere;
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) {
+        gls_status code = gls_input_file_check(
+            &input->file[i], i == GLS_FILE_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
+        if (code) return code;
+    }
+    return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
+}
+
+static const char *name_of(const gls_study *input, int which)
+{
+    return input->file[which].path ? input->file[which].path : "built-in phantom";
+}
+
+static gls_status make_phantom(gls_study *input)
+{
+    gls_phantom_params params = gls_phantom_params_default();
+    params.ground_truth = false;
+    gls_log_mute_info(true);
+    gls_status status = gls_phantom_create(&params, &input->phantom);
+    gls_log_mute_info(false);
+    if (status) return status;
+    input->series = (gls_series){
+        .name = name_of(input, GLS_FILE_DWI), .dwi = input->phantom->dwi, .gradients = input->phantom->gradients};
+    input->mask = input->phantom->mask;
+    input->roi = input->phantom->roi;
+    input->grid = &input->series.dwi->grid;
+    gls_log(GLS_LOG_INFO, "no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes",
+            input->grid->dim[0], input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
+    return GLS_OK;
+}
+
+/* One of the images of a single volume, if it was named. */
+static gls_status read_map(const gls_study *input, int which, const char *first, gls_image **image)
+{
+    const char *path = input->file[which].path;
+    return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
+}
+
+/* The first image, which the others are compared with, is the series or else the ODFs. */
+static gls_status read_files(gls_study *input, const gls_job_options *options)
+{
+    const gls_input_file *odf = options->sh ? &input->file[GLS_FILE_SH] : &input->file[GLS_FILE_ODF];
+    const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
+    gls_status code = GLS_OK;
+    if (input->file[GLS_FILE_DWI].path)
+        code = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
+    if (!code && odf->path) {
+        gls_status status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        if (!status && input->series.dwi)
+            status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
+        code = status;
+    }
+    if (code) return code;
+    input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
+    code = read_map(input, GLS_FILE_MASK, first, &input->mask);
+    if (!code) code = read_map(input, GLS_FILE_ROI, first, &input->roi);
+    if (!code) code = read_map(input, GLS_FILE_FA, first, &input->stop_map);
+    if (!code && !input->mask) {
+        gls_status status = gls_image_create(input->grid, 1, &input->mask);
+        if (status) return status;
+        for (size_t i = 0; i < gls_grid_voxels(input->grid); i++) input->mask->data[i] = 1;
+    }
+    return code;
+}
+
+/* Counts the voxels that will be used; empty sets are errors with the file's name. */
+static gls_status check_masks(gls_study *input)
+{
+    uint64_t roi;
+    gls_status code = gls_image_count_voxels(input->mask, name_of(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (code || !input->roi) return code;
+    code = gls_image_count_voxels(input->roi, name_of(input, GLS_FILE_ROI), "region of interest", &roi);
+    if (code) return code;
+    size_t n = gls_grid_voxels(input->grid);
+    for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
+    if (input->seed_voxels == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: the region of interest lies outside the mask %s",
+                        name_of(input, GLS_FILE_ROI), name_of(input, GLS_FILE_MASK));
+    if (input->seed_voxels < roi)
+        gls_log(GLS_LOG_INFO,
+                "seeds: %" PRIu64 " of the %" PRIu64
+                " voxels of the region of interest lie outside the mask and are left out",
+                roi - input->seed_voxels, roi);
+    return GLS_OK;
+}
+
+static gls_status make_seeds(gls_study *input, const gls_job_options *options)
+{
+    gls_status status;
+    if (options->seeds)
+        status = gls_seeds_read(options->seeds, options->seed_space == GLS_SEEDS_WORLD, input->grid, &input->seeds);
+    else if (options->seeds_per_voxel > 0)
+        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)options->seeds_per_voxel,
+                                            options->seed_seed, &input->seeds);
+    else
+        status = gls_seeds_create_random(input->roi, input->mask, options->nseeds, options->seed_seed, &input->seeds);
+    if (status) return status;
+    char count[32], voxels[32];
+    gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
+    gls_format_count(input->seed_voxels, voxels, sizeof voxels);
+    if (options->seeds)
+        gls_log(GLS_LOG_INFO, "seeds: %s from %s", count, options->seeds);
+    else
+        gls_log(GLS_LOG_INFO, "seeds: %s in %s voxels, random seed %" PRIu64, count, voxels, options->seed_seed);
+    return GLS_OK;
+}
+
+gls_status gls_study_read(gls_study *input, const gls_job_options *options)
+{
+    double start = gls_clock_seconds();
+    bool files = input->file[GLS_FILE_DWI].path || options->sh || options->odf;
+    gls_status code = files ? read_files(input, options) : make_phantom(input);
+    if (!code && !files) code = read_map(input, GLS_FILE_FA, name_of(input, GLS_FILE_DWI), &input->stop_map);
+    if (!code) code = check_masks(input);
+    if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
+    if (code) return code;
+    if (input->series.dwi) code = gls_series_log_shells(&input->series);
+    if (!code && !options->sh && !options->odf)
+        code = gls_series_model_init(&input->model, &options->model, &input->series);
+    if (!code) code = make_seeds(input, options);
+    if (code) return code;
+    if (!options->odf) {
+        const char *path = input->file[GLS_FILE_SPHERE].path;
+        gls_status status =
+            path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
+        if (status) return status;
+    }
+    const double *side = input->grid->voxel_size;
+    input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
+    input->seconds_read = gls_clock_seconds() - start;
+    return GLS_OK;
+}
+
+static gls_status source_of_amplitudes(gls_study *input, const gls_job_options *options, const gls_odf_options *odf)
+{
+    double(*direction)[3] = NULL;
+    size_t n;
+    gls_status status = gls_odf_directions_read(options->sphere, &direction, &n);
+    if (!status)
+        status = gls_odf_source_create_amplitudes(input->odf_image, options->odf, (const double(*)[3])direction, n,
+                                                  options->sphere, input->odf_frame, odf, &input->odf);
+    free(direction);
+    return status;
+}
+
+static gls_status make_source(gls_study *input, const gls_job_options *options)
+{
+    static const char *const fits[] = {
+        [GLS_MODEL_OPDT] = "OPDT fit", [GLS_MODEL_CSA] = "CSA fit", [GLS_MODEL_CSD] = "CSD fit"};
+    gls_odf_options odf = gls_odf_options_default();
+    gls_status status;
+    odf.clip = true;
+    /* the curves of parallel transport look ahead of the stop map, so ODFs beyond it have to be gone */
+    if (options->track.dg == GLS_DG_PTT && input->stop_map) {
+        odf.stop_map = input->stop_map;
+        odf.stop_threshold = options->track.stop_threshold;
+    }
+    input->odf_frame = options->sh || options->odf ? gls_model_frame(&options->model) : GLS_BVEC_IMAGE;
+    if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
+    if (options->sh) {
+        gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
+        status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
+                                          input->sphere, &odf, &input->odf);
+    } else if (options->odf) {
+        status = source_of_amplitudes(input, options, &odf);
+    } else {
+        status = gls_odf_source_create_sh(input->model.sh, fits[options->model.model], GLS_SH_DESCOTEAUX07_LEGACY,
+                                          input->odf_frame, input->sphere, &odf, &input->odf);
+    }
+    return status;
+}
+
+gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
+{
+    gls_status status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
+        status = gls_image_create(input->grid, gls_sh_count(options->model.sh_order), &input->model.sh);
+    if (status) return status;
+    return options->track.dg == GLS_DG_BOOT ? gls_series_model_prepare(&input->model, input->mask)
+                                            : make_source(input, options);
+}
+
+gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
+{
+    gls_track_input tracker = {.stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf};
+    if (options->track.dg != GLS_DG_BOOT) return tracker;
+    tracker.dwi = gls_series_model_dwi(&input->model);
+    tracker.gradients = gls_series_model_gradients(&input->model);
+    tracker.qball = input->model.qball;
+    return tracker;
+}
+
+/* CSD is slow and means nothing where no streamline goes: the part of the mask that the stop map lets through. */
+static gls_status restrict_mask(const gls_study *input, const gls_job_options *options, gls_image **mask)
+{
+    gls_status status = gls_image_create(input->grid, 1, mask);
+    if (status) return status;
+    size_t n = gls_grid_voxels(input->grid), inside = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool in = input->mask->data[i] > 0 && input->stop_map->data[i] >= options->track.stop_threshold;
+        (*mask)->data[i] = in;
+        inside += in;
+    }
+    if (inside > 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask reaches --fa-threshold %g, there is nothing to fit",
+                    options->fa ? options->fa : "FA", options->track.stop_threshold);
+}
+
+static gls_status fit_odf(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    gls_image *mask = NULL;
+    bool csd = options->model.model == GLS_MODEL_CSD;
+    gls_status code = csd ? restrict_mask(input, options, &mask) : GLS_OK;
+    if (!code) code = gls_series_model_fit(&input->model, csd ? mask : input->mask, options->cache_dir, monitor);
+    gls_image_destroy(mask);
+    return code;
+}
+
+gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    double start = gls_clock_seconds();
+    bool fitted = !options->sh && !options->odf;
+    gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!code && !input->stop_map) {
+        if (!fitted) input->model.series = &input->series;
+        code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
+    }
+    if (code) return code;
+    size_t n = gls_grid_voxels(input->grid);
+    for (size_t i = 0; i < n; i++)
+        if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
+    if (options->track.dg != GLS_DG_BOOT) {
+        if (fitted) code = fit_odf(input, options, monitor);
+        if (!code) code = make_source(input, options);
+    }
+    input->seconds_fit = gls_clock_seconds() - start;
+    return code;
+}
+
+void gls_study_finish(gls_study *input)
+{
+    gls_odf_source_destroy(input->odf);
+    gls_series_model_finish(&input->model);
+    if (!input->phantom) {
+        gls_series_finish(&input->series);
+        gls_image_destroy(input->mask);
+        gls_image_destroy(input->roi);
+    }
+    gls_phantom_destroy(input->phantom);
+    gls_image_destroy(input->odf_image);
+    gls_image_destroy(input->stop_map);
+    gls_sphere_destroy(input->sphere);
+    gls_seeds_destroy(input->seeds);
+    *input = (gls_study){.phantom = NULL};
+}

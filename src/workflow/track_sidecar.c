@@ -1,0 +1,227 @@
+#include "workflow/track_sidecar.h"
+
+#include <cJSON.h>
+#include <math.h>
+#include <time.h>
+
+#include "util/hash.h"
+#include "workflow/json.h"
+#include "workflow/params.h"
+
+/* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
+static void add_bids(cJSON *root, const gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    cJSON_AddStringToObject(root, "TractographyClass", "local");
+    cJSON_AddStringToObject(root, "TractographyMethod", o->track.dg == GLS_DG_DET ? "deterministic" : "probabilistic");
+    cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
+    gls_json_double(root, "StepSize", job->params.step_size);
+    gls_json_double(root, "AngleCurvature", o->track.max_angle);
+    cJSON_AddStringToObject(root, "SeedingMethod", o->seeds_per_voxel > 0 ? "seedsPerVoxel" : "globalSeedNumber");
+    gls_json_uint(root, "SeedingNumberMethod", o->seeds_per_voxel > 0 ? o->seeds_per_voxel : gls_job_seeds(job));
+    gls_json_uint(root, "Count", job->result.track.streamlines);
+}
+
+static void add_phantom(cJSON *root, const gls_phantom_params *p)
+{
+    cJSON *object = cJSON_AddObjectToObject(root, "phantom");
+    cJSON *bvals = cJSON_AddArrayToObject(object, "bvals_s_per_mm2");
+    for (int i = 0; i < p->n_shells; i++) gls_json_append_double(bvals, p->bval[i]);
+    gls_json_uint(object, "directions_per_shell", (uint64_t)p->n_directions);
+    gls_json_uint(object, "b0_volumes", (uint64_t)p->n_b0);
+    gls_json_double(object, "snr", p->snr);
+    gls_json_uint(object, "seed", p->seed);
+}
+
+static void add_description(cJSON *root, const gls_job *job)
+{
+    cJSON_AddStringToObject(root, "Description", "Whole-image tractogram made by glslines");
+    add_bids(root, job);
+    gls_sidecar_add_software(root, job->options.argc, job->options.argv);
+}
+
+static void add_inputs(cJSON *root, const gls_job *job)
+{
+    static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
+    const gls_study *in = &job->study;
+    cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
+    if (in->phantom) add_phantom(inputs, &in->phantom->params);
+    gls_sidecar_add_grid(root, in->grid);
+    if (in->series.dwi)
+        gls_sidecar_add_gradients(root, &in->series, in->phantom ? "image" : rules[job->options.model.bvec_frame]);
+    cJSON *masks = cJSON_AddObjectToObject(root, "voxels");
+    gls_json_uint(masks, "mask", in->mask_voxels);
+    gls_json_uint(masks, "seeds", in->seed_voxels);
+}
+
+/* What the directions come from. */
+static void add_odf(cJSON *root, const gls_job *job)
+{
+    const gls_study *in = &job->study;
+    const gls_job_options *o = &job->options;
+    if (!o->sh && !o->odf) gls_series_model_describe(root, &in->model);
+    cJSON *odf = cJSON_AddObjectToObject(root, "odf");
+    if (!in->odf) {
+        cJSON_AddStringToObject(odf, "source", "bootstrap of the model");
+        return;
+    }
+    cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");
+    if (in->odf->is_sh) {
+        cJSON_AddStringToObject(odf, "basis", gls_basis_name(in->odf->basis));
+        gls_json_uint(odf, "sh_order", (uint64_t)in->odf->order);
+        cJSON_AddBoolToObject(odf, "odd_degrees", in->odf->full);
+    }
+    cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(in->odf_frame));
+    cJSON_AddStringToObject(odf, "negative_values", "raised to 0");
+    cJSON_AddStringToObject(odf, "interpolated",
+                            gls_track_interpolation(&job->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS
+                                ? "coefficients"
+                                : "amplitudes");
+    if (in->odf->options.stop_map)
+        gls_json_double(odf, "zero_where_stop_map_is_below", in->odf->options.stop_threshold);
+    else
+        cJSON_AddNullToObject(odf, "zero_where_stop_map_is_below");
+}
+
+static void add_rest(cJSON *root, const gls_job *job)
+{
+    static const char *const formats[] = {[GLS_FORMAT_TRX] = "trx", [GLS_FORMAT_TRK] = "trk", [GLS_FORMAT_TCK] = "tck"};
+    const gls_sphere *used = job->study.odf ? job->study.odf->sphere : job->study.sphere;
+    cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
+    gls_json_uint(sphere, "directions", used->n);
+    cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
+
+    cJSON *rng = cJSON_AddObjectToObject(root, "rng");
+    cJSON_AddStringToObject(rng, "algorithm", "Philox4x32-10");
+    gls_json_uint(rng, "rng_seed", job->options.track.rng_seed);
+    gls_json_uint(rng, "seed_seed", job->options.seed_seed);
+
+    cJSON *output = cJSON_AddObjectToObject(root, "output");
+    cJSON_AddStringToObject(output, "path", job->output);
+    cJSON_AddStringToObject(output, "format", formats[job->format]);
+    gls_json_uint(output, "bytes", job->result.output_bytes);
+}
+static void add_result(cJSON *root, const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    cJSON *device = cJSON_AddObjectToObject(root, "device");
+    cJSON_AddStringToObject(device, "renderer", job->device->renderer);
+    cJSON_AddStringToObject(device, "vendor", job->device->vendor);
+    cJSON_AddStringToObject(device, "version", job->device->version);
+    cJSON_AddStringToObject(device, "node", job->device->node);
+    cJSON_AddBoolToObject(device, "software", job->device->software);
+    cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
+    gls_json_uint(device, "lanes", r->lanes);
+    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
+
+    cJSON *counts = cJSON_AddObjectToObject(root, "counts");
+    gls_json_uint(counts, "seeds", r->seeds);
+    gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
+    gls_json_uint(counts, "directions", r->directions);
+    gls_json_uint(counts, "streamlines", r->streamlines);
+    gls_json_uint(counts, "points", r->points);
+    gls_json_uint(counts, "truncated", r->truncated);
+    cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
+    for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
+        gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
+    cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
+    for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
+
+    cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
+    gls_json_double(lengths, "mean_mm", r->mean_length);
+    gls_json_double(lengths, "median_mm", r->median_length);
+    gls_json_double(lengths, "min_mm", r->min_length);
+    gls_json_double(lengths, "max_mm", r->max_length);
+    gls_json_double(lengths, "mean_points", r->mean_points);
+    gls_json_double(lengths, "median_points", r->median_points);
+    gls_json_uint(lengths, "max_points", r->max_points);
+
+    gls_sidecar_add_warnings(root, &job->warnings);
+}
+
+/* What a run without --shard does not have, so that leaving it out is all that differs. */
+static void add_shard(cJSON *root, const gls_shard *shard)
+{
+    char text[17];
+    cJSON *object = cJSON_AddObjectToObject(root, "shard");
+    gls_json_uint(object, "index", shard->index);
+    gls_json_uint(object, "count", shard->count);
+    gls_json_uint(object, "first_seed", shard->first_seed);
+    gls_json_uint(object, "seeds", shard->n_seeds);
+    gls_json_uint(object, "total_seeds", shard->total_seeds);
+    cJSON_AddStringToObject(object, "parameters_hash", gls_hash_text(shard->parameters, text));
+    cJSON_AddStringToObject(object, "inputs_hash", gls_hash_text(shard->inputs, text));
+}
+
+/* To the microsecond: more digits of a time say nothing. */
+static void add_seconds(cJSON *object, const char *key, double seconds)
+{
+    gls_json_double(object, key, round(1e6 * seconds) / 1e6);
+}
+
+/* What one of the devices did. */
+static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "renderer", device->renderer);
+    cJSON_AddStringToObject(object, "node", device->node);
+    gls_json_uint(object, "seeds", share->seeds);
+    gls_json_uint(object, "streamlines", share->streamlines);
+    gls_json_uint(object, "batches", share->batches);
+    gls_json_uint(object, "resumes", share->resumes);
+    gls_json_uint(object, "halvings", share->halvings);
+    cJSON_AddBoolToObject(object, "failed", share->failed);
+    add_seconds(object, "seconds", share->seconds);
+    cJSON_AddItemToArray(devices, object);
+}
+
+/* What differs between two runs that write the same tractogram: apart from the rest, so that the rest can be compared.
+ */
+static void add_run(cJSON *root, const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    char date[64];
+    struct tm utc;
+    cJSON *block = cJSON_AddObjectToObject(root, "run");
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&job->started, &utc));
+    cJSON_AddStringToObject(block, "started", date);
+    gls_json_uint(block, "batches", r->batches);
+    gls_json_uint(block, "batch_seeds", r->batch_seeds);
+    cJSON *devices = cJSON_AddArrayToObject(block, "devices");
+    for (size_t i = 0; i < job->devices.n; i++)
+        add_share(devices, gls_device_get_info(job->devices.device[i]), &job->share[i]);
+
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    add_seconds(seconds, "read", job->result.seconds_read);
+    add_seconds(seconds, "fit", job->result.seconds_fit);
+    add_seconds(seconds, "upload", job->result.seconds_upload);
+    add_seconds(seconds, "track", job->result.seconds_track);
+    add_seconds(seconds, "write", job->result.seconds_write);
+    add_seconds(seconds, "total", job->result.seconds_total);
+    cJSON *parts = cJSON_AddObjectToObject(seconds, "parts");
+    add_seconds(parts, "compile", r->seconds_compile);
+    add_seconds(parts, "initial", r->seconds_initial);
+    add_seconds(parts, "scan", r->seconds_scan);
+    add_seconds(parts, "track", r->seconds_track);
+    add_seconds(parts, "gather", r->seconds_gather);
+    add_seconds(parts, "readback", r->seconds_readback);
+    add_seconds(parts, "wait_for_writer", r->seconds_sink);
+}
+
+char *gls_track_sidecar_text(const gls_job *job)
+{
+    cJSON *root = cJSON_CreateObject();
+    if (!root) return NULL;
+    add_description(root, job);
+    add_inputs(root, job);
+    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
+    add_odf(root, job);
+    add_rest(root, job);
+    add_result(root, job);
+    add_run(root, job);
+    if (job->shard.count > 0) add_shard(root, &job->shard);
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    return text;
+}

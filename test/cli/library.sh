@@ -1,0 +1,41 @@
+#!/bin/sh
+# The library from files to a tractogram gives the program's file: library.sh TOOL WORK_DIR EXAMPLE, with EXAMPLE built from test/examples/track_files.c.
+set -u
+tool=$1
+work=$2
+example=$3
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+case $example in /*) ;; *) example=$PWD/$example ;; esac
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+
+fail() {
+    echo "FAIL: $1"
+    exit 1
+}
+
+"$tool" phantom data --shape 18 20 18 --voxel-size 4 -q || fail "no phantom"
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz
+for suffix in trx trk tck; do
+    "$tool" track "$@" --device llvmpipe --nseeds 200 -o "tool.$suffix" -q || fail "the program, $suffix"
+    "$example" "$@" "library.$suffix" llvmpipe 200 > stdout 2> stderr || fail "the library, $suffix: $(cat stderr)"
+    cmp "tool.$suffix" "library.$suffix" || fail "$suffix: the library's file is not the program's"
+    [ -s "library.$suffix.json" ] || [ -s library.json ] || fail "$suffix: no sidecar of the library"
+    [ ! -s stderr ] || fail "the library printed: $(cat stderr)"
+done
+grep -q ' streamlines of ' stdout || fail "the example told nothing"
+python3 - << 'END' || fail "sidecars differ"
+import json
+a, b = json.load(open("tool.json")), json.load(open("library.json"))
+for record in (a, b):
+    for key in ("command_line", "run", "seconds"):
+        del record[key]
+    for key in ("output", "sidecar"):
+        del record["parameters"][key]
+    del record["output"]["path"]
+assert a == b, [key for key in a if a[key] != b.get(key)]
+END
+"$example" missing.nii data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz none.trx 2> stderr && fail "a missing file is no failure"
+grep -q '^missing.nii: cannot be read' stderr || fail "the message: $(cat stderr)"
+[ ! -e none.trx ] || fail "a file after a failure"
+echo ok

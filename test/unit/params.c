@@ -1,0 +1,134 @@
+/* Rows of params.def: what the result depends on is part of a run's identity, everything else is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "track/check.h"
+#include "workflow/params.h"
+
+static gls_job_options with_user(gls_param_user user)
+{
+    gls_job_options o = gls_job_options_default();
+    switch (user) {
+    case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
+    case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
+    case GLS_FOR_SH: o.sh = "sh.nii"; break;
+    case GLS_FOR_ODF: o.odf = "odf.nii"; break;
+    case GLS_FOR_SEEDS_PER_VOXEL: o.seeds_per_voxel = 2; break;
+    case GLS_FOR_SEED_LIST: o.seeds = "seeds.txt"; break;
+    default: break;
+    }
+    return o;
+}
+
+static uint64_t identity(const gls_job_options *o)
+{
+    uint64_t hash = 0;
+    gls_track_params mm = gls_params_in_mm(o, 2);
+    assert_int_equal(gls_params_identity(o, &mm, &hash), GLS_OK);
+    return hash;
+}
+
+/* The first value of a row, and another one. */
+#define FIRST_FLAG(at)
+#define FIRST_INT(at)
+#define FIRST_UINT64(at)
+#define FIRST_SEED(at)
+#define FIRST_DOUBLE(at)
+#define FIRST_LENGTH(at)
+#define FIRST_NUMBERS(at)
+#define FIRST_STRING(at) at = "one";
+#define FIRST_CHOICE(at)
+#define OTHER_FLAG(at) at = !at;
+#define OTHER_INT(at) at = at + 1;
+#define OTHER_UINT64(at) at = at + 1;
+#define OTHER_SEED(at) at = at + 1;
+#define OTHER_DOUBLE(at) at = at + 0.015625;
+#define OTHER_LENGTH(at) at = at + 0.015625;
+#define OTHER_NUMBERS(at) at = (gls_numbers){{1000}, 1};
+#define OTHER_STRING(at) at = "two";
+#define OTHER_CHOICE(at) at = at == 0;
+
+#define CHECK(type, at, name, user, role)                                                                        \
+    {                                                                                                            \
+        gls_job_options o = with_user(GLS_FOR_##user);                                                           \
+        FIRST_##type(o.at);                                                                                      \
+        uint64_t before = identity(&o);                                                                          \
+        assert_true(gls_param_is_used(gls_params_find(name), &o) || GLS_ROLE_##role != GLS_ROLE_RESULT);         \
+        OTHER_##type(o.at);                                                                                      \
+        if ((identity(&o) != before) != (GLS_ROLE_##role == GLS_ROLE_RESULT)) fail_msg("identity and %s", name); \
+        n++;                                                                                                     \
+    }
+#define CHECK_TRACK(type, field, ...) CHECK(type, track.field, __VA_ARGS__)
+#define CHECK_JOB(type, field, ...) CHECK(type, field, __VA_ARGS__)
+#define CHECK_GRADIENTS(type, field, ...) CHECK(type, model.field, __VA_ARGS__)
+#define CHECK_MODEL(type, field, ...) CHECK(type, model.field, __VA_ARGS__)
+#define CHECK_BASIS(type, field, ...) CHECK(type, model.field, __VA_ARGS__)
+#define CHECK_COMMAND(...)
+
+static void test_identity(void **state)
+{
+    size_t n = 0, n_command = 0;
+    (void)state;
+#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
+              role, help)                                                                                           \
+    CHECK_##owner(type, field, name, user, role)
+#include "track/params.def"
+#undef PARAM
+    for (size_t i = 0; i < gls_params_count(); i++) n_command += gls_params_get(i)->of_command;
+    assert_int_equal(n + n_command, gls_params_count());
+}
+
+/* The unit of a length is part of it, as long as it changes the length. */
+static void test_lengths(void **state)
+{
+    gls_job_options o = gls_job_options_default();
+    (void)state;
+    uint64_t voxels = identity(&o);
+    gls_track_params mm = gls_params_in_mm(&o, 2);
+    assert_true(mm.step_size == 1 && mm.probe_length == 4 && mm.max_length == 500);
+    o.in_mm.step_size = true;
+    mm = gls_params_in_mm(&o, 2);
+    assert_true(mm.step_size == 0.5 && mm.probe_length == 4);
+    assert_true(identity(&o) != voxels);
+}
+
+static void test_keys(void **state)
+{
+    char key[96];
+    (void)state;
+    gls_param_key(gls_params_find("b0-threshold"), key, sizeof key);
+    assert_string_equal(key, "b0_threshold_s_per_mm2");
+    gls_param_key(gls_params_find("max-angle"), key, sizeof key);
+    assert_string_equal(key, "max_angle_degrees");
+    assert_null(gls_params_find("max_angle"));
+}
+
+/* Every range of the tracker is checked, and defaults are valid. */
+static void test_ranges(void **state)
+{
+    gls_track_params p = gls_track_params_default();
+    (void)state;
+    assert_int_equal(gls_track_params_check(&p), GLS_OK);
+    p.max_angle = 91;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    assert_string_equal(gls_last_error(), "max-angle is 91, but must be more than 0 and at most 90 degrees");
+    p = gls_track_params_default();
+    p.stop_threshold = INFINITY;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    p = gls_track_params_default();
+    p.probe_count = 33;
+    assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_identity), cmocka_unit_test(test_lengths),
+                                       cmocka_unit_test(test_keys), cmocka_unit_test(test_ranges)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
