@@ -180,6 +180,9 @@ typedef struct gls_define {
     const char *reason;
 } gls_define;
 
+/* With a definition of this name a kernel gets the directives for KHR_shader_subgroup, as far as the device has it. */
+#define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
+
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
  * and returns the driver's first message. GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of

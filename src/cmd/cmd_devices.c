@@ -33,6 +33,11 @@ static const cmd_option table[] = {
      .type = CMD_FLAG,
      .offset = offsetof(devices_options, doctor),
      .help = "Say what was looked for, what is missing and how to mend it."},
+    {.group = "Output",
+     .name = "json",
+     .type = CMD_FLAG,
+     .offset = offsetof(devices_options, json),
+     .help = "Print the list as JSON, sizes in bytes."},
     {.group = "Check",
      .name = "check",
      .type = CMD_FLAG,
@@ -64,11 +69,6 @@ static const cmd_option table[] = {
      .metavar = "NAME",
      .offset = offsetof(devices_options, variant),
      .help = "Check one getter and mapping in this process, as in boot4:group, and print what the driver said."},
-    {.group = "Output",
-     .name = "json",
-     .type = CMD_FLAG,
-     .offset = offsetof(devices_options, json),
-     .help = "Print the list as JSON, sizes in bytes."},
     {.name = NULL},
 };
 

@@ -57,6 +57,10 @@ static void prelude_and_definitions(void **state)
     assert_tail(text, "\nx\n");
     free(text);
     text = compose(&(gls_prelude){false, 430, 0xff}, "x\n", NULL, 0);
+    assert_null(strstr(text, "#extension"));
+    free(text);
+    const gls_define subgroups = {.name = GLS_DEFINE_SUBGROUPS, .value = "1"};
+    text = compose(&(gls_prelude){false, 430, 0xff}, "x\n", &subgroups, 1);
     static const char *const extensions[] = {"basic", "vote", "ballot", "shuffle", "arithmetic"};
     for (size_t i = 0; i < 5; i++) {
         char line[80];

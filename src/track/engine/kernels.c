@@ -26,6 +26,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
 static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
+    if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
     if (!plan->mapping->looped) return;
     gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
                    "the driver has sums and maxima over a subgroup");

@@ -70,6 +70,7 @@ static const gls_mapping_kind subgroup = {
     .mapping = GLS_MAPPING_SUBGROUP,
     .name = "subgroup",
     .shader = "base/lanes_subgroup.glsl",
+    .extension = true,
     .looped = true,
     .check = check_subgroup,
     .lanes = lanes_of_subgroup,

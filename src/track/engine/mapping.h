@@ -15,6 +15,7 @@ typedef struct gls_mapping_kind {
     gls_mapping mapping;
     const char *name;
     const char *shader; /* fills the slot <lanes>: base/lanes_*.glsl */
+    bool extension;     /* KHR_shader_subgroup */
     bool alone;         /* a work group has one streamline */
     bool looped; /* shaders in loops that the lanes share; else written out for one invocation where there are such */
     /* GLS_ERR_UNSUPPORTED with the reason where the device cannot do so. */
