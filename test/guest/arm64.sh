@@ -28,7 +28,10 @@ make_root() {
     }
     for package in "$arm"/var/cache/apt/archives/*.deb; do as_root dpkg -x "$package" "$arm"; done
     # what the alternatives system would do
-    for library in "$arm"/usr/lib/aarch64-linux-gnu/openblas-pthread/*; do as_root ln -sf "openblas-pthread/$(basename "$library")" "$arm/usr/lib/aarch64-linux-gnu/"; done
+    libraries=$arm/usr/lib/aarch64-linux-gnu
+    for library in "$libraries"/openblas-pthread/lib*; do as_root ln -sf "openblas-pthread/$(basename "$library")" "$libraries/"; done
+    for name in blas lapack; do as_root ln -sf "../openblas-pthread/pkgconfig/$name-openblas.pc" "$libraries/pkgconfig/$name.pc"; done
+    as_root ln -sf ../openblas-pthread/pkgconfig/openblas.pc "$libraries/pkgconfig/openblas.pc"
     as_root touch "$arm/complete"
 }
 
