@@ -58,7 +58,7 @@ END
     }
 }
 
-emulate() { env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$arm" -E LC_ALL=C.UTF-8 -E __EGL_VENDOR_LIBRARY_DIRS="$arm/usr/share/glvnd/egl_vendor.d" \
+emulate() { timeout -k 5 600 env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$arm" -E LC_ALL=C.UTF-8 -E __EGL_VENDOR_LIBRARY_DIRS="$arm/usr/share/glvnd/egl_vendor.d" \
     -E LIBGL_DRIVERS_PATH="$arm/usr/lib/aarch64-linux-gnu/dri" -E GLS_TEST_REQUIRE_GPU=1 "$@"; }
 
 [ -x "$build/glslines" ] || { say "error: $build/glslines is not built"; exit 1; }
@@ -71,7 +71,7 @@ failed=0 passed=0
 for program in "$work/arm64-build"/test/unit_*; do
     [ -x "$program" ] && [ -f "$program" ] || continue
     name=$(basename "$program")
-    if (cd "$root" && emulate timeout -k 5 300 "$program") > "$work/arm64-$name.log" 2>&1; then
+    if (cd "$root" && emulate "$program") > "$work/arm64-$name.log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
