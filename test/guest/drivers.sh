@@ -62,7 +62,7 @@ judge() { # GPU
     [ -n "$taken" ] || { echo "$1: no device"; tail -n 3 "$work/drivers-$1.list"; return; }
     awk -v gpu="$1" -v taken="$taken" '
         NR == 1 { vendor = /AMD/ ? "AMD" : /Intel/ ? "Intel" : "" }
-        $4 ~ /^[0-9.]+$/ && $4 > 5 { print gpu ": " $1 " " $2 " " $3 " takes " $4 " s" }
+        $5 == "s" && $4 + 0 > 5 { print gpu ": " $1 " " $2 " " $3 " takes " $4 " s" }
         $2 == taken && vendor != "" && match($0, /[0-9]+ spilled/) && substr($0, RSTART) + 0 > 0 { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
         $2 == taken && vendor == "AMD" && match($0, /[0-9]+ waves/) && substr($0, RSTART) + 0 < ($1 ~ /8$/ ? 2 : 4) { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
         $2 == taken && vendor != "" && / FAILED: / { print gpu ": " $0 }
