@@ -16,8 +16,8 @@
 #define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
 #define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
 #endif
-/* basic, vote, arithmetic, ballot, shuffle */
-#define SUBGROUP_FEATURES_NEEDED 0x1fu
+/* basic, vote, ballot, shuffle */
+#define SUBGROUP_FEATURES_NEEDED 0x1bu
 
 #define MAX_CANDIDATES 64
 
@@ -34,16 +34,18 @@ static void copy_gl_string(char *out, size_t size, GLenum name)
     snprintf(out, size, "%s", text ? text : "unknown");
 }
 
-static uint32_t query_subgroup(void)
+static void query_subgroup(gls_device_info *info)
 {
-    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return 0;
+    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;
     GLint size = 0, stages = 0, features = 0;
     glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
     glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
-    bool usable =
-        (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
-    return usable && size > 1 ? (uint32_t)size : 0;
+    if (!(stages & GL_COMPUTE_SHADER_BIT) || size < 2 ||
+        ((unsigned)features & SUBGROUP_FEATURES_NEEDED) != SUBGROUP_FEATURES_NEEDED)
+        return;
+    info->subgroup_size = (uint32_t)size;
+    info->subgroup_features = (uint32_t)features;
 }
 
 static uint64_t query_memory(void)
@@ -80,6 +82,11 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
         if (value == 0) info->float_linear = false;
     } else if (!strcmp(key, "subgroup")) {
         info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+        info->subgroup_features = value ? 0xff : 0;
+    } else if (!strcmp(key, "software")) {
+        info->software = value != 0;
+    } else if (!strcmp(key, "subgroup_features")) {
+        info->subgroup_features = (uint32_t)value;
     } else {
         return false;
     }
@@ -125,7 +132,7 @@ void gls_device_query(gls_device_info *info)
     info->version_minor = version % 10;
     info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
                      strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
-    info->subgroup_size = query_subgroup();
+    query_subgroup(info);
     info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),
              bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
@@ -146,17 +153,41 @@ void gls_device_query(gls_device_info *info)
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
                                      const GLchar *text, const void *user)
 {
-    (void)source, (void)id, (void)length, (void)user;
+    gls_device *device = (gls_device *)user;
+    (void)source, (void)id, (void)length;
+    if (device->compiling) {
+        gls_text_puts(&device->messages, text);
+        gls_text_puts(&device->messages, "\n");
+    }
     if (severity == GL_DEBUG_SEVERITY_NOTIFICATION) return;
     gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
 }
 
 static void enable_debug_output(gls_device *device)
 {
-    if (!gls_log_enabled(GLS_LOG_DEBUG) || (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug"))) return;
+    if (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug")) return;
     glEnable(GL_DEBUG_OUTPUT);
-    glDebugMessageCallback(debug_message, NULL);
+    if (device->listener) {
+        glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+        glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
+    }
+    glDebugMessageCallback(debug_message, device);
     device->debug_output = true;
+}
+
+gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(listener);
+    gls_status status = gls_device_enter(device, "listening");
+    if (status != GLS_OK) return status;
+    device->listener = listener;
+    device->listener_user = user;
+    device->never_wait = never_wait;
+    if (never_wait) device->reset_status = NULL;
+    enable_debug_output(device);
+    gls_device_release(device);
+    return GLS_OK;
 }
 
 /* Only a context that was made with notification tells of resets. */
@@ -194,11 +225,11 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     device->info.index = index;
     device->info.platform = candidate->platform;
     device->info.gles = gles;
-    memcpy(device->info.node, candidate->node, sizeof device->info.node);
+    memcpy(device->info.node, device->display->gpu, sizeof device->info.node);
     gls_device_hold(device);
     if (!device->lost) {
         gls_device_query(&device->info);
-        enable_debug_output(device);
+        if (gls_log_enabled(GLS_LOG_DEBUG)) enable_debug_output(device);
         find_reset_status(device);
     }
     gls_device_release(device);
@@ -227,6 +258,7 @@ static void device_free(gls_device *device)
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
     gls_cache_finish(device); /* what it held on the device went with the context */
+    gls_text_finish(&device->messages);
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);
@@ -260,14 +292,14 @@ static gls_status create_by(interfaces allowed, const gls_candidate *candidate, 
     return status;
 }
 
+/* A GPU has a render node, where the driver tells of it. Without that a GPU found again behind the surfaceless platform
+ * is known by its name; equal GPUs on distinct EGL devices are two. The software renderer is one device. */
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
-    if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
-    if (a->node[0] || b->node[0]) return false;
-    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform;
-     * equal GPUs on distinct EGL devices are not */
+    if (a->software && b->software) return true;
+    if (a->node[0] && b->node[0]) return strcmp(a->node, b->node) == 0;
     bool surfaceless = a->platform == GLS_PLATFORM_SURFACELESS || b->platform == GLS_PLATFORM_SURFACELESS;
-    return (a->software && b->software) || (surfaceless && strcmp(a->renderer, b->renderer) == 0);
+    return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
@@ -408,8 +440,8 @@ static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device *
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
     size_t n_found = list_devices(found, where, allowed, NULL, NULL);
     for (size_t i = 0; i < n_found && *n_open < n && status == GLS_OK; i++) {
-        bool same = *first->node ? strcmp(first->node, found[i].node) == 0 : first->index == found[i].index;
-        if (same || found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
+        if (same_device(first, &found[i]) || (!*first->node && first->index == found[i].index)) continue;
+        if (found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
         status = create_by(allowed, &where[i], (int)i, &devices[*n_open]);
         *n_open += status == GLS_OK;
     }
@@ -461,8 +493,9 @@ gls_status gls_device_synchronize(gls_device *device)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
     if (status != GLS_OK) return status;
-    if (!device->info.software) gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
-    glFinish();
+    if (!device->info.software && !device->never_wait)
+        gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    if (!device->never_wait) glFinish();
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;

@@ -12,6 +12,7 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/output.h"
+#include "workflow/checked.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -199,6 +200,8 @@ gls_status gls_job_open(gls_job *job)
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
+    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
+        job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
 }
 
