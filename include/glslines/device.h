@@ -74,25 +74,31 @@ typedef struct gls_device_info {
     uint64_t memory_bytes;         /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
+/* The graphics interface of a context. */
+typedef enum gls_graphics {
+    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
+    GLS_GRAPHICS_GL,   /* OpenGL 4.3 */
+    GLS_GRAPHICS_GLES  /* OpenGL ES 3.1 */
+} gls_graphics;
+
 /* Receives one line for each thing that was found in the search for devices, for diagnosis, e.g. "/dev/dri/renderD128:
  * permission denied". */
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
 /* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
- * surfaceless platform; a device reachable in two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for
- * those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is to be freed with
- * gls_free(). An empty list is not an error. finding may be NULL. */
-GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding,
+ * surfaceless platform; a device reachable in two ways is listed once. *list is to be freed with gls_free(). An empty
+ * list is not an error. finding may be NULL. */
+GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path,
  * "llvmpipe", or a part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(),
  * whose places depend on it. */
-GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
+GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
 /* Opens n devices: the one of that name, and further ones. For a software renderer these are more contexts of it; for
  * hardware they are the next devices in gls_device_list() with the same renderer, or with any renderer if name is
  * "auto". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
-GLS_API gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices);
+GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context on the hardware of device, which may be lost, with the same interface and the same limits. The
  * two may be closed in any order. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);

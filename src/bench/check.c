@@ -178,6 +178,8 @@ static int spawn(const check_options *options, const char *what, int *fd, pid_t 
 {
     int ends[2];
     posix_spawn_file_actions_t actions;
+    static const char *const graphics[] = {
+        [GLS_GRAPHICS_AUTO] = "auto", [GLS_GRAPHICS_GL] = "gl", [GLS_GRAPHICS_GLES] = "gles"};
     char *list[16], **environment = environment_of_child();
     size_t n = 0;
     list[n++] = "glslines";
@@ -185,7 +187,7 @@ static int spawn(const check_options *options, const char *what, int *fd, pid_t 
     list[n++] = "--device";
     list[n++] = (char *)options->device;
     list[n++] = "--api";
-    list[n++] = (char *)options->api;
+    list[n++] = (char *)graphics[options->api];
     list[n++] = "--variant";
     list[n++] = (char *)what;
     if (options->compile_only) list[n++] = "--compile-only";

@@ -26,7 +26,8 @@ typedef struct check_expected {
 extern const check_expected check_scene_lines[CHECK_VARIANTS];
 
 typedef struct check_options {
-    const char *device, *api;
+    const char *device;
+    gls_graphics api;
     bool compile_only;
     double seconds; /* that a variant may take */
 } check_options;

@@ -147,20 +147,19 @@ static void set_defaults(void *values)
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    static const char *const apis[] = {"auto", "gl", "gles"};
     const devices_options *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
     (void)command;
     (void)arguments;
     if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
-    const check_options check = {o->device, apis[o->api], o->compile_only, o->seconds};
+    const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds};
     if (o->variant || o->check) {
         gls_status status = o->variant ? check_one(&check, o->variant) : check_device(&check);
         return status ? cmd_error_status(status) : CMD_EXIT_OK;
     }
     if (o->doctor) puts("Looked for:");
-    gls_status status = gls_device_list(apis[o->api], &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
+    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
     if (status) return cmd_error_status(status);
     int code = CMD_EXIT_OK;
     if (o->json) {

@@ -93,6 +93,8 @@ struct gls_kernel {
 
 /* Reads limits and names of the current context into info. */
 void gls_device_query(gls_device_info *info);
+/* Lowers limits as GLSLINES_FORCE_LIMITS says, for tests; text may be NULL. GLS_ERR_ARGUMENT: it cannot be read. */
+gls_status gls_limits_force(gls_device_info *info, const char *text);
 
 /* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
  * driver and can fail starts with it. */

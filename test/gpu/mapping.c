@@ -175,7 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(falls_back),
                                        cmocka_unit_test(groups), cmocka_unit_test(both)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;
