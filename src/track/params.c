@@ -19,6 +19,7 @@
 gls_track_params gls_track_params_default(void)
 {
     return (gls_track_params){
+        .size = sizeof(gls_track_params),
 #define TRACK_ROW(type, field, name, unit, range, default_) .field = (default_),
 #include "track/params.def"
 #undef TRACK_ROW

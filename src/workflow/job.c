@@ -74,7 +74,6 @@ static gls_status check_getter(const gls_job_options *o)
 
 static gls_status check_options(const gls_job_options *o)
 {
-    GLS_REQUIRE(o->size == sizeof *o);
     GLS_REQUIRE(o->sphere && o->device);
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
@@ -98,7 +97,7 @@ static gls_status choose_format(gls_job *job)
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
     gls_status status = o->output ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
-    if (!status && o->half_positions && job->format != GLS_FORMAT_TRX)
+    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     return status;
 }
@@ -165,6 +164,7 @@ static gls_status init_shard(gls_job *job)
 
 gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -276,7 +276,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
-    options.half_precision = job->options.half_positions;
+    options.precision = job->options.output_precision;
     options.overwrite = job->options.force;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
@@ -404,6 +404,7 @@ void gls_job_destroy(gls_job *job)
 
 gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result)
 {
+    GLS_REQUIRE_SIZE(options);
     gls_job *job = NULL;
     gls_status status = gls_job_create(options, monitor, &job);
     if (!status) status = gls_job_open(job);

@@ -273,7 +273,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
     /* the basis and the axes of what is written */
-    gls_job_options options = {.model = *model};
+    gls_job_options options = {.size = sizeof options, .model = *model};
     for (int basis = 0; basis < 2; basis++)
         for (size_t i = 0; i < N_ROWS; i++) {
             bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;

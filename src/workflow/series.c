@@ -23,8 +23,8 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint)
 
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold,
-                                       .frame = (gls_bvec_frame)options->bvec_frame};
+    gls_gradients_options gradients = {
+        .size = sizeof gradients, .b0_threshold = options->b0_threshold, .frame = (gls_bvec_frame)options->bvec_frame};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;

@@ -152,7 +152,7 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON_AddBoolToObject(device, "software", job->device->software);
     cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
-    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
+    cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);
