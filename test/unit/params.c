@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glslines/glslines.h>
+
 #include "track/check.h"
 #include "workflow/params.h"
 
