@@ -75,8 +75,10 @@ typedef struct gls_csd_options {
                       possible, with a warning */
     double lambda; /* weight of the constraint, > 0; default 1 */
     double tau; /* fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau < 1; default 0.1 */
-    int max_iterations;       /* >= 1; default 50 */
-    const gls_sphere *sphere; /* directions of the constraint; NULL (default): the built-in "small" */
+    int max_iterations;           /* >= 1; default 50 */
+    const gls_sphere *sphere;     /* directions of the constraint, voxel axes; NULL (default): the built-in "small" */
+    const double (*direction)[3]; /* or in its place n_directions unit vectors along the scanner axes; default NULL */
+    size_t n_directions;
 } gls_csd_options;
 GLS_API gls_csd_options gls_csd_options_default(void);
 

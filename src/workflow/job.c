@@ -11,6 +11,7 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/empty.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
 #include "workflow/params.h"
@@ -36,7 +37,7 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && !o->dwi && !o->roi && !o->seeds)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
-    if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
+    if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
     if (o->seeds_per_voxel > 0 && o->seeds)
@@ -106,8 +107,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    bool named = strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0;
-    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[13 + 4 * GLS_MAX_STRINGS] = {o->dwi,
                                                     o->bval,
                                                     o->bvec,
                                                     o->mask,
@@ -117,10 +117,11 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                     o->odf,
                                                     o->model.response,
                                                     o->seeds,
-                                                    named ? NULL : o->sphere,
+                                                    gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
+                                                    gls_csd_directions_file(&o->model),
                                                     job->maps.labels};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 12;
+    size_t n = 13;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -365,6 +366,7 @@ gls_status gls_job_track(gls_job *job)
         status = write_results(job, tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }
+    if (!status) gls_job_explain_empty(job);
     gls_tracker_destroy(tracker);
     return status;
 }

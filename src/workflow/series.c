@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -19,6 +20,12 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint)
     if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", file->path, strerror(EISDIR));
     file->bytes = (uint64_t)info.st_size;
     return GLS_OK;
+}
+
+gls_status gls_input_file_hash(gls_input_file *file)
+{
+    int reason = file->path ? gls_hash_file(file->path, &file->hash) : 0;
+    return reason ? gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: %s", file->path, strerror(reason)) : GLS_OK;
 }
 
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
