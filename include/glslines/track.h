@@ -32,10 +32,14 @@ GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
-    GLS_MAPPING_AUTO,    /* subgroup on hardware that has it, else single */
-    GLS_MAPPING_SINGLE,  /* one invocation per streamline */
-    GLS_MAPPING_SUBGROUP /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_AUTO,     /* what gls_mapping_auto() says */
+    GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
+    GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_GROUP,    /* one work group per streamline: as subgroup, without an extension */
+    GLS_MAPPING_COUNT
 } gls_mapping;
+/* "auto", "single", "subgroup" or "group". */
+GLS_API const char *gls_mapping_name(gls_mapping mapping);
 
 /* When a bootstrap attempt counts as failed and is repeated (five attempts at most). */
 typedef enum gls_boot_retry {
@@ -122,6 +126,11 @@ typedef struct gls_track_input {
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
 } gls_track_input;
 
+/* What GLS_MAPPING_AUTO stands for on such a device, and the invocations of a streamline in a mapping there, 0 where it
+ * cannot be had. */
+GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
+GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);
+
 /* Why a half-streamline ended: the list in ends.def. */
 typedef enum gls_end {
 #define GLS_END_ROW(symbol, value, name, keeps) symbol = value,
@@ -165,6 +174,7 @@ typedef struct gls_track_result {
     double mean_points, median_points;
     uint64_t max_points;
     uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
+    gls_mapping mapping;           /* of the first device that was left */
     uint32_t lanes;                /* invocations per streamline, the most of any device */
     uint32_t n_devices;            /* that were left at the end */
     bool float_textures;           /* precision of the volumes: less than asked for where they did not fit */

@@ -38,12 +38,6 @@ typedef enum gls_seed_space {
     GLS_SEEDS_WORLD  /* mm, RAS+ */
 } gls_seed_space;
 
-typedef enum gls_graphics {
-    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
-    GLS_GRAPHICS_GL,
-    GLS_GRAPHICS_GLES
-} gls_graphics;
-
 #define GLS_MAX_NUMBERS 8
 typedef struct gls_numbers {
     double value[GLS_MAX_NUMBERS];

@@ -14,7 +14,7 @@
 #define BENCH_MAX_DEVICES 8
 #define BENCH_MAX_COLUMNS 64
 #define BENCH_GETTERS 7
-#define BENCH_MAPPINGS 3
+#define BENCH_MAPPINGS GLS_MAPPING_COUNT
 
 /* What is measured. */
 typedef struct bench_options {

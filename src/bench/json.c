@@ -160,8 +160,6 @@ static void add_times(cJSON *column, const bench_column *c)
 
 static void add_columns(cJSON *root, const bench_run *run)
 {
-    static const char *const mappings[] = {
-        [GLS_MAPPING_AUTO] = "auto", [GLS_MAPPING_SINGLE] = "single", [GLS_MAPPING_SUBGROUP] = "subgroup"};
     cJSON *columns = cJSON_AddArrayToObject(root, "columns");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
@@ -169,7 +167,7 @@ static void add_columns(cJSON *root, const bench_run *run)
         cJSON_AddItemToArray(columns, object);
         cJSON_AddStringToObject(object, "dg", gls_getter_name((gls_direction_getter)c->dg));
         gls_json_uint(object, "device", (uint64_t)c->device);
-        cJSON_AddStringToObject(object, "mapping", mappings[c->mapping]);
+        cJSON_AddStringToObject(object, "mapping", gls_mapping_name((gls_mapping)c->mapping));
         add_params(object, &c->params);
         add_result(object, c);
         add_times(object, c);

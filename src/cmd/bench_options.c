@@ -60,7 +60,8 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, commas between them. Where a device has no subgroups that "
+     .help = "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
+             "subgroups that "
              "column is left out with a warning."},
     {.group = MEASURED,
      .name = "api",

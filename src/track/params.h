@@ -16,7 +16,7 @@
 
 #define GLS_MODEL_CHOICES "opdt|csa|csd"
 #define GLS_GETTER_CHOICES "boot|prob|det|ptt|ifod1|ifod2|sdstream"
-#define GLS_MAPPING_CHOICES "auto|single|subgroup"
+#define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"
 #define GLS_MASK_STOP_CHOICES "interpolated|nearest"

@@ -12,6 +12,7 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/output.h"
+#include "workflow/checked.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -207,6 +208,8 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.min_length > job->params.max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
                         job->params.max_length);
+    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
+        job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
 }
 

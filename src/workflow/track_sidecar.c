@@ -150,8 +150,7 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(device, "version", job->device->version);
     cJSON_AddStringToObject(device, "node", job->device->node);
     cJSON_AddBoolToObject(device, "software", job->device->software);
-    cJSON_AddStringToObject(device, "mapping",
-                            r->lanes > 1 || job->options.track.mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
+    cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
     cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
 

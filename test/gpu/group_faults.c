@@ -336,7 +336,7 @@ int main(void)
         cmocka_unit_test(half_precision), cmocka_unit_test(creation),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;

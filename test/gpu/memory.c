@@ -147,7 +147,7 @@ static int tear_down(void **state)
 int main(void)
 {
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_allocated), cmocka_unit_test(test_amplitudes),
                                        cmocka_unit_test(test_limits), cmocka_unit_test(test_subgroups),
                                        cmocka_unit_test(test_host)};

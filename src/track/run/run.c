@@ -87,6 +87,7 @@ static void complete_result(gls_run *run)
         const gls_engine *e = t->engine[i];
         if (!e) continue;
         r->n_devices++;
+        if (r->lanes == 0) r->mapping = e->plan.mapping->mapping;
         r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
         r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
         r->seconds_upload += e->seconds_upload;
