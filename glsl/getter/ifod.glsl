@@ -1,10 +1,10 @@
-// Direction getters of second and first order integration over FODs (Tournier et al. 2010 and 2012): a draw among all
-// directions of the cone, in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS places of
-// the arc that leads to the direction (IFOD_ARCS 1).
+// Direction getters: first and second order integration over FODs (Tournier et al. 2012 and 2010). A draw among all
+// directions of the cone, in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS places
+// of the arc that leads to the direction (IFOD_ARCS 1).
 //
-// By rejection: the weights of a few fixed candidates, times IFOD_RATIO, bound those of all others, see
-// src/track/getter/ifod_grid.h. Candidates are numbered, the fixed ones first, and the first that passes is taken: it is
-// the same one however many are looked at together.
+// By rejection: the weights of a few fixed candidates, times a factor, bound those of all others, see
+// src/track/getter/ifod_grid.h. Candidates are numbered, the fixed ones first, and the first that passes is taken: it
+// is the same one however many are looked at together.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -98,7 +98,10 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
 }
 #endif
 
-bool passes(Candidate candidate, float weight, float most) { return ln(candidate.share) < weight - most - IFOD_LN_RATIO; }
+bool passes(Candidate candidate, float weight, float most)
+{
+    return ln(candidate.share) < weight - most - IFOD_LN_RATIO;
+}
 
 uint take(Candidate candidate, inout vec3 d, inout vec3 next)
 {
@@ -132,8 +135,8 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return int(aux.z) < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
 }
 #else
-// One part of one candidate, so that none waits for another with more parts; aux.y: the candidate's weight so far, aux.z:
-// parts that have been looked at, or passed over.
+// One part of one candidate, so that none waits for another with more parts; aux.y: the candidate's weight so far,
+// aux.z: parts that have been looked at, or passed over.
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int c = int(aux.z) / STEP_PARTS, part = int(aux.z) % STEP_PARTS + 1;

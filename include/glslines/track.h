@@ -18,10 +18,10 @@ extern "C" {
 
 /* How the next direction is found. */
 typedef enum gls_direction_getter {
-    GLS_DG_BOOT, /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
-    GLS_DG_PROB, /* a draw from the ODF inside the cone */
-    GLS_DG_DET,  /* the largest ODF value inside the cone */
-    GLS_DG_PTT,  /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
+    GLS_DG_BOOT,    /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
+    GLS_DG_PROB,    /* a draw from the ODF inside the cone */
+    GLS_DG_DET,     /* the largest ODF value inside the cone */
+    GLS_DG_PTT,     /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
     GLS_DG_IFOD1,   /* a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1 */
     GLS_DG_IFOD2,   /* arcs drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2 */
     GLS_DG_SDSTREAM /* the FOD's peak next to the last direction, as MRtrix3's SD_STREAM */

@@ -41,10 +41,10 @@ typedef enum gls_param_user {
     GLS_FOR_BOOT,
     GLS_FOR_PROB_DET,
     GLS_FOR_PTT,
-    GLS_FOR_VERTICES,        /* boot, prob and det: directions are vertices of a sphere */
-    GLS_FOR_PEAKS,           /* the same and ptt: seeds start along peaks */
-    GLS_FOR_FOD,             /* ifod1, ifod2, sdstream */
-    GLS_FOR_IFOD,            /* ifod1, ifod2 */
+    GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
+    GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
+    GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
+    GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */

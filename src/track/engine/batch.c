@@ -102,10 +102,10 @@ static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, ui
     gls_verdict guided = guide->judge ? guide->judge(&t->guide, seed, memory_of(c, 2 * n_lines, 2 * i),
                                                      memory_of(c, 2 * n_lines, 2 * i + 1), &met)
                                       : GLS_VERDICT_KEPT;
-    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                                    ? guided
-                          : steps == 0 && !t->params.keep_single_points                     ? GLS_VERDICT_SINGLE_POINT
-                          : length < t->params.min_length * (1 - 1e-9)                        ? GLS_VERDICT_TOO_SHORT
-                                                                                            : guided;
+    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                ? guided
+                          : steps == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
+                          : length < t->params.min_length * (1 - 1e-9)  ? GLS_VERDICT_TOO_SHORT
+                                                                        : guided;
     r->verdicts[verdict]++;
     if (verdict == guided)
         for (uint32_t bit = 0; bit < GLS_REGION_MAX_BITS; bit++) r->met[bit] += met >> bit & 1;

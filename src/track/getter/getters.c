@@ -3,7 +3,7 @@
 
 #include "track/getter/odf_field.h"
 
-#define GETTERS(ROW)                  \
+#define GETTERS(ROW)                    \
     ROW(GLS_DG_BOOT, gls_getter_boot)   \
     ROW(GLS_DG_PROB, gls_getter_prob)   \
     ROW(GLS_DG_DET, gls_getter_det)     \

@@ -1,6 +1,7 @@
 /* The fixed candidates of iFOD1 and iFOD2, which bound the weights of all others: directions so close to each other,
  * out over the edge of the cone, that whatever sharpest peak the order of the harmonics allows is never more than a
- * factor above what the nearest of them finds (Tournier et al. 2010; the search for spacing and factor is MRtrix3's). */
+ * factor above what the nearest of them finds (Tournier et al. 2010; the search for spacing and factor is MRtrix3's).
+ */
 #ifndef GLS_TRACK_GETTER_IFOD_GRID_H
 #define GLS_TRACK_GETTER_IFOD_GRID_H
 
