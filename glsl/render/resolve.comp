@@ -21,7 +21,7 @@ uint hidden_share(int x, int y, uint at)
 {
     const int reach = 768; // sixteenths of a sample: what stands further before a surface darkens it less
     int z = int(depth[at]) + 24;
-    uint sum = 0u, pattern = uint((y & 3) * 4 + (x & 3)) * 16u;
+    uint sum = 0u, pattern = uint(((y + params.phase) & 3) * 4 + (x & 3)) * 16u;
     for (uint k = pattern; k < pattern + 16u; k++) {
         uint word = params.around[k >> 2][k & 3u];
         int column = x + int(word & 255u) - 128, row = y + int((word >> 8) & 255u) - 128;

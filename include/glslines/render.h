@@ -58,6 +58,7 @@ typedef struct gls_render_options {
     uint32_t turn;          /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
     uint32_t fps;           /* of a turn, 1 .. 60; default 12 */
     bool frames;            /* of a turn: a folder of pictures; default false: APNG */
+    bool palette; /* 256 colours, a third of the size; not of a turn, nor of a transparent picture; default false */
     gls_tractogram_read_options read;
     const char *device; /* see gls_device_open(); default "auto" */
     gls_graphics api;

@@ -58,6 +58,7 @@ static const cmd_option table[] = {
      FIELD(output),
      .default_text = "",
      .help = "Picture to write, .png or .apng; with --frames a folder. Needed."},
+    FLAG("Output", "palette", o.palette, "Write 256 colours: a third of the size."),
     FLAG("Output", "force", o.force, "Overwrite existing output files."),
     FLAG("Output", "fail-if-empty", o.fail_if_empty,
          "Exit with code 6 if no streamline is drawn (the picture is written all the same)."),

@@ -233,6 +233,8 @@ static gls_status read_rest(gls_render_plan *p)
         if (ranges[i]->n > 0 && (ranges[i]->n != 2 || !(ranges[i]->value[0] < ranges[i]->value[1])))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s: takes LOW,HIGH with LOW below HIGH", i ? "image-range" : "range");
     if (o->frames && o->turn == 0) return gls_fail(GLS_ERR_ARGUMENT, "--frames: needs --turn");
+    if (o->palette && (o->turn > 0 || transparent))
+        return gls_fail(GLS_ERR_ARGUMENT, "--palette: has no effect on a turn or a transparent background");
     if (!(o->min_length <= o->max_length)) return gls_fail(GLS_ERR_ARGUMENT, "--min-length: is above --max-length");
     return o->colors ? read_named(p, o->colors) : GLS_OK;
 }

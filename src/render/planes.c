@@ -104,7 +104,8 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
             if (!planes->shown[a] || !meet(planes, c, a, on, world)) continue;
             double v = sample(planes->sampler, world);
             int64_t z = planes->is_behind ? 1 : gls_depth_of(c, world);
-            if (isnan(v) || (uint32_t)z <= depth[i]) continue;
+            /* 0 is what lies outside of a masked image: it hides nothing */
+            if (isnan(v) || v == 0 || (uint32_t)z <= depth[i]) continue;
             double grey = (v - planes->window.low) / (planes->window.high - planes->window.low);
             depth[i] = (uint32_t)z;
             colour[i] = 0xff000000u | gls_colormap_at(GLS_GREY, grey);

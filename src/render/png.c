@@ -151,3 +151,20 @@ gls_status gls_png_end(gls_png *png)
     uint8_t end[8];
     return put_chunk(png, "IEND", end, 0);
 }
+
+gls_status gls_png_still(gls_png *png, const gls_png_text *texts, size_t n_texts, const uint8_t *rgba, bool palette)
+{
+    uint8_t colours[256][3], *numbers = NULL;
+    gls_status status = GLS_OK;
+    png->frames = 1;
+    if (palette) {
+        status = gls_palette_make(rgba, (size_t)png->width * png->height, colours, &numbers);
+        png->palette = (const uint8_t(*)[3])colours;
+    }
+    if (!status) status = gls_png_begin(png, texts, n_texts);
+    if (!status) status = gls_png_frame(png, palette ? numbers : rgba);
+    if (!status) status = gls_png_end(png);
+    png->palette = NULL;
+    free(numbers);
+    return status;
+}

@@ -8,7 +8,7 @@
 #include "render/segments.h"
 #include "util/status.h"
 
-/* Segments of a run of the kernel. */
+/* Segments of a run of the kernel; fewer where the device's buffers are too small. */
 #define BATCH (1u << 17)
 /* How far occlusion looks, samples. */
 #define REACH 24
@@ -34,11 +34,12 @@ struct gls_raster {
     gls_raster_style style;
     gls_kernel *pass[N_PASSES], *resolve;
     gls_buffer *buffer[N_BUFFERS];
-    gls_segment_record *segments; /* BATCH */
-    uint32_t *words;              /* a word a sample of a strip, twice */
-    uint32_t width, height;       /* of the picture for which the buffers were made; 0: none */
-    uint32_t strip_rows;          /* of the picture, without the margins */
-    uint32_t margin;              /* rows of samples above and below a strip */
+    gls_segment_record *segments;
+    uint32_t batch;         /* there is room for */
+    uint32_t *words;        /* a word a sample of a strip, twice */
+    uint32_t width, height; /* of the picture for which the buffers were made; 0: none */
+    uint32_t strip_rows;    /* of the picture, without the margins */
+    uint32_t margin;        /* rows of samples above and below a strip */
     gls_tubes_uniforms tubes;
     int current; /* pass */
 };
@@ -53,11 +54,13 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
     static const char *const names[N_PASSES] = {"DEPTH", "COLOUR", "LAYERS"};
     gls_raster *r = calloc(1, sizeof *r);
     gls_status status = GLS_OK;
+    uint64_t most = gls_device_get_info(device)->max_storage_bytes / sizeof(gls_segment_record);
     if (!r || !(r->segments = malloc(BATCH * sizeof *r->segments))) {
         gls_raster_destroy(r);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
     }
     r->device = device;
+    r->batch = most < BATCH ? (uint32_t)most : BATCH;
     r->style = *style;
     r->margin = style->occlusion > 0 && !has_layers(r) ? REACH : 0;
     for (int pass = 0; pass < N_PASSES && !status; pass++) {
@@ -111,7 +114,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u pixels a row: the device's buffers are too small", width);
     r->strip_rows = rows < height ? (uint32_t)rows : height;
     uint64_t samples = (uint64_t)width * GLS_SAMPLES * (r->strip_rows * GLS_SAMPLES + 2 * r->margin);
-    const uint64_t bytes[N_BUFFERS] = {BATCH * sizeof *r->segments,
+    const uint64_t bytes[N_BUFFERS] = {r->batch * sizeof *r->segments,
                                        4 * samples,
                                        4 * samples * words,
                                        4 * samples,
@@ -148,11 +151,12 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
 }
 
-static void fill_resolve(const gls_raster *r, uint32_t rows, gls_resolve_uniforms *u)
+static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t rows, gls_resolve_uniforms *u)
 {
     memset(u, 0, sizeof *u);
     u->width = (int)(r->width * GLS_SAMPLES);
-    u->height = (int)(rows * GLS_SAMPLES + 2 * r->margin);
+    u->height = (int)strip->rows;
+    u->phase = (int)(strip->first & 3);
     u->out_width = (int)r->width;
     u->out_height = (int)rows;
     u->margin = (int)r->margin;
@@ -199,10 +203,10 @@ static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_p
     return status ? status : gls_buffer_write(r->buffer[BUFFER_BACK], 0, 4 * samples, r->words + samples);
 }
 
-static gls_status resolve_strip(gls_raster *r, uint32_t rows, uint8_t *rgba)
+static gls_status resolve_strip(gls_raster *r, const gls_strip *strip, uint32_t rows, uint8_t *rgba)
 {
     gls_resolve_uniforms uniforms;
-    fill_resolve(r, rows, &uniforms);
+    fill_resolve(r, strip, rows, &uniforms);
     uint64_t n = ((uint64_t)r->width * rows + 63) / 64;
     const uint32_t groups[3] = {n < 32768 ? (uint32_t)n : 32768, (uint32_t)((n + 32767) / 32768), 1};
     gls_status status = gls_buffer_write(r->buffer[BUFFER_RESOLVE], 0, sizeof uniforms, &uniforms);
@@ -221,8 +225,9 @@ static gls_status draw_strip(gls_raster *r, const gls_scene *scene, const gls_ca
     fill_tubes(r, &strip);
     gls_status status = fill_back(r, camera, planes, &strip);
     for (r->current = 0; r->current < N_PASSES && !status; r->current++)
-        if (r->pass[r->current]) status = gls_segments_make(scene, camera, &strip, r->segments, BATCH, draw_batch, r);
-    return status ? status : resolve_strip(r, rows, rgba);
+        if (r->pass[r->current])
+            status = gls_segments_make(scene, camera, &strip, r->segments, r->batch, draw_batch, r);
+    return status ? status : resolve_strip(r, &strip, rows, rgba);
 }
 
 gls_status gls_raster_draw(gls_raster *r, const gls_scene *scene, const gls_camera *camera, const gls_planes *planes,

@@ -69,8 +69,26 @@ static gls_status take(void *user, const void *data, size_t bytes)
     return gls_output_write(user, data, bytes);
 }
 
-/* Entries of the file about what it shows. */
-static gls_status begin_png(gls_png *png, const gls_studio *s)
+static gls_status draw_frames(gls_studio *s, uint32_t first, uint32_t n, gls_png *png, const gls_png_text *texts,
+                              size_t n_texts)
+{
+    gls_canvas canvas;
+    gls_status status = GLS_OK;
+    for (uint32_t i = 0; i < n && !status; i++) {
+        status = gls_studio_draw(s, first + i, &canvas);
+        if (status) return status;
+        if (n == 1)
+            status = gls_png_still(png, texts, n_texts, canvas.rgba, s->plan.options->palette);
+        else if (i == 0)
+            status = gls_png_begin(png, texts, n_texts);
+        if (n > 1 && !status) status = gls_png_frame(png, canvas.rgba);
+        gls_canvas_finish(&canvas);
+    }
+    return status || n == 1 ? status : gls_png_end(png);
+}
+
+/* With entries about what the picture shows. */
+static gls_status put_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png *png)
 {
     char shown[24], total[24], scale[32], software[64];
     gls_text sources = {0};
@@ -90,18 +108,8 @@ static gls_status begin_png(gls_png *png, const gls_studio *s)
         {"glslines:convention",
          s->plan.options->convention == GLS_RENDER_RADIOLOGICAL ? "radiological" : "neurological"},
     };
-    gls_status status = gls_png_begin(png, texts, sizeof texts / sizeof *texts);
+    gls_status status = draw_frames(s, first, n, png, texts, sizeof texts / sizeof *texts);
     free(source);
-    return status;
-}
-
-static gls_status draw_frame(gls_studio *s, uint32_t frame, gls_png *png)
-{
-    gls_canvas canvas;
-    gls_status status = gls_studio_draw(s, frame, &canvas);
-    if (status) return status;
-    status = gls_png_frame(png, canvas.rgba);
-    gls_canvas_finish(&canvas);
     return status;
 }
 
@@ -120,9 +128,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
                    .frames_per_second = o->fps,
                    .take = take,
                    .user = &output};
-    status = begin_png(&png, s);
-    for (uint32_t i = 0; i < n && !status; i++) status = draw_frame(s, first + i, &png);
-    if (!status) status = gls_png_end(&png);
+    status = put_picture(s, first, n, &png);
     if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;
