@@ -10,7 +10,6 @@
 
 #include "gpu/inject.h"
 
-struct gbm_device;
 struct gls_shared_program;
 struct gls_pooled_buffer;
 
@@ -20,7 +19,7 @@ typedef struct gls_display {
     char node[64];
     EGLDeviceEXT egl_device;
     int fd;
-    struct gbm_device *gbm;
+    void *gbm;
     EGLDisplay egl;
     unsigned references;
     struct gls_display *next;

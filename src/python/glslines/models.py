@@ -164,7 +164,10 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
     volumes = _library.Handle(volume.value, call.gls_free)
     found = structs["gls_response"]()
     if response is None:
-        call.gls_response_estimate(series.pointer, table.pointer, volumes.pointer, None, ctypes.byref(found))
+        how = call.gls_response_options_default()
+        how.mask = _pointer(inside)
+        call.gls_response_estimate(series.pointer, table.pointer, volumes.pointer, ctypes.byref(how),
+                                   ctypes.byref(found))
     else:
         found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
     options = call.gls_csd_options_default()
