@@ -15,13 +15,14 @@ trap 'rm -rf "$work"' EXIT
 if [ "${3:-}" = --sdist ]; then
     # a source package has its pyproject.toml at the top
     git ls-files -z CMakeLists.txt LICENSE src include glsl | xargs -0 cp --parents -t "$work"
-    sed -e 's|"\.\./\.\./CMakeLists.txt"|"CMakeLists.txt"|' -e 's|^cmake.source-dir.*|cmake.source-dir = "."|' \
+    sed -e 's|^cmake.source-dir.*|cmake.source-dir = "."|' \
         -e 's|^wheel.packages.*|wheel.packages = ["src/python/glslines"]|' -e 's|^readme.*|readme = "src/python/README.md"|' \
         src/python/pyproject.toml > "$work/pyproject.toml"
     rm -f "$work/src/python/pyproject.toml"
     "$python" -m build --sdist --outdir "$output" "$work"
 fi
 
-"$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
+# GLS_WHEEL_BUILD: a folder that keeps the compiled files
+"$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+-C "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
 # what belongs to the drivers must be the system's: libEGL and libGL are loaded by name, and never come along
 PATH=$bin:$PATH "$python" -m auditwheel repair --only-plat --exclude libEGL.so.1 --exclude libgbm.so.1 --exclude libdrm.so.2 -w "$output" "$work"/wheel/*.whl

@@ -242,8 +242,9 @@ class Programs(unittest.TestCase):
             self.assertEqual(type(result).__name__, "TrxFile" if trx else "StatefulTractogram")
         from trx.io import save
 
+        n = len(result)  # trx-python empties what it has saved
         save(result, path("afq.trx"))
-        self.assertEqual(len(glslines.load(path("afq.trx"))), len(result))
+        self.assertEqual(len(glslines.load(path("afq.trx"))), n)
 
     def test_console_script(self):
         done = subprocess.run([sys.executable, "-m", "glslines.cuslines", "no-such-program"], capture_output=True,
