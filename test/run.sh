@@ -260,6 +260,20 @@ stage_zink() {
     fi
 }
 
+stage_drivers() {
+    header "drivers: kernels for GPUs that are not here"
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo > /dev/null 2>&1; then
+        check "kernels compiled by Mesa's drivers (needs root)" sh -c 'exit 77'
+    else
+        check "kernels compiled by Mesa's drivers" sh test/guest/drivers.sh build
+    fi
+}
+
+stage_arm64() {
+    header "arm64 under qemu"
+    check "arm64 tracks as this machine does" sh test/guest/arm64.sh build
+}
+
 # Snakemake in a virtual environment of its own, made once for these requirements.
 find_snakemake() {
     cmp -s test/cluster/requirements.txt "$build/snakemake/complete" && return 0

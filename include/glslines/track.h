@@ -26,10 +26,14 @@ typedef enum gls_direction_getter {
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
-    GLS_MAPPING_AUTO,    /* subgroup on hardware that has it, else single */
-    GLS_MAPPING_SINGLE,  /* one invocation per streamline */
-    GLS_MAPPING_SUBGROUP /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_AUTO,     /* what gls_mapping_auto() says */
+    GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
+    GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_GROUP,    /* one work group per streamline: as subgroup, without an extension */
+    GLS_MAPPING_COUNT
 } gls_mapping;
+/* "auto", "single", "subgroup" or "group". */
+GLS_API const char *gls_mapping_name(gls_mapping mapping);
 
 /* When a bootstrap attempt counts as failed and is repeated (five attempts at most). */
 typedef enum gls_boot_retry {
@@ -53,6 +57,7 @@ typedef enum gls_odf_interpolation {
 } gls_odf_interpolation;
 
 typedef struct gls_track_params {
+    size_t size;             /* of this struct */
     gls_direction_getter dg; /* default GLS_DG_BOOT */
     double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
@@ -81,9 +86,9 @@ typedef struct gls_track_params {
         odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
-    uint64_t rng_seed;   /* default 0 */
-    gls_mapping mapping; /* default GLS_MAPPING_AUTO */
-    bool float_textures; /* RGBA32F instead of RGBA16F volumes; default false */
+    uint64_t rng_seed;       /* default 0 */
+    gls_mapping mapping;     /* default GLS_MAPPING_AUTO */
+    gls_precision precision; /* of the volumes on the device; default GLS_PRECISION_HALF */
     uint64_t
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
@@ -106,6 +111,11 @@ typedef struct gls_track_input {
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
 } gls_track_input;
+
+/* What GLS_MAPPING_AUTO stands for on such a device, and the invocations of a streamline in a mapping there, 0 where it
+ * cannot be had. */
+GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
+GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);
 
 /* Why a half-streamline ended: the list in ends.def. */
 typedef enum gls_end {
@@ -150,9 +160,10 @@ typedef struct gls_track_result {
     double mean_points, median_points;
     uint64_t max_points;
     uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
+    gls_mapping mapping;           /* of the first device that was left */
     uint32_t lanes;                /* invocations per streamline, the most of any device */
     uint32_t n_devices;            /* that were left at the end */
-    bool float_textures;           /* precision of the volumes: less than asked for where they did not fit */
+    gls_precision precision;       /* precision of the volumes: less than asked for where they did not fit */
     /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather,
@@ -179,7 +190,7 @@ typedef struct gls_tracker gls_tracker;
 /* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
  * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
  * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
- * float_textures). */
+ * precision). */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
 #define GLS_TRACKER_MAX_DEVICES 64

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <glslines/csd.h>
 #include <glslines/track.h>
 
 /* Ranges of rows, and what they become in a struct with the members min, max and min_open. */
@@ -16,7 +17,7 @@
 
 #define GLS_MODEL_CHOICES "opdt|csa|csd"
 #define GLS_GETTER_CHOICES "boot|prob|det|ptt"
-#define GLS_MAPPING_CHOICES "auto|single|subgroup"
+#define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"
 #define GLS_MASK_STOP_CHOICES "interpolated|nearest"
@@ -41,6 +42,7 @@ typedef enum gls_param_user {
     GLS_FOR_NOT_PTT,
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
+    GLS_FOR_CSD,             /* csd is fitted */
     GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
     GLS_FOR_ODF,             /* ODFs are given */
     GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */

@@ -30,7 +30,7 @@ static gls_status prepare(methods_run *run, double snr)
     gls_phantom_params params = gls_phantom_params_default();
     params.snr = snr;
     params.seed = o->seed_seed;
-    gls_status status = gls_device_open(o->device, gls_graphics_name(o->api), &run->device);
+    gls_status status = gls_device_open(o->device, o->api, &run->device);
     if (!status) status = gls_phantom_create(&params, &run->phantom);
     if (status) return status;
     run->series =

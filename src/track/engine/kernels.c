@@ -23,10 +23,13 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     }
 }
 
-static void define_mapping(gls_define_list *d, const gls_track_plan *plan)
+static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
+    if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
     if (!plan->mapping->looped) return;
+    gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
+                   "the driver has sums and maxima over a subgroup");
     gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
     if (plan->group.slots == plan->group.size / plan->lanes)
         gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
@@ -65,7 +68,7 @@ gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, 
     const loading l = {device, plan, model};
     const gls_group_plan *group = &plan->group;
     bool measured = params->boot_start == GLS_BOOT_START_FIT;
-    define_mapping(&model->defines, plan);
+    define_mapping(&model->defines, plan, gls_device_get_info(device));
     define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
     gls_guide_define(&plan->guide, params, input, &model->defines);
     gls_status status = load(&l, "kernel/gather.comp", group, false, false, &k->gather);

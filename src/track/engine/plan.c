@@ -40,7 +40,7 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     gls_status status = gls_mapping_choose(params->mapping, limits, &plan->mapping);
     if (status != GLS_OK) return status;
     plan->lanes = plan->mapping->lanes(limits);
-    bool tables = plan->mapping->looped && !limits->software && plan->getter->shared_bytes;
+    bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of
      * its own */
     uint32_t n = limits->software ? 1 : 4;

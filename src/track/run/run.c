@@ -82,11 +82,12 @@ static void complete_result(gls_run *run)
     gls_track_result *r = &run->stats.result;
     const gls_tracker *t = run->tracker;
     gls_track_stats_complete(&run->stats, t->params.step_size);
-    r->float_textures = t->params.float_textures;
+    r->precision = t->params.precision;
     for (size_t i = 0; i < t->n; i++) {
         const gls_engine *e = t->engine[i];
         if (!e) continue;
         r->n_devices++;
+        if (r->lanes == 0) r->mapping = e->plan.mapping->mapping;
         r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
         r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
         r->seconds_upload += e->seconds_upload;
