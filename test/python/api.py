@@ -57,7 +57,7 @@ class Layout(unittest.TestCase):
         shown = set(re.findall(r"--([a-z][-a-z0-9]+)", text))
         there = {name.replace("_", "-") for name in params.names()}
         self.assertFalse(there - shown)
-        own = {"dry-run", "quiet", "verbose", "help", "json", "progress", "progress-file"}
+        own = {"dry-run", "check", "quiet", "verbose", "help", "json", "progress", "progress-file"}
         table = {m for m in re.findall(r"^\s+(?:-\w, )?--([a-z][-a-z0-9]+)", text, re.M)}
         self.assertFalse(table - there - own)
 
@@ -247,8 +247,8 @@ class Callbacks(unittest.TestCase):
             self.assertIsNone(child.poll())
         begun = time.monotonic()
         child.send_signal(signal.SIGINT)
-        child.stdout.close()
-        self.assertEqual(child.wait(60), 42)
+        child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 42)
         self.assertLess(time.monotonic() - begun, 20)  # a batch of a CPU renderer on a busy machine
         self.assertFalse(os.path.exists(path("long.trx")))
 

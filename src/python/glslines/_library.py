@@ -123,6 +123,7 @@ _SIGNATURES = {
     "gls_free": "vp",
     "gls_log_set": "vppi",
     "gls_type_name": "si",
+    "gls_mapping_name": "si",
     "gls_end_name": "si",
     "gls_verdict_name": "si",
     "gls_grid_init": "tppp",
@@ -159,8 +160,8 @@ _SIGNATURES = {
     "gls_regions_add": "tpisp",
     "gls_regions_add_image": "tpipsp",
     "gls_regions_complete": "tp",
-    "gls_device_list": "tsPppp",
-    "gls_device_open_several": "tssnP",
+    "gls_device_list": "tiPppp",
+    "gls_device_open_several": "tsinP",
     "gls_device_close": "vp",
     "gls_device_get_info": "pp",
     "gls_tracker_create_group": "tPnppP",
@@ -181,6 +182,7 @@ _SIGNATURES = {
     "gls_track_files": "tppp",
 }
 _DEFAULTS = {
+    "gls_gradients_options_default": "gls_gradients_options",
     "gls_qball_options_default": "gls_qball_options",
     "gls_csd_options_default": "gls_csd_options",
     "gls_response_options_default": "gls_response_options",
@@ -224,6 +226,13 @@ def made(function, *arguments):
     out = c_void_p()
     function(*arguments, ctypes.byref(out))
     return out.value
+
+
+def one_of(words, word, name):
+    """The value of the constant that a word stands for."""
+    if word not in words:
+        raise ValueError("%s: '%s' is none of %s" % (name, word, ", ".join(words)))
+    return constants[words[word]]
 
 
 def reference(struct):

@@ -3,8 +3,9 @@
 import ctypes
 
 from . import _library
-from ._library import call, encode, structs
+from ._library import call, encode, one_of, structs
 
+_GRAPHICS = {"auto": "GLS_GRAPHICS_AUTO", "gl": "GLS_GRAPHICS_GL", "gles": "GLS_GRAPHICS_GLES"}
 _PLATFORMS = ("gbm", "egl_device", "surfaceless")
 
 
@@ -20,7 +21,7 @@ def _describe(info):
 def devices(api="auto"):
     """Every device, best first, as dicts."""
     pointer, n = ctypes.c_void_p(), ctypes.c_size_t()
-    call.gls_device_list(api.encode(), ctypes.byref(pointer), ctypes.byref(n), None, None)
+    call.gls_device_list(one_of(_GRAPHICS, api, "api"), ctypes.byref(pointer), ctypes.byref(n), None, None)
     try:
         rows = (structs["gls_device_info"] * n.value).from_address(pointer.value) if n.value else []
         return [_describe(row) for row in rows]
@@ -39,7 +40,7 @@ class Device:
             raise ValueError("count: %d devices, at least 1" % count)
         self._array = (ctypes.c_void_p * count)()
         self.count = count
-        call.gls_device_open_several(encode(str(name)), api.encode(), count,
+        call.gls_device_open_several(encode(str(name)), one_of(_GRAPHICS, api, "api"), count,
                                      ctypes.cast(self._array, ctypes.POINTER(ctypes.c_void_p)))
         self._handles = [_library.Handle(pointer, call.gls_device_close) for pointer in self._array]
 

@@ -6,22 +6,16 @@ import numpy as np
 
 from . import _library
 from ._arrays import Image, affine_of, require_shape, taken
-from ._library import call, constants, encode, made, structs
+from ._library import call, encode, made, one_of, structs
 
 FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
 MODELS = {"opdt": "GLS_QBALL_OPDT", "csa": "GLS_QBALL_CSA"}
 
 
-def _one_of(words, word, name):
-    if word not in words:
-        raise ValueError("%s: '%s' is none of %s" % (name, word, ", ".join(words)))
-    return constants[words[word]]
-
-
 def _gradients_options(frame, b0_threshold):
-    options = structs["gls_gradients_options"]()
+    options = call.gls_gradients_options_default()
     options.b0_threshold = float(b0_threshold)
-    options.frame = _one_of(FRAMES, frame, "frame")
+    options.frame = one_of(FRAMES, frame, "frame")
     return options
 
 
@@ -133,7 +127,7 @@ class QBall(_library.Handle):
 
     def __init__(self, gradients, model="opdt", sh_order=4, smooth=0.006, min_signal=1.0, require_single_shell=False):
         options = call.gls_qball_options_default()
-        options.model = _one_of(MODELS, model, "model")
+        options.model = one_of(MODELS, model, "model")
         options.sh_order = int(sh_order)
         options.smooth = float(smooth)
         options.min_signal = float(min_signal)
@@ -251,7 +245,7 @@ class ODF(_library.Handle):
         call.gls_sh_basis_parse(basis.encode(), ctypes.byref(number))
         sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
         options, keep = _odf_options(image, stop_map, stop_threshold)
-        pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, _one_of(FRAMES, frame, "frame"),
+        pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
                        sphere.pointer, ctypes.byref(options))
         return cls(pointer, image, sphere, keep)
 
@@ -264,7 +258,7 @@ class ODF(_library.Handle):
             raise ValueError("odf has %d values a voxel, sphere %d directions" % (image.shape[3], len(vertices)))
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_amplitudes, image.pointer, b"odf", vertices.ctypes.data,
-                       len(vertices), b"sphere", _one_of(FRAMES, frame, "frame"), ctypes.byref(options))
+                       len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options))
         return cls(pointer, image, keep)
 
     def sample(self):

@@ -180,6 +180,10 @@ def stats_of(result):
             value = {call.gls_end_name(i).decode(): n for i, n in enumerate(value)}
         elif name == "verdicts":
             value = {call.gls_verdict_name(i).decode(): n for i, n in enumerate(value)}
+        elif name == "mapping":
+            value = call.gls_mapping_name(value).decode()
+        elif name == "precision":
+            value = ("half", "float")[value]
         elif name == "met" or name.startswith("_"):
             continue
         stats[name] = value
@@ -302,7 +306,7 @@ class Writer:
         format_ = ctypes.c_int()
         call.gls_tractogram_format_parse(encode(path), ctypes.byref(format_))
         options = call.gls_tractogram_options_default()
-        options.half_precision = bool(half)
+        options.precision = constants["GLS_PRECISION_HALF" if half else "GLS_PRECISION_FLOAT"]
         options.overwrite = bool(overwrite)
         writer = made(call.gls_tractogram_writer_create, encode(path), format_, ctypes.byref(grid),
                       ctypes.byref(options))
