@@ -218,7 +218,8 @@ class Programs(unittest.TestCase):
             suffix = "trk" if dg == "prob" else "trx"
             prefix = path("script_" + dg)
             subprocess.run([sys.executable, "-m", "glslines.cuslines", "--device", "llvmpipe", SCRIPT, *phantom.names,
-                            "--dg", dg, "--nseeds", "200", "--cache-dir", WORK, "--write-method", suffix, "--output-prefix", prefix],
+                            "--dg", dg, "--nseeds", "200", "--cache-dir", WORK, "--write-method", suffix,
+                            "--output-prefix", prefix],
                            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.assertGreater(len(glslines.load(prefix + "." + suffix)), 100)
 

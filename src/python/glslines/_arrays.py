@@ -30,7 +30,8 @@ def values(image, name, ndim):
     if array.ndim == ndim + 1 and array.shape[-1] == 1:
         array = array[..., 0]
     if array.ndim != ndim:
-        raise ValueError("%s: an array of %d dimensions is needed, this one has the shape %s" % (name, ndim, array.shape))
+        raise ValueError("%s: an array of %d dimensions is needed, this one has the shape %s"
+                         % (name, ndim, array.shape))
     if 0 in array.shape:
         raise ValueError("%s: the array is empty, shape %s" % (name, array.shape))
     converted = np.asfortranarray(array, dtype=np.float32)

@@ -7,6 +7,7 @@ import ctypes.util
 import json
 import logging
 import os
+import threading
 import weakref
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 
@@ -242,6 +243,59 @@ def reference(struct):
 def encode(name):
     """A file name for the library."""
     return None if name is None else os.fsencode(name)
+
+
+class Watch:
+    """A progress function of a long call, as the callback that the library takes.
+
+    What the function raises, and Ctrl-C, ends the call and comes out of it. A call from the main thread works on a
+    thread of its own, since Python raises KeyboardInterrupt wherever the main thread is, in any callback too, from
+    which nothing can pass through C."""
+
+    def __init__(self, prototype, function, convert=lambda *counts: counts):
+        self.exception = None
+        self.interrupted = False
+
+        def step(user, *counts):
+            if self.interrupted:
+                return False
+            try:
+                return function is None or function(*convert(*counts)) is not False
+            except BaseException as exception:
+                self.exception = exception
+                return False
+
+        self._step = prototype(step)
+        self.pointer = ctypes.cast(self._step, c_void_p)
+
+    def run(self, function, *arguments):
+        """Calls a function of the library that this watches."""
+        failure = []
+
+        def work():
+            try:
+                function(*arguments)
+            except BaseException as exception:
+                failure.append(exception)
+
+        if threading.current_thread() is not threading.main_thread():
+            work()
+        else:
+            self._wait(threading.Thread(target=work, name="glslines"))
+        if self.exception is not None:
+            raise self.exception
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if failure:
+            raise failure[0]
+
+    def _wait(self, thread):
+        thread.start()
+        while thread.is_alive():
+            try:
+                thread.join()
+            except KeyboardInterrupt:
+                self.interrupted = True
 
 
 # Messages of the library go to the logger "glslines".

@@ -5,33 +5,17 @@ import ctypes
 import numpy as np
 
 from . import _library
-from ._errors import CancelledError
 from ._library import call, encode, made, structs
 from .params import Options
 from .tracking import Batch, Collector, Result, stats_of
 
-_BEGIN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int)
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 PHASES = ("fit", "track", "merge", "write")
 
 
-class _Monitor:
-    """gls_monitor around a Python function; Ctrl-C comes through."""
-
-    def __init__(self, function):
-        self.exception = None
-
-        def step(user, progress):
-            try:
-                p = structs["gls_progress"].from_address(progress)
-                return function is None or function(PHASES[p.phase], p.done, p.total, p.streamlines, p.points) is not False
-            except BaseException as exception:
-                self.exception = exception
-                return False
-
-        self._step = _STEP(step)
-        self.struct = structs["gls_monitor"]()
-        self.struct.step = ctypes.cast(self._step, ctypes.c_void_p).value
+def _counts(progress):
+    p = structs["gls_progress"].from_address(progress)
+    return PHASES[p.phase], p.done, p.total, p.streamlines, p.points
 
 
 def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progress=None, **options):
@@ -52,13 +36,10 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
         options["dg"] = "prob"
     for name, value in options.items():
         given.set(name, value)
-    monitor, result = _Monitor(progress), structs["gls_job_result"]()
-    try:
-        call.gls_track_files(ctypes.byref(given.struct), ctypes.byref(monitor.struct), ctypes.byref(result))
-    except CancelledError:
-        if monitor.exception is not None:
-            raise monitor.exception
-        raise
+    watch = _library.Watch(_STEP, progress, _counts)
+    monitor, result = structs["gls_monitor"](), structs["gls_job_result"]()
+    monitor.step = watch.pointer.value
+    watch.run(call.gls_track_files, ctypes.byref(given.struct), ctypes.byref(monitor), ctypes.byref(result))
     stats = stats_of(result.track)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
     return stats

@@ -144,6 +144,9 @@ class QBall(_library.Handle):
                           _pointer(inside)))
 
 
+_CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+
+
 def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=None, progress=None):
     """Constrained spherical deconvolution of one shell: SH coefficients (x, y, z, k), basis descoteaux07_legacy along
     the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), None: estimated.
@@ -166,34 +169,10 @@ def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=No
         found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
     options = call.gls_csd_options_default()
     options.sh_order = int(sh_order)
-    watch = _Watch(progress)
-    try:
-        return taken(made(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside),
-                          ctypes.byref(found), ctypes.byref(options), watch.pointer, None))
-    except _library._errors.CancelledError:
-        watch.reraise()
-        raise
-
-
-class _Watch:
-    """A progress function for the library that also lets Ctrl-C through."""
-
-    def __init__(self, progress):
-        self.exception = None
-
-        def step(user, done, total):
-            try:
-                return progress is None or progress(done, total) is not False
-            except BaseException as exception:  # handed on by reraise(): nothing may pass through C
-                self.exception = exception
-                return False
-
-        self._function = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)(step)
-        self.pointer = ctypes.cast(self._function, ctypes.c_void_p)
-
-    def reraise(self):
-        if self.exception is not None:
-            raise self.exception
+    watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
+    watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside), ctypes.byref(found),
+              ctypes.byref(options), watch.pointer, None, ctypes.byref(out))
+    return taken(out.value)
 
 
 class Sphere(_library.Handle):

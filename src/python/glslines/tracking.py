@@ -150,27 +150,6 @@ _PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ct
                              ctypes.c_uint64)
 
 
-class Progress:
-    """A progress function of a run; runs without one have it too, so that Ctrl-C comes through."""
-
-    def __init__(self, function):
-        self.exception = None
-
-        def step(user, done, total, streamlines, points):
-            try:
-                return function is None or function(done, total, streamlines, points) is not False
-            except BaseException as exception:
-                self.exception = exception
-                return False
-
-        self._function = _PROGRESS(step)
-        self.pointer = ctypes.cast(self._function, ctypes.c_void_p)
-
-    def reraise(self):
-        if self.exception is not None:
-            raise self.exception
-
-
 def stats_of(result):
     """A gls_track_result as a dict, with the counts of ends and verdicts by name."""
     stats = {}
@@ -412,7 +391,8 @@ class Tracker:
 
     def run(self, seeds, sink=None, progress=None, space="world"):
         """Tracks all seeds (Seeds, or an array (n, 3) in voxels). progress(seeds_done, seeds_total, streamlines,
-        points) may return False to stop; sink(batch) gets each Batch in place of the result's arrays."""
+        points) may return False to stop, and runs on another thread; sink(batch) gets each
+        Batch in place of the result's arrays."""
         if space not in ("world", "voxel"):
             raise ValueError("space: '%s' is none of world, voxel" % space)
         collector = Collector() if sink is None else None
@@ -430,16 +410,14 @@ class Tracker:
         handle = seeds._on(self.grid)
         if handle is None:
             return stats_of(result)
-        watch = Progress(progress)
+        watch = _library.Watch(_PROGRESS, progress)
         try:
-            call.gls_tracker_run(self._handle.pointer, handle.pointer, ctypes.byref(sink), watch.pointer, None,
-                                 ctypes.byref(result))
+            watch.run(call.gls_tracker_run, self._handle.pointer, handle.pointer, ctypes.byref(sink), watch.pointer,
+                      None, ctypes.byref(result))
         except CancelledError:
-            for cause in (watch,) + may_raise:
+            for cause in may_raise:
                 cause.reraise()
             raise
-        if watch.exception is not None:  # raised at the last step, after which nothing is cancelled
-            raise watch.exception
         return stats_of(result)
 
     def close(self):
