@@ -25,6 +25,15 @@ if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: t
 # --- generated tables ---
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
+# options of other programs, program by program, from the rows of src/cmd/bridge.c
+python3 - > "$work/other programs" << 'END' || note "src/cmd/bridge.c: no rows"
+import re
+rows = re.findall(r'\{"([^"]*)", "([^"]*)",\s*"([^"]*)"\}', open("src/cmd/bridge.c").read().split("values[]")[0])
+assert len(rows) > 20
+print("| program | option | here |\n|---|---|---|")
+for program, option, here in rows:
+    print(f"| {program} | `{option}` | {here} |")
+END
 # the lines "  2    usage: ..." under "Exit codes:"
 COLUMNS=120 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
     /^Exit codes:/ { inside = 1; next }
@@ -51,7 +60,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes"; do
+for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done

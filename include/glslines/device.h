@@ -91,13 +91,13 @@ typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 
-/* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path,
- * "llvmpipe", or a part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(),
- * whose places depend on it. */
+/* Opens a device. name: "auto" or NULL (hardware before software), "gpu" (hardware only), "cpu" or "llvmpipe" (the
+ * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
+ * says what was looked for. api: as for gls_device_list(), whose places depend on it. */
 GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
 /* Opens n devices: the one of that name, and further ones. For a software renderer these are more contexts of it; for
  * hardware they are the next devices in gls_device_list() with the same renderer, or with any renderer if name is
- * "auto". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
+ * "auto" or "gpu". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
 GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context on the hardware of device, which may be lost, with the same interface and the same limits. The
  * two may be closed in any order. */

@@ -149,7 +149,7 @@ static const cmd_option table[] = {
      .metavar = "DEVICE",
      FIELD(device),
      .help =
-         "auto, an index from 'glslines devices', a render node's path, llvmpipe, or a part of the renderer's name."},
+         "auto, gpu, cpu, an index from 'glslines devices', a render node's path, or a part of the renderer's name."},
     {.group = "Device",
      .name = "api",
      .type = CMD_CHOICE,

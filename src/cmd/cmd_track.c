@@ -72,7 +72,7 @@ static const char *const examples[] = {
     "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 10000000 --shard 3/8 -o big.trx",
     "What would be done, on the software renderer:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device llvmpipe --dry-run",
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device cpu --dry-run",
     NULL,
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/bridge.h"
 #include "util/format.h"
 #include "util/parse.h"
 #include "workflow/params.h"
@@ -120,6 +121,8 @@ static bool set_choice(parser *p, const cmd_option *option, const char *text, in
         }
     }
     list[used] = '\0';
+    const char *here = cmd_bridge_value(option->name, text);
+    if (here) return fail(p, "--%s: unknown value '%s'; here it is %s", option->name, text, here);
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
 
@@ -271,20 +274,34 @@ static bool read_option(parser *p, size_t index, const char *attached)
     return set_value(p, option, text);
 }
 
+/* An option that is another program's, or nearly one of ours. */
+static bool unknown(parser *p, const char *dashes, const char *name)
+{
+    const char *words[CMD_MAX_OPTIONS + 8];
+    char ours[64];
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof ours; n++) ours[n] = name[n] == '_' ? '-' : name[n];
+    ours[n] = '\0';
+    for (size_t i = 0; i < p->n_all; i++) {
+        words[i] = option_at(p, i)->name;
+        if (strcmp(words[i], ours) == 0) return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
+    }
+    const char *here = cmd_bridge_option(p->command->name, name);
+    if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
+    const char *near = cmd_nearest(ours, words, p->n_all);
+    if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
+    return fail(p, "unknown option %s%s; 'glslines %s --help' lists all", dashes, name, p->command->name);
+}
+
 static bool read_long(parser *p, const char *argument)
 {
     char name[64];
     const char *text = argument + 2, *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), text);
-    const char *words[CMD_MAX_OPTIONS + 8];
-    for (size_t i = 0; i < p->n_all; i++) {
-        words[i] = option_at(p, i)->name;
-        if (strcmp(words[i], name) == 0) return read_option(p, i, equals ? equals + 1 : NULL);
-    }
-    const char *near = cmd_nearest(name, words, p->n_all);
-    if (near) return fail(p, "unknown option --%s; did you mean --%s?", name, near);
-    return fail(p, "unknown option --%s; 'glslines %s --help' lists all", name, p->command->name);
+    for (size_t i = 0; i < p->n_all; i++)
+        if (strcmp(option_at(p, i)->name, name) == 0) return read_option(p, i, equals ? equals + 1 : NULL);
+    return unknown(p, "--", name);
 }
 
 /* "-v", "-vq", "-ofile": letters without values may share a dash. */
@@ -293,6 +310,7 @@ static bool read_letters(parser *p, const char *argument)
     for (const char *c = argument + 1; *c; c++) {
         size_t i = 0;
         while (i < p->n_all && option_at(p, i)->letter != *c) i++;
+        if (i == p->n_all && c == argument + 1 && c[1]) return unknown(p, "-", c);
         if (i == p->n_all)
             return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument,
                         p->command->name);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "cmd/bridge.h"
 #include "cmd/message.h"
 #include "workflow/devices.h"
 #include "workflow/params.h"
@@ -139,6 +140,14 @@ static int check_seeds(const cmd_command *command, const track_options *o, const
     return CMD_EXIT_OK;
 }
 
+/* Names of devices that are another program's. */
+static int check_device(const track_options *o)
+{
+    const char *here = cmd_bridge_value("device", o->device);
+    return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
+                : CMD_EXIT_OK;
+}
+
 /* The defaults of the getter, where nothing was given. */
 static void set_getter_defaults(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
@@ -177,6 +186,7 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
 {
     int code = check_inputs(command, o, arguments);
     if (!code) code = check_seeds(command, o, arguments);
+    if (!code) code = check_device(o);
     if (!code) code = check_getter(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;

@@ -214,6 +214,7 @@ static bool device_matches(const gls_device_info *info, const char *name)
     long index = strtol(name, &end, 10);
     if (end != name && *end == '\0') return index == info->index;
     if (name[0] == '/') return strcmp(name, info->node) == 0;
+    if (strcmp(name, "gpu") == 0) return !info->software;
     return *name && strcasestr(info->renderer, name) != NULL;
 }
 
@@ -262,7 +263,7 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
         strcpy(node.node, name);
         return create_by(api, &node, 0, device);
     }
-    if (name && strcmp(name, "llvmpipe") == 0) return open_software(api, device);
+    if (name && (strcmp(name, "cpu") == 0 || strcmp(name, "llvmpipe") == 0)) return open_software(api, device);
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
@@ -273,6 +274,11 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
         status = create_by(api, &where[pick], (int)pick, device);
     else if (any)
         status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
+    else if (strcmp(name, "gpu") == 0)
+        status = gls_fail(GLS_ERR_DEVICE,
+                          "no GPU offers compute shaders of %s%s; 'glslines devices --doctor' says what "
+                          "is missing",
+                          offer, n > 0 ? ", only a renderer on the CPU does" : "");
     else
         status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);
@@ -314,7 +320,7 @@ gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n,
     gls_status status = gls_device_open(name, api, &devices[0]);
     if (status != GLS_OK) return status;
     n_open = 1;
-    status = open_more(api, !name || strcmp(name, "auto") == 0, n, devices, &n_open);
+    status = open_more(api, !name || strcmp(name, "auto") == 0 || strcmp(name, "gpu") == 0, n, devices, &n_open);
     if (status == GLS_OK) return GLS_OK;
     while (n_open > 0) {
         gls_device_close(devices[--n_open]);

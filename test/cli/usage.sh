@@ -3,6 +3,20 @@ fails 2 --nseed track --nseed 5
 grep -q 'did you mean --nseeds' "$work/stderr" || note "no suggestion for --nseed"
 fails 2 --no-such-thing track --no-such-thing
 fails 2 -x track -x
+# options and words of other programs
+bridged() { # WHAT STANDS HERE, COMMAND LINE
+    here=$1
+    shift
+    fails 2 "here it is" "$@"
+    grep -qF -e "$here" "$work/stderr" || note "$*: no word of $here"
+}
+bridged --max-angle track -angle 45
+bridged --max-angle track --max_angle 45
+bridged --cutoff track -cutoff 0.1
+bridged --roi track -seed_image x.nii.gz
+bridged --sh-order fit -lmax 8
+bridged "--dg ifod2" track --dg iFOD2
+bridged "--device gpu" track --device metal
 fails 2 trak trak
 fails 2 --max-angle track --max-angle 95
 fails 2 --max-angle track --max-angle=0

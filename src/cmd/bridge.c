@@ -1,0 +1,93 @@
+#include "cmd/bridge.h"
+
+#include <string.h>
+
+/* Names without dashes, for `glslines track` and `fit`. The table in src/doc/coming-from.md is made of these rows. */
+static const struct {
+    const char *program, *option, *here;
+} rows[] = {
+    {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
+    {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
+    {"tckgen", "seeds", "--nseeds N"},
+    {"tckgen", "nthreads", "OMP_NUM_THREADS and LP_NUM_THREADS, or taskset: a GPU does the work"},
+    {"tckgen", "angle", "--max-angle DEGREES"},
+    {"tckgen", "step", "--step-size MM (0.5mm)"},
+    {"tckgen", "minlength", "--min-length MM"},
+    {"tckgen", "maxlength", "--max-length MM"},
+    {"tckgen", "algorithm", "--dg: iFOD1 is ifod1, iFOD2 is ifod2, SD_STREAM is sdstream; see 'glslines help getters'"},
+    {"tckgen", "fslgrad", "the arguments BVAL and BVEC"},
+    {"tckgen", "grad", "the arguments BVAL and BVEC"},
+    {"tckgen", "rk4", "nothing: steps are made as the direction getter says"},
+    {"tckgen", "config", "nothing: every setting is an option"},
+    {"tckgen", "info", "-v"},
+    {"tckgen", "debug", "-vv"},
+    {"dwi2fod", "lmax", "--sh-order L"},
+    {"dwi2fod", "shells", "--shells B"},
+    {"dwi2fod", "directions", "--csd-directions FILE"},
+    {"dipy_track", "stopping_thr", "--fa-threshold X"},
+    {"dipy_track", "stopping_path", "--fa IMAGE"},
+    {"dipy_track", "seeding_path", "--roi IMAGE"},
+    {"dipy_track", "seed_density", "--seeds-per-voxel: N^3 for its N along each axis"},
+    {"dipy_track", "tracking_method", "--dg: deterministic is det, probabilistic is prob, ptt is ptt"},
+    {"dipy_track", "random_seed", "--rng-seed N"},
+    {"dipy_track", "seed_buffer_fraction", "--chunk-size N"},
+    {"dipy_track", "out_tractogram", "-o FILE"},
+    {"dipy_track", "save_seeds", "nothing: TRX files always hold the seeds"},
+    {"dipy_track", "nbr_threads", "OMP_NUM_THREADS: a GPU does the work"},
+    {"scil_tracking_local", "npv", "--seeds-per-voxel N"},
+    {"scil_tracking_local", "nt", "--nseeds N"},
+    {"scil_tracking_local", "theta", "--max-angle DEGREES"},
+    {"scil_tracking_local", "sfthres", "--pmf-threshold X"},
+    {"scil_tracking_local", "sf_threshold", "--pmf-threshold X"},
+    {"scil_tracking_local", "algo", "--dg: det, prob and ptt as here; eudx has no counterpart"},
+    {"scil_tracking_local", "use_gpu", "--device gpu"},
+    {"scil_tracking_local", "batch_size", "--chunk-size N"},
+    {"scil_tracking_local", "sub_sphere", "--sphere NAME"},
+    {"scil_tracking_local", "sh_interp_nn", "nothing: ODFs are always interpolated"},
+    {"scil_tracking_local", "forward_only", "--seed-unidirectional"},
+    {"scil_tracking_local", "seed", "--rng-seed N"},
+    {"scil_tracking_local", "overwrite", "--force"},
+    {"run_gpu_streamlines.py", "use-fast-write", "nothing: files are written while tracking goes on"},
+    {"run_gpu_streamlines.py", "sampling-density", "--seeds-per-voxel: N^3 for its N along each axis"},
+    {"run_gpu_streamlines.py", "nthreads", "OMP_NUM_THREADS: a GPU does the work"},
+    {"trekker", "stepSize", "--ptt-substep (see 'glslines help parallel-transport')"},
+    {"trekker", "writeInterval", "--step-size (see 'glslines help parallel-transport')"},
+    {"trekker", "minRadiusOfCurvature", "--min-radius-of-curvature MM"},
+    {"trekker", "probeLength", "--probe-length MM"},
+    {"trekker", "probeQuality", "--probe-quality, one less"},
+    {"trekker", "minFODamp", "--pmf-threshold (see 'glslines help parallel-transport')"},
+    {"trekker", "seed_count", "--nseeds N"},
+    {"trekker", "numberOfThreads", "OMP_NUM_THREADS: a GPU does the work"},
+};
+
+static const struct {
+    const char *option, *value, *here;
+} values[] = {
+    {"device", "metal", "--device gpu: OpenGL drives every GPU; macOS has no OpenGL compute shaders"},
+    {"device", "cuda", "--device gpu: OpenGL drives NVIDIA's GPUs, too"},
+    {"device", "webgpu", "--device gpu"},
+    {"device", "numba", "--device cpu"},
+    {"model", "default", "--model opdt, which is the default"},
+    {"model", "dti", "nothing: FA comes from a tensor, directions from opdt, csa or csd"},
+    {"dg", "deterministic", "--dg det"},
+    {"dg", "probabilistic", "--dg prob"},
+    {"dg", "iFOD1", "--dg ifod1"},
+    {"dg", "iFOD2", "--dg ifod2"},
+    {"dg", "SD_STREAM", "--dg sdstream"},
+    {"dg", "eudx", "--dg det, the nearest to it"},
+};
+
+const char *cmd_bridge_option(const char *command, const char *name)
+{
+    if (strcmp(command, "track") != 0 && strcmp(command, "fit") != 0) return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].option, name) == 0) return rows[i].here;
+    return NULL;
+}
+
+const char *cmd_bridge_value(const char *option, const char *value)
+{
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].here;
+    return NULL;
+}
