@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers report gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -218,6 +218,20 @@ stage_peers() {
     check "bootstrap tracking against DIPY" outcome $boot "$build/peer_boot.log"
     check "benchmark beside DIPY and MRtrix3" "$python" test/bench/peers.py build/glslines build/test/peer_data build/peers.json --seconds 0.5 --shape 18x20x18 --nseeds 100 --repeat 1 \
         --no-ceilings --force
+}
+
+# axe-core from npm, beside the tests that need it.
+find_axe() {
+    command -v npm > /dev/null 2>&1 || need_packages nodejs npm || return 1
+    mkdir -p "$build/axe" && cp test/report/package.json "$build/axe/" && (cd "$build/axe" && quietly npm install --no-audit --no-fund --silent)
+}
+
+stage_report() {
+    header "report: HTML in a browser"
+    # shellcheck disable=SC2086
+    check "a browser" need_packages $REPORT_PACKAGES || return
+    check "axe-core" find_axe || return
+    check "reports in Chromium" sh test/report/chromium.sh build/glslines build/report "$build/axe/node_modules/axe-core/axe.min.js"
 }
 
 stage_gbm() {

@@ -219,7 +219,9 @@ static gls_status draw_pictures(gls_report *r)
 {
     const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
+        gls_log_mute_info(true); /* the pictures are drawn one by one, on the same device */
         gls_status status = gls_report_draw(r);
+        gls_log_mute_info(false);
         if (status == GLS_ERR_CANCELLED || status == GLS_OK) return status;
         why = gls_last_error();
         gls_log(GLS_LOG_WARNING, "the report has no pictures: %s", why);

@@ -186,18 +186,55 @@ static void put_command_line(gls_text *out, const cJSON *words)
     }
 }
 
+/* What each parameter is if nobody gives it; some exist only for some models and getters. */
+static cJSON *make_defaults(void)
+{
+    static const gls_direction_getter getters[] = {GLS_DG_BOOT, GLS_DG_PROB, GLS_DG_DET, GLS_DG_PTT};
+    static const gls_model_kind models[] = {GLS_MODEL_OPDT, GLS_MODEL_CSD};
+    cJSON *all = NULL, *item;
+    for (int i = 0; i < 8; i++) {
+        gls_job_options options = gls_job_options_default();
+        options.track.dg = getters[i / 2];
+        options.model.model = models[i % 2];
+        cJSON *raw = cJSON_CreateObject();
+        gls_params_add(raw, &options, &options.track);
+        /* numbers were added as text: they are read as those of the sidecar were */
+        char *text = cJSON_PrintUnformatted(raw);
+        cJSON *one = text ? cJSON_Parse(text) : NULL;
+        cJSON_free(text);
+        cJSON_Delete(raw);
+        if (!all) {
+            all = one;
+            continue;
+        }
+        while ((item = one ? one->child : NULL)) {
+            cJSON_DetachItemViaPointer(one, item);
+            if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, item->string)))
+                cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, item);
+            else
+                cJSON_Delete(item);
+        }
+        cJSON_Delete(one);
+    }
+    /* follows from others */
+    cJSON_DeleteItemFromObjectCaseSensitive(all, "step_size_mm");
+    return all;
+}
+
 static void put_parameters(gls_text *out, const cJSON *parameters, const cJSON *defaults, bool changed)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, parameters)
     {
         const cJSON *normal = cJSON_GetObjectItemCaseSensitive(defaults, item->string);
-        if (cJSON_IsNull(item) || cJSON_Compare(item, normal, true) == changed) continue;
+        bool is_auto = cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0;
+        bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true);
+        if (cJSON_IsNull(item) || differs != changed) continue;
         gls_text_printf(out, "<tr%s><th scope=\"row\">", changed ? " class=\"changed\"" : "");
         gls_html_puts(out, item->string);
         gls_text_puts(out, "</th><td>");
         put_value(out, item);
-        gls_text_printf(out, "</td><td>%s</td></tr>\n", changed ? "given" : "default");
+        gls_text_printf(out, "</td><td>%s</td></tr>\n", changed ? "given" : normal ? "default" : "derived");
     }
 }
 
@@ -208,12 +245,10 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
         gls_text_puts(out, "<p>The sidecar, which holds them, is not there.</p>\n");
         return;
     }
-    gls_job_options options = gls_job_options_default();
-    cJSON *defaults = cJSON_CreateObject();
-    gls_params_add(defaults, &options, &options.track);
+    cJSON *defaults = make_defaults();
     if (cJSON_GetArraySize(words) > 0) {
-        gls_text_puts(
-            out, "<p>The command line: <button type=\"button\" id=\"copy\">Copy</button></p>\n<pre id=\"command\">");
+        gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\">Copy</button></p>\n<pre "
+                           "id=\"command\">");
         put_command_line(out, words);
         gls_text_puts(out, "</pre>\n");
     }
@@ -295,8 +330,12 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     }
     gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
     gls_html_puts(out, version);
-    gls_text_printf(out, " by %s", in_words(dg));
-    if (model) gls_text_printf(out, ", in orientation distributions from %s", in_words(model));
+    gls_text_puts(out, " by ");
+    gls_html_puts(out, in_words(dg));
+    if (model) {
+        gls_text_puts(out, ", in orientation distributions from ");
+        gls_html_puts(out, in_words(model));
+    }
     gls_text_printf(out,
                     ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps, and a stop threshold of "
                     "%g. Of %.0f initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
