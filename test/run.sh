@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers python gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers python report gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -249,6 +249,20 @@ stage_python() {
         "$build/glslines" "$build/python/dropin" "$script"
     unset TQDM_DISABLE
     check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
+}
+
+# axe-core from npm, beside the tests that need it.
+find_axe() {
+    command -v npm > /dev/null 2>&1 || need_packages nodejs npm || return 1
+    mkdir -p "$build/axe" && cp test/report/package.json "$build/axe/" && (cd "$build/axe" && quietly npm install --no-audit --no-fund --silent)
+}
+
+stage_report() {
+    header "report: HTML in a browser"
+    # shellcheck disable=SC2086
+    check "a browser" need_packages $REPORT_PACKAGES || return
+    check "axe-core" find_axe || return
+    check "reports in Chromium" sh test/report/chromium.sh build/glslines build/report "$build/axe/node_modules/axe-core/axe.min.js"
 }
 
 stage_gbm() {

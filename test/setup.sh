@@ -8,6 +8,7 @@ OPTIONAL_PACKAGES="libunity-dev libisal-dev"
 CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
 TEST_PACKAGES="clang-format libcmocka-dev g++ clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev glslang-tools binutils mandoc zsh fish locales"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
+REPORT_PACKAGES="chromium python3 tidy"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
 MESA_PACKAGES="meson ninja-build bison flex gcc g++ pkg-config libdrm-dev libexpat1-dev zlib1g-dev python3-mako dpkg-dev"

@@ -4,6 +4,7 @@
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
+#include "cmd/track_pictures.h"
 #include "cmd/track_report.h"
 
 static int plan(gls_job *job, const track_options *options)
@@ -23,6 +24,7 @@ static int track(gls_job *job, const track_options *options)
     cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
     track_print_summary(job);
+    track_pictures_make(options, result);
     if (result->track.streamlines == 0 && options->fail_if_empty)
         return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
     return CMD_EXIT_OK;
@@ -37,6 +39,8 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     int code = track_options_check(command, options, arguments);
     if (code) return code;
     gls_job_options job_options = track_options_job(options, arguments);
+    code = track_pictures_check(options, &job_options);
+    if (code) return code;
     gls_status status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
     if (status)

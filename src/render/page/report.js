@@ -1,0 +1,188 @@
+"use strict";
+// The 3-D view of a report: streamlines from the page itself, drawn with WebGL 2. Nothing is loaded from anywhere.
+(function () {
+  const copy = document.getElementById("copy");
+  if (copy) copy.addEventListener("click", () => navigator.clipboard.writeText(
+    document.getElementById("command").textContent).then(() => { copy.textContent = "Copied"; }));
+
+  const status = document.getElementById("status"), canvas = document.getElementById("canvas");
+  const data = document.getElementById("glslines-lines").textContent.trim();
+  if (!canvas || !data) return;
+  const gl = canvas.getContext("webgl2", { antialias: true });
+  const fail = (why) => {
+    document.getElementById("stage").hidden = true;
+    document.getElementById("controls").hidden = true;
+    status.textContent = why + " The pictures above show the same streamlines.";
+  };
+  if (!gl) return fail("This browser has no WebGL 2.");
+
+  // u32 lines, u32 points, f32 scale, f32 origin[3], u16 count[lines], then 16-bit differences of x, y and z
+  function decode(bytes) {
+    const view = new DataView(bytes.buffer), n = view.getUint32(0, true), points = view.getUint32(4, true);
+    const scale = view.getFloat32(8, true), origin = [12, 16, 20].map((at) => view.getFloat32(at, true));
+    const lines = { n, points, scale, origin, first: new Uint32Array(n + 1), length: new Float32Array(n),
+      place: new Uint16Array(4 * points), tangent: new Int8Array(4 * points) };
+    for (let i = 0, at = 24; i < n; i++, at += 2) lines.first[i + 1] = lines.first[i] + view.getUint16(at, true);
+    for (let axis = 0; axis < 3; axis++) {
+      const start = 24 + 2 * n + 2 * points * axis;
+      for (let i = 0; i < n; i++)
+        for (let p = lines.first[i], v = 0; p < lines.first[i + 1]; p++)
+          lines.place[4 * p + axis] = v = (v + view.getUint16(start + 2 * p, true)) & 65535;
+    }
+    for (let i = 0; i < n; i++) measure(lines, i);
+    return lines;
+  }
+
+  function measure(lines, i) {
+    const a = lines.first[i], b = lines.first[i + 1] - 1, at = (p, axis) => lines.place[4 * p + axis];
+    for (let p = a; p <= b; p++) {
+      const from = Math.max(p - 1, a), to = Math.min(p + 1, b);
+      const d = [0, 1, 2].map((axis) => at(to, axis) - at(from, axis)), size = Math.hypot(...d) || 1;
+      for (let axis = 0; axis < 3; axis++) lines.tangent[4 * p + axis] = Math.round(127 * d[axis] / size);
+      if (p > a) lines.length[i] += lines.scale * Math.hypot(...[0, 1, 2].map((axis) => at(p, axis) - at(p - 1, axis)));
+    }
+  }
+
+  const vertexText = `#version 300 es
+    in vec3 place; in vec3 tangent; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; out vec3 colour;
+    void main() {
+      vec3 p = turn * (place - centre), t = normalize(turn * tangent + vec3(0.0, 0.0, 1e-6));
+      gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
+      colour = (0.16 + 0.84 * abs(normalize(tangent + vec3(1e-6)))) * (0.35 + 0.65 * sqrt(max(0.0, 1.0 - t.z * t.z)))
+        * clamp(0.75 + 0.5 * p.z, 0.35, 1.0);
+    }`;
+  const fragmentText = `#version 300 es
+    precision mediump float; in vec3 colour; out vec4 pixel; void main() { pixel = vec4(colour, 1.0); }`;
+
+  function build() {
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertexText], [gl.FRAGMENT_SHADER, fragmentText]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
+  }
+
+  // Rows of the rotation: right, up, towards the viewer. As in the pictures, left of the body is left from above.
+  const stands = { superior: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], inferior: [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
+    posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
+    left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
+
+  function start(lines) {
+    const program = build();
+    if (!program) return fail("The shaders of the view do not compile here.");
+    const state = { rows: stands.superior, zoom: 1, from: 0, to: Infinity, count: 0, asked: false };
+    const low = [65535, 65535, 65535], high = [0, 0, 0];
+    for (let p = 0; p < lines.points; p++)
+      for (let a = 0; a < 3; a++) {
+        low[a] = Math.min(low[a], lines.place[4 * p + a]);
+        high[a] = Math.max(high[a], lines.place[4 * p + a]);
+      }
+    const centre = low.map((v, a) => (v + high[a]) / 2), half = low.map((v, a) => (high[a] - v) / 2);
+    const reach = Math.hypot(...half) || 1;
+    gl.useProgram(program);
+    gl.enable(gl.DEPTH_TEST);
+    for (const [name, array, type, stride] of [["place", lines.place, gl.UNSIGNED_SHORT, 8], ["tangent", lines.tangent, gl.BYTE, 4]]) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+      gl.bufferData(gl.ARRAY_BUFFER, array, gl.STATIC_DRAW);
+      const at = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(at);
+      gl.vertexAttribPointer(at, 3, type, false, stride, 0);
+    }
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+
+    function choose() {
+      const index = [];
+      let shown = 0;
+      for (let i = 0; i < lines.n; i++) {
+        if (lines.length[i] < state.from || lines.length[i] > state.to) continue;
+        shown++;
+        for (let p = lines.first[i] + 1; p < lines.first[i + 1]; p++) index.push(p - 1, p);
+      }
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, new Uint32Array(index), gl.DYNAMIC_DRAW);
+      state.count = index.length;
+      document.getElementById("shown").textContent = shown + " of " + lines.n + " streamlines";
+      ask();
+    }
+
+    function label(zoom) {
+      const names = ["L", "R", "P", "A", "I", "S"];
+      names.forEach((name, i) => {
+        const axis = i >> 1, sign = i & 1 ? 1 : -1, span = document.getElementById("axis-" + name);
+        const d = state.rows.map((row) => row[axis] * sign * (half[axis] / reach * 1.06 + 0.03));
+        span.style.left = 50 + 50 * Math.max(-0.97, Math.min(0.97, d[0] * zoom[0])) + "%";
+        span.style.top = 50 - 50 * Math.max(-0.95, Math.min(0.95, d[1] * zoom[1])) + "%";
+        span.hidden = Math.abs(state.rows[2][axis]) > 0.97;
+      });
+    }
+
+    function draw() {
+      state.asked = false;
+      const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
+      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+      gl.viewport(0, 0, w, h);
+      gl.clearColor(0, 0, 0, 1);
+      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+      const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h], r = state.rows;
+      gl.uniform3fv(gl.getUniformLocation(program, "centre"), centre);
+      // columns of the matrix; the box becomes at most 1 long in any direction
+      gl.uniformMatrix3fv(gl.getUniformLocation(program, "turn"), false,
+        [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
+      gl.uniform2fv(gl.getUniformLocation(program, "zoom"), zoom);
+      gl.drawElements(gl.LINES, state.count, gl.UNSIGNED_INT, 0);
+      label(zoom);
+    }
+    function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
+
+    // Turns by angles round the vertical and the horizontal of the screen.
+    function turn(x, y) {
+      const [cx, sx, cy, sy] = [Math.cos(x), Math.sin(x), Math.cos(y), Math.sin(y)], r = state.rows;
+      const mix = (a, b, p, q) => a.map((v, i) => v * p + b[i] * q);
+      let [right, up, toward] = [mix(r[0], r[2], cx, sx), r[1], mix(r[2], r[0], cx, -sx)];
+      [up, toward] = [mix(up, toward, cy, -sy), mix(toward, up, cy, sy)];
+      state.rows = [right, up, toward].map((v) => v.map((c) => c / Math.hypot(...v)));
+      ask();
+    }
+    function zoomBy(factor) { state.zoom = Math.min(20, Math.max(0.3, state.zoom * factor)); ask(); }
+    function stand(name) { state.rows = stands[name]; state.zoom = 1; ask(); }
+
+    let last = null;
+    canvas.addEventListener("pointerdown", (e) => { last = [e.clientX, e.clientY]; canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointerup", () => { last = null; });
+    canvas.addEventListener("pointermove", (e) => {
+      if (!last) return;
+      turn((e.clientX - last[0]) * -0.008, (e.clientY - last[1]) * -0.008);
+      last = [e.clientX, e.clientY];
+    });
+    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoomBy(Math.exp(-e.deltaY * 0.001)); }, { passive: false });
+    canvas.addEventListener("keydown", (e) => {
+      const acts = { ArrowLeft: () => turn(0.1, 0), ArrowRight: () => turn(-0.1, 0), ArrowUp: () => turn(0, 0.1),
+        ArrowDown: () => turn(0, -0.1), "+": () => zoomBy(1.2), "=": () => zoomBy(1.2), "-": () => zoomBy(1 / 1.2),
+        Home: () => stand("superior") };
+      if (acts[e.key]) { e.preventDefault(); acts[e.key](); }
+    });
+    for (const name of Object.keys(stands)) document.getElementById("stand-" + name).addEventListener("click", () => stand(name));
+    let longest = 1;
+    for (const v of lines.length) longest = Math.max(longest, v);
+    for (const which of ["from", "to"]) {
+      const slider = document.getElementById("length-" + which), out = document.getElementById("mm-" + which);
+      slider.max = Math.ceil(longest);
+      slider.value = which === "to" ? slider.max : 0;
+      const show = () => { out.textContent = slider.value + " mm"; state[which] = Number(slider.value); };
+      show();
+      slider.addEventListener("input", () => { show(); choose(); });
+    }
+    new ResizeObserver(ask).observe(canvas);
+    choose();
+    draw();
+    status.textContent = "ready " + lines.n;
+  }
+
+  const packed = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+  new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+    .then((buffer) => start(decode(new Uint8Array(buffer))))
+    .catch((error) => fail("The streamlines cannot be unpacked here (" + error.message + ")."));
+})();

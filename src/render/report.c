@@ -1,0 +1,326 @@
+#include "render/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <glslines/filters.h>
+
+#include "util/file.h"
+#include "util/format.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/output.h"
+#include "workflow/sidecar.h"
+
+#define SIDECAR_MOST (UINT64_C(64) << 20)
+
+gls_report_options gls_report_options_default(void)
+{
+    return (gls_report_options){.size = sizeof(gls_report_options),
+                                .max_streamlines = 5000,
+                                .read = gls_tractogram_read_options_default(),
+                                .device = "auto"};
+}
+
+/* --- values of the sidecar -------------------------------------------------- */
+
+const cJSON *gls_report_get(const gls_report *report, const char *path)
+{
+    const cJSON *at = report->sidecar;
+    char key[64];
+    while (at && *path) {
+        size_t n = strcspn(path, "/");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        at = cJSON_GetObjectItemCaseSensitive(at, key);
+        path += n + (path[n] == '/');
+    }
+    return at;
+}
+
+double gls_report_number(const gls_report *report, const char *path)
+{
+    const cJSON *item = gls_report_get(report, path);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+const char *gls_report_text(const gls_report *report, const char *path)
+{
+    const cJSON *item = gls_report_get(report, path);
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+void gls_put_number(gls_text *out, double v)
+{
+    char text[32];
+    if (!isfinite(v))
+        gls_text_puts(out, "-");
+    else if (v == floor(v) && v >= 0 && v < 1e15)
+        gls_text_puts(out, gls_format_count((uint64_t)v, text, sizeof text));
+    else
+        gls_text_printf(out, "%.2f", v);
+}
+
+/* --- inputs ----------------------------------------------------------------- */
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && strcasecmp(path + n - m, suffix) == 0;
+}
+
+/* The path as it is, or beside the sidecar, where such a file exists; from malloc, else NULL. */
+static char *find_file(const gls_report *r, const char *path)
+{
+    char *beside = NULL;
+    const char *slash = r->sidecar_path ? strrchr(r->sidecar_path, '/') : NULL, *name = strrchr(path, '/');
+    if (slash &&
+        asprintf(&beside, "%.*s%s", (int)(slash + 1 - r->sidecar_path), r->sidecar_path, name ? name + 1 : path) < 0)
+        return NULL;
+    if (beside && access(beside, R_OK) == 0) return beside;
+    free(beside);
+    return access(path, R_OK) == 0 ? gls_text_copy(path) : NULL;
+}
+
+static gls_status read_sidecar(gls_report *r, const char *path)
+{
+    size_t n = 0;
+    gls_status status = gls_file_read(path, SIDECAR_MOST, &r->sidecar_text, &n);
+    if (status) return status;
+    r->sidecar_path = gls_text_copy(path);
+    r->sidecar = cJSON_ParseWithLength(r->sidecar_text, n);
+    if (!r->sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    const char *name = gls_report_text(r, "software/name"), *version = gls_report_text(r, "software/version");
+    if (!name || !version || strcmp(name, "glslines") != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
+    if (atoi(version) > atoi(gls_version()))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
+                        gls_version());
+    if (!gls_report_get(r, "counts") || !gls_report_get(r, "output"))
+        return gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", path);
+    return GLS_OK;
+}
+
+/* The two files from the one that was named. */
+static gls_status find_inputs(gls_report *r, const char *input)
+{
+    gls_status status = GLS_OK;
+    if (ends_in(input, ".json")) {
+        status = read_sidecar(r, input);
+        const char *output = status ? NULL : gls_report_text(r, "output/path");
+        if (output) r->tractogram = find_file(r, output);
+    } else {
+        if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
+        r->tractogram = gls_text_copy(input);
+        char *sidecar = gls_sidecar_find(input);
+        /* a file of that name that is something else is no reason to have no report */
+        if (sidecar && access(sidecar, R_OK) == 0 && read_sidecar(r, sidecar) != GLS_OK) {
+            gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
+            cJSON_Delete(r->sidecar);
+            r->sidecar = NULL;
+        }
+        free(sidecar);
+    }
+    const char *slash = strrchr(input, '/'), *fa = r->options->image;
+    r->name = gls_text_copy(slash && slash[1] ? slash + 1 : input);
+    if (!status && !r->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    char *dot = status ? NULL : strrchr(r->name, '.');
+    if (dot && dot > r->name) *dot = 0;
+    if (!fa) fa = gls_report_text(r, "inputs/fa/path");
+    if (fa) r->image = r->options->image ? gls_text_copy(fa) : find_file(r, fa);
+    return status;
+}
+
+/* --- reading the tractogram --------------------------------------------------- */
+
+static gls_status append_lengths(void *user, const gls_streamlines *s)
+{
+    gls_report *r = user;
+    if (r->n_lengths + s->n > r->length_room) {
+        size_t room = 2 * (r->n_lengths + s->n);
+        float *length = realloc(r->length, room * sizeof *length);
+        if (!length) return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
+        r->length = length;
+        r->length_room = room;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double sum = 0;
+        for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) {
+            const float *a = s->point[p - 1], *b = s->point[p];
+            sum += sqrt((b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1]) + (b[2] - a[2]) * (b[2] - a[2]));
+        }
+        r->length[r->n_lengths++] = (float)sum;
+    }
+    return GLS_OK;
+}
+
+static bool go_on(void *user, double share)
+{
+    const gls_report_options *o = user;
+    (void)share;
+    return !o->go_on || o->go_on();
+}
+
+static void choose_grid(gls_report *r, const gls_tractogram_info *info)
+{
+    const cJSON *dims = gls_report_get(r, "grid/dimensions"), *rows = gls_report_get(r, "grid/voxel_to_rasmm");
+    int32_t dim[3];
+    double affine[3][4];
+    if (info && info->has_grid) {
+        r->grid = info->grid;
+        r->has_grid = true;
+        return;
+    }
+    if (cJSON_GetArraySize(dims) != 3 || cJSON_GetArraySize(rows) < 3) return;
+    for (int a = 0; a < 3; a++) {
+        double n = cJSON_GetNumberValue(cJSON_GetArrayItem(dims, a));
+        dim[a] = n >= 1 && n < 65536 ? (int32_t)n : 0;
+        for (int c = 0; c < 4; c++)
+            affine[a][c] = cJSON_GetNumberValue(cJSON_GetArrayItem(cJSON_GetArrayItem(rows, a), c));
+    }
+    r->has_grid = gls_grid_init(&r->grid, dim, affine) == GLS_OK;
+}
+
+/* One pass over the file: numbers, lengths, density. */
+static gls_status read_tractogram(gls_report *r)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_tractogram_read_options read = r->options->read;
+    read.allow_invalid = true;
+    gls_status status = gls_tractogram_reader_open(r->tractogram, &read, &reader);
+    if (status) return status;
+    choose_grid(r, gls_tractogram_reader_info(reader));
+    gls_sink sinks[3] = {{append_lengths, NULL, NULL, r}}, tee, chain;
+    size_t n = 1;
+    if (r->has_grid && gls_grid_voxels(&r->grid) < UINT32_MAX) status = gls_density_create(&r->grid, NULL, &r->density);
+    if (!status) status = gls_summary_create(NULL, &r->summary);
+    if (r->density) sinks[n++] = gls_density_sink(r->density);
+    if (!status) sinks[n++] = gls_summary_sink(r->summary);
+    if (!status) status = gls_sink_tee(sinks, n, &tee);
+    if (!status && (status = gls_filter_valid_create(NULL, &tee, &chain)) != GLS_OK) gls_sink_abort(&tee);
+    if (!status) {
+        status = gls_tractogram_pump(reader, &chain, go_on, (void *)(uintptr_t)r->options);
+        if (status)
+            gls_sink_abort(&chain);
+        else
+            status = gls_sink_finish(&chain);
+    }
+    if (!status) r->counted = gls_summary_get(r->summary);
+    gls_tractogram_reader_close(reader);
+    return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no report was written") : status;
+}
+
+/* What fails here leaves its section empty, with the reason. */
+static gls_status draw_pictures(gls_report *r)
+{
+    const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
+    if (r->tractogram && r->counted->streamlines > 0) {
+        gls_log_mute_info(true); /* the pictures are drawn one by one, on the same device */
+        gls_status status = gls_report_draw(r);
+        gls_log_mute_info(false);
+        if (status == GLS_ERR_CANCELLED || status == GLS_OK) return status;
+        why = gls_last_error();
+        gls_log(GLS_LOG_WARNING, "the report has no pictures: %s", why);
+    }
+    r->no_pictures = gls_text_copy(why);
+    return GLS_OK;
+}
+
+/* --- the page ----------------------------------------------------------------- */
+
+static void put_value(void *user, gls_text *out, const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*put)(const gls_report *report, gls_text *out);
+    } sections[] = {
+        {"summary", gls_report_summary}, {"warnings", gls_report_warnings},     {"pictures", gls_report_pictures},
+        {"view", gls_report_view},       {"lengths", gls_report_lengths},       {"ends", gls_report_ends},
+        {"density", gls_report_density}, {"gradients", gls_report_gradients},   {"parameters", gls_report_parameters},
+        {"time", gls_report_time},       {"provenance", gls_report_provenance}, {"methods", gls_report_methods}};
+    const gls_report *r = user;
+    const char *part = gls_page_part(name);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(name, sections[i].name) == 0) sections[i].put(r, out);
+    if (part) gls_text_puts(out, part);
+    if (strcmp(name, "name") == 0) gls_html_puts(out, r->name);
+    if (strcmp(name, "json") == 0) gls_html_json(out, r->sidecar ? r->sidecar_text : "null");
+    if (strcmp(name, "lines") == 0 && gls_report_lines(r, out) != GLS_OK)
+        gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
+}
+
+static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
+{
+    gls_text page = {0};
+    gls_page_fill(&page, gls_page_part("report.html"), put_value, r);
+    size_t bytes = page.length;
+    char *text = gls_text_take(&page);
+    if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    gls_status status = gls_file_write(path, r->options->force, NULL, text, bytes);
+    free(text);
+    if (status || !result) return status;
+    *result = (gls_report_result){bytes, r->counted ? r->counted->streamlines : 0,
+                                  (size_t)cJSON_GetArraySize(gls_report_get(r, "warnings")) + r->warnings.n};
+    return GLS_OK;
+}
+
+static char *default_name(const char *input)
+{
+    const char *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
+    char *name = NULL;
+    size_t n = dot && (!slash || dot > slash + 1) ? (size_t)(dot - input) : strlen(input);
+    return asprintf(&name, "%.*s.html", (int)n, input) < 0 ? NULL : name;
+}
+
+static void report_finish(gls_report *r)
+{
+    gls_warnings_end(&r->warnings);
+    gls_density_destroy(r->density);
+    gls_summary_destroy(r->summary);
+    gls_scene_finish(&r->scene);
+    cJSON_Delete(r->sidecar);
+    for (int i = 0; i < GLS_N_PICTURES; i++) {
+        free(r->picture[i].png);
+        free(r->picture[i].alt);
+    }
+    free(r->sidecar_text);
+    free(r->sidecar_path);
+    free(r->tractogram);
+    free(r->no_pictures);
+    free(r->length);
+    free(r->image);
+    free(r->name);
+}
+
+gls_status gls_report_files(const char *input, const gls_report_options *options, char **output,
+                            gls_report_result *result)
+{
+    gls_report_options defaults = gls_report_options_default();
+    gls_report r = {.options = options ? options : &defaults};
+    GLS_REQUIRE(input);
+    GLS_REQUIRE(r.options->size == sizeof *r.options);
+    GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
+    const char *inputs[] = {input, r.options->image};
+    char *path = r.options->output ? gls_text_copy(r.options->output) : default_name(input);
+    if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = gls_place_check(path, r.options->force, inputs, 2, NULL, 0);
+    gls_warnings_begin(&r.warnings);
+    if (!status) status = find_inputs(&r, input);
+    if (!status && r.tractogram)
+        status = read_tractogram(&r);
+    else if (!status)
+        choose_grid(&r, NULL);
+    if (!status) status = draw_pictures(&r);
+    if (!status && r.options->mqc) status = gls_report_mqc(&r);
+    if (!status) status = write_page(&r, path, result);
+    report_finish(&r);
+    if (!status && output)
+        *output = path;
+    else
+        free(path);
+    return status;
+}

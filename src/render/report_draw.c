@@ -1,0 +1,185 @@
+/* Pictures of a report. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+#include <glslines/render.h>
+
+#include "render/png.h"
+#include "render/report.h"
+#include "render/studio.h"
+#include "util/affine.h"
+#include "util/format.h"
+#include "util/status.h"
+
+/* mm by which lines of the 3-D view may differ from those of the file. */
+#define VIEW_TOLERANCE 0.25
+
+/* --- bytes of a picture ----------------------------------------------------- */
+
+static gls_status take(void *user, const void *data, size_t bytes)
+{
+    gls_text *text = user;
+    gls_text_append(text, data, bytes);
+    return text->failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a picture") : GLS_OK;
+}
+
+static gls_status encode(const gls_canvas *canvas, gls_report_picture *picture)
+{
+    gls_text bytes = {0};
+    gls_png png = {.width = canvas->width, .height = canvas->height, .take = take, .user = &bytes};
+    const gls_png_text software = {"Software", "glslines"};
+    gls_status status = gls_png_still(&png, &software, 1, canvas->rgba, true);
+    picture->bytes = bytes.length;
+    picture->width = canvas->width;
+    picture->height = canvas->height;
+    picture->png = (uint8_t *)gls_text_take(&bytes);
+    return status;
+}
+
+/* --- streamlines ------------------------------------------------------------ */
+
+static gls_status draw(gls_report *r, const gls_render_options *options, gls_report_picture *picture, gls_scene *keep)
+{
+    const char *files[] = {r->tractogram};
+    gls_studio studio;
+    gls_canvas canvas;
+    gls_status status = gls_studio_open(files, 1, options, &studio);
+    if (status) return status;
+    status = gls_studio_draw(&studio, 0, &canvas);
+    if (!status) {
+        char shown[32], total[32];
+        status = encode(&canvas, picture);
+        if (asprintf(
+                &picture->alt, "%s of %s streamlines, %s", gls_format_count(studio.result.shown, shown, sizeof shown),
+                gls_format_count(studio.result.total, total, sizeof total),
+                studio.plan.n_slabs ? "near 12 axial slices" : "seen from above, from behind and from the left") < 0)
+            picture->alt = NULL;
+        gls_canvas_finish(&canvas);
+    }
+    if (!status && keep) {
+        *keep = studio.scene;
+        studio.scene = (gls_scene){.n_lines = 0};
+    }
+    gls_studio_close(&studio);
+    return status;
+}
+
+/* The same lines with fewer points, for the 3-D view. */
+static gls_status simplify(gls_scene *scene)
+{
+    const gls_streamlines lines = {
+        .n = scene->n_lines, .offset = scene->offset, .point = (const float(*)[3])scene->point};
+    const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
+    gls_scene simple = {.n_lines = 0};
+    gls_painting painting = {&simple, &paint};
+    gls_sink sink = gls_scene_sink(&painting), filter;
+    gls_status status = gls_filter_compress_create(VIEW_TOLERANCE, INFINITY, &sink, &filter);
+    if (status) return status;
+    status = lines.n > 0 ? gls_sink_append(&filter, &lines) : GLS_OK;
+    gls_sink_abort(&filter);
+    if (status) {
+        gls_scene_finish(&simple);
+        return status;
+    }
+    gls_scene_finish(scene);
+    *scene = simple;
+    return GLS_OK;
+}
+
+/* --- density ---------------------------------------------------------------- */
+
+/* The largest value along each line of sight of a camera, on pixels of one voxel. */
+static void project(const gls_grid *grid, const double *values, const gls_camera *c, double voxel, double *out)
+{
+    for (size_t v = 0; v < gls_grid_voxels(grid); v++) {
+        const double at[3] = {(double)(v % (size_t)grid->dim[0]),
+                              (double)(v / (size_t)grid->dim[0] % (size_t)grid->dim[1]),
+                              (double)(v / ((size_t)grid->dim[0] * (size_t)grid->dim[1]))};
+        double p[3], x = 0, y = 0;
+        if (values[v] == 0) continue;
+        gls_affine_apply(grid->affine, at, p);
+        for (int a = 0; a < 3; a++) {
+            x += (p[a] - c->centre[a]) * c->right[a];
+            y += (p[a] - c->centre[a]) * c->up[a];
+        }
+        int64_t column = (int64_t)floor(x / voxel + c->width / 2.0), row = (int64_t)floor(c->height / 2.0 - y / voxel);
+        if (column < 0 || row < 0 || column >= c->width || row >= c->height) continue;
+        double *to = &out[(size_t)row * c->width + (size_t)column];
+        *to = fmax(*to, values[v]);
+    }
+}
+
+static void paint(gls_canvas *canvas, const double *from, uint32_t side, uint32_t left, uint32_t zoom, double most)
+{
+    for (uint32_t y = 0; y < side * zoom; y++)
+        for (uint32_t x = 0; x < side * zoom; x++) {
+            double v = from[(size_t)(y / zoom) * side + x / zoom];
+            uint32_t colour = v > 0 ? gls_colormap_at(GLS_INFERNO, 0.1 + 0.9 * log1p(v) / log1p(most)) : 0;
+            gls_canvas_fill(canvas, (int)(left + x), (int)y, 1, 1, 0xff000000u | colour);
+        }
+}
+
+static gls_status draw_density(gls_report *r)
+{
+    static const char *const stands[] = {"superior", "posterior", "left"};
+    gls_report_picture *picture = &r->picture[GLS_PICTURE_DENSITY];
+    gls_box box;
+    gls_canvas canvas;
+    gls_box_of_grid(&r->grid, &box);
+    double voxel = fmax(fmax(r->grid.voxel_size[0], r->grid.voxel_size[1]), r->grid.voxel_size[2]), size = 0, most = 0;
+    for (int a = 0; a < 3; a++) size = fmax(size, box.high[a] - box.low[a]);
+    uint32_t side = (uint32_t)fmin(ceil(size / voxel) + 2, 1024), zoom = side < 380 ? 380 / side : 1;
+    double *values = malloc(gls_grid_voxels(&r->grid) * sizeof *values),
+           *flat = calloc((size_t)side * side, sizeof *flat);
+    gls_status status = values && flat ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the density map");
+    if (!status) status = gls_canvas_create(&canvas, 3 * side * zoom, side * zoom, 0xff000000u);
+    if (!status) {
+        gls_render_plan plan = {.width = side * zoom, .height = side * zoom, .ink = 0xfff0f0f0u};
+        gls_density_get(r->density, values);
+        for (size_t v = 0; v < gls_grid_voxels(&r->grid); v++) most = fmax(most, values[v]);
+        for (uint32_t i = 0; i < 3 && !status; i++) {
+            gls_tile tile = {.slab_axis = -1};
+            snprintf(tile.name, sizeof tile.name, "%s", stands[i]);
+            gls_camera_stand(&tile.camera, stands[i]);
+            tile.camera.width = tile.camera.height = side;
+            for (int a = 0; a < 3; a++) tile.camera.centre[a] = (box.low[a] + box.high[a]) / 2;
+            memset(flat, 0, (size_t)side * side * sizeof *flat);
+            project(&r->grid, values, &tile.camera, voxel, flat);
+            paint(&canvas, flat, side, i * side * zoom, zoom, most);
+            status = gls_tile_label(&canvas, &tile, i * side * zoom, 0, &plan);
+        }
+        if (!status) status = encode(&canvas, picture);
+        gls_canvas_finish(&canvas);
+    }
+    if (asprintf(&picture->alt, "Largest density along lines of sight; the largest of all is %.0f streamlines a voxel",
+                 most) < 0)
+        picture->alt = NULL;
+    free(values);
+    free(flat);
+    return status;
+}
+
+gls_status gls_report_draw(gls_report *r)
+{
+    const gls_report_options *o = r->options;
+    gls_render_options views = gls_render_options_default();
+    views.image = r->image;
+    views.max_streamlines = o->max_streamlines;
+    views.read = o->read;
+    views.device = o->device;
+    views.api = o->api;
+    views.go_on = o->go_on;
+    views.tile = "480x520";
+    views.color = "direction";
+    gls_render_options slabs = views;
+    slabs.views = "slab";
+    slabs.tile = "300x300";
+    gls_status status = draw(r, &views, &r->picture[GLS_PICTURE_VIEWS], &r->scene);
+    if (!status) status = simplify(&r->scene);
+    if (!status) status = draw(r, &slabs, &r->picture[GLS_PICTURE_SLABS], NULL);
+    if (!status && r->density) status = draw_density(r);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* What goes beside or into a report for programs: streamlines of the 3-D view, files of MultiQC. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "render/report.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/json.h"
+
+/* mm: finer steps of coordinates would only make the report larger. */
+#define FINEST 0.03f
+
+/* --- streamlines ---------------------------------------------------------- */
+
+static void put32(uint8_t *at, uint32_t v)
+{
+    for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void put16(uint8_t *at, uint32_t v)
+{
+    at[0] = (uint8_t)v;
+    at[1] = (uint8_t)(v >> 8);
+}
+
+static void put_float(uint8_t *at, float v)
+{
+    uint32_t word;
+    memcpy(&word, &v, 4);
+    put32(at, word);
+}
+
+/* u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then for x, y and z the differences along
+ * each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
+static void pack(const gls_scene *scene, uint8_t *bytes)
+{
+    float low[3] = {0}, extent = 0;
+    for (int a = 0; a < 3; a++) {
+        float high = low[a] = scene->point[0][a];
+        for (size_t i = 0; i < scene->n_points; i++) {
+            low[a] = fminf(low[a], scene->point[i][a]);
+            high = fmaxf(high, scene->point[i][a]);
+        }
+        extent = fmaxf(extent, high - low[a]);
+        put_float(bytes + 12 + 4 * a, low[a]);
+    }
+    float scale = fmaxf(extent / 65535, FINEST);
+    put32(bytes, (uint32_t)scene->n_lines);
+    put32(bytes + 4, (uint32_t)scene->n_points);
+    put_float(bytes + 8, scale);
+    uint8_t *counts = bytes + 24, *values = counts + 2 * scene->n_lines;
+    for (size_t line = 0; line < scene->n_lines; line++) {
+        uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
+        put16(counts + 2 * line, (uint32_t)(end - begin));
+        for (int a = 0; a < 3; a++)
+            for (uint64_t i = begin, before = 0; i < end; i++) {
+                uint32_t v = (uint32_t)lroundf(fminf((scene->point[i][a] - low[a]) / scale, 65535));
+                put16(values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
+                before = v;
+            }
+    }
+}
+
+gls_status gls_report_lines(const gls_report *report, gls_text *out)
+{
+    const gls_scene *scene = &report->scene;
+    if (report->options->no_view || scene->n_lines == 0) return GLS_OK;
+    size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
+    uLongf packed = compressBound((uLong)bytes);
+    uint8_t *raw = malloc(bytes), *small = malloc(packed);
+    gls_status status = GLS_OK;
+    for (size_t line = 0; line < scene->n_lines; line++)
+        if (scene->offset[line + 1] - scene->offset[line] > 65535)
+            status = gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of more than 65535 points");
+    if (!raw || !small) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
+    if (!status) {
+        pack(scene, raw);
+        compress2(small, &packed, raw, (uLong)bytes, 9);
+        gls_html_base64(out, small, packed);
+    }
+    free(raw);
+    free(small);
+    return status;
+}
+
+/* --- MultiQC -------------------------------------------------------------- */
+
+static gls_status write_json(const gls_report *r, const char *what, cJSON *root)
+{
+    char *path = NULL, *text = cJSON_Print(root);
+    gls_status status = GLS_OK;
+    if (!text || asprintf(&path, "%s/%s_glslines_%s_mqc.json", r->options->mqc, r->name, what) < 0) {
+        path = NULL;
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
+    }
+    if (!status) status = gls_file_write(path, r->options->force, NULL, text, strlen(text));
+    cJSON_Delete(root);
+    cJSON_free(text);
+    free(path);
+    return status;
+}
+
+static void add_column(cJSON *pconfig, cJSON *values, const char *key, const char *title, const char *format,
+                       const char *suffix, double v)
+{
+    if (!isfinite(v)) return;
+    cJSON *column = cJSON_CreateObject();
+    cJSON *about = cJSON_AddObjectToObject(column, key);
+    cJSON_AddStringToObject(about, "title", title);
+    cJSON_AddStringToObject(about, "namespace", "glslines");
+    cJSON_AddStringToObject(about, "format", format);
+    if (suffix) cJSON_AddStringToObject(about, "suffix", suffix);
+    cJSON_AddItemToArray(pconfig, column);
+    gls_json_double(values, key, v);
+}
+
+static cJSON *general(const gls_report *r)
+{
+    const gls_summary_result *c = r->counted;
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "id", "glslines_general");
+    cJSON_AddStringToObject(root, "plot_type", "generalstats");
+    cJSON *pconfig = cJSON_AddArrayToObject(root, "pconfig");
+    cJSON *values = cJSON_AddObjectToObject(cJSON_AddObjectToObject(root, "data"), r->name);
+    double directions = gls_report_number(r, "counts/directions"),
+           streamlines = gls_report_number(r, "counts/streamlines");
+    add_column(pconfig, values, "streamlines", "Streamlines", "{:,.0f}", NULL,
+               c ? (double)c->streamlines : streamlines);
+    add_column(pconfig, values, "kept_percent", "Kept", "{:.1f}", " %",
+               directions > 0 ? 100 * streamlines / directions : NAN);
+    add_column(pconfig, values, "mean_mm", "Mean length", "{:.1f}", " mm", c ? c->length.mean : NAN);
+    add_column(pconfig, values, "median_mm", "Median length", "{:.1f}", " mm", c ? c->length.median : NAN);
+    add_column(pconfig, values, "seconds", "Time", "{:.1f}", " s", gls_report_number(r, "seconds/total"));
+    add_column(pconfig, values, "warnings", "Warnings", "{:.0f}", NULL,
+               r->sidecar ? cJSON_GetArraySize(gls_report_get(r, "warnings")) : NAN);
+    return root;
+}
+
+static cJSON *lengths(const gls_report *r)
+{
+    double width;
+    uint64_t bins[40];
+    char key[32];
+    size_t n = gls_report_bins(r, &width, bins);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "id", "glslines_lengths");
+    cJSON_AddStringToObject(root, "section_name", "Lengths of streamlines");
+    cJSON_AddStringToObject(root, "plot_type", "linegraph");
+    cJSON *pconfig = cJSON_AddObjectToObject(root, "pconfig");
+    cJSON_AddStringToObject(pconfig, "id", "glslines_lengths_plot");
+    cJSON_AddStringToObject(pconfig, "title", "glslines: lengths of streamlines");
+    cJSON_AddStringToObject(pconfig, "xlab", "length, mm");
+    cJSON_AddStringToObject(pconfig, "ylab", "streamlines");
+    cJSON *values = cJSON_AddObjectToObject(cJSON_AddObjectToObject(root, "data"), r->name);
+    for (size_t i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "%g", width * ((double)i + 0.5));
+        gls_json_uint(values, key, bins[i]);
+    }
+    return root;
+}
+
+gls_status gls_report_mqc(const gls_report *r)
+{
+    const gls_report_picture *views = &r->picture[GLS_PICTURE_VIEWS];
+    char *path = NULL;
+    gls_status status = write_json(r, "general", general(r));
+    if (!status && r->n_lengths > 0) status = write_json(r, "lengths", lengths(r));
+    if (status || !views->png) return status;
+    if (asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
+    status = gls_file_write(path, r->options->force, NULL, views->png, views->bytes);
+    free(path);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* Sections of a report with plots: lengths, ends, gradients, time. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/gradients.h>
+
+#include "render/report.h"
+#include "util/format.h"
+
+#define BINS 40
+
+size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[BINS])
+{
+    static const double steps[] = {1, 2, 2.5, 5, 10};
+    double longest = 0;
+    for (size_t i = 0; i < report->n_lengths; i++) longest = fmax(longest, report->length[i]);
+    *width = 0.1;
+    for (double scale = 0.1; longest / *width >= BINS && scale < 1e7; scale *= 10)
+        for (size_t i = 0; i < 5 && longest / *width >= BINS; i++) *width = scale * steps[i];
+    memset(bins, 0, BINS * sizeof *bins);
+    if (report->n_lengths == 0) return 0;
+    for (size_t i = 0; i < report->n_lengths; i++) {
+        size_t bin = (size_t)(report->length[i] / *width);
+        bins[bin < BINS ? bin : BINS - 1]++;
+    }
+    return (size_t)(longest / *width) + 1;
+}
+
+void gls_report_lengths(const gls_report *report, gls_text *out)
+{
+    double width;
+    uint64_t bins[BINS], most = 1;
+    size_t n = gls_report_bins(report, &width, bins);
+    if (n == 0) {
+        gls_text_puts(out, "<p>There are no streamlines whose lengths could be shown.</p>\n");
+        return;
+    }
+    const gls_spread *s = &report->counted->length;
+    for (size_t i = 0; i < n; i++) most = bins[i] > most ? bins[i] : most;
+    gls_text_printf(out,
+                    "<p>Mean %.1f mm, median %.1f mm, a quarter below %.1f mm, a quarter above %.1f mm, from %.1f to "
+                    "%.1f mm.</p>\n<svg viewBox=\"0 0 760 250\" width=\"760\" role=\"img\" aria-label=\"Histogram of "
+                    "lengths; the table below has its numbers\">\n",
+                    s->mean, s->median, s->quartile[0], s->quartile[1], s->min, s->max);
+    double step = 680.0 / (double)n;
+    for (size_t i = 0; i < n; i++)
+        gls_text_printf(out, "<rect class=\"bar\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
+                        60 + (double)i * step, 210 - 190.0 * (double)bins[i] / (double)most, fmax(step - 1, 0.5),
+                        190.0 * (double)bins[i] / (double)most);
+    gls_text_puts(out, "<path class=\"axis\" d=\"M60 10V210H745\"/>\n");
+    for (int tick = 0; tick <= 5; tick++)
+        gls_text_printf(out, "<text x=\"%.1f\" y=\"226\" text-anchor=\"middle\">%.4g</text>\n", 60 + 136.0 * tick,
+                        width * (double)n * tick / 5);
+    gls_text_printf(out,
+                    "<text x=\"400\" y=\"245\" text-anchor=\"middle\">length, mm</text>\n<text x=\"54\" y=\"24\" "
+                    "text-anchor=\"end\">%" PRIu64 "</text>\n<text x=\"54\" y=\"212\" text-anchor=\"end\">0</text>\n"
+                    "</svg>\n<details><summary>The numbers</summary>\n<table><caption>Streamlines by length</caption>\n"
+                    "<thead><tr><th scope=\"col\">from, mm</th><th scope=\"col\">to, mm</th><th "
+                    "scope=\"col\">streamlines</th></tr></thead><tbody>\n",
+                    most);
+    for (size_t i = 0; i < n; i++)
+        gls_text_printf(out,
+                        "<tr><td class=\"number\">%g</td><td class=\"number\">%g</td><td class=\"number\">%" PRIu64
+                        "</td></tr>\n",
+                        width * (double)i, width * (double)(i + 1), bins[i]);
+    gls_text_puts(out, "</tbody></table></details>\n");
+}
+
+/* A bar for each entry of an object of numbers, then a table. */
+static void put_bars(gls_text *out, const cJSON *object, const char *what, const char *caption, const char *style)
+{
+    const cJSON *item;
+    double sum = 0, most = 1;
+    int n = 0;
+    char count[32];
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsNumber(item)) continue;
+        sum += item->valuedouble;
+        most = fmax(most, item->valuedouble);
+        n++;
+    }
+    if (n == 0) return;
+    gls_text_printf(out,
+                    "<svg viewBox=\"0 0 760 %d\" width=\"760\" role=\"img\" aria-label=\"%s; the table below has "
+                    "the numbers\">\n",
+                    n * 26 + 6, caption);
+    if (strcmp(style, "bar2") == 0)
+        gls_text_puts(out, "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+                           "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
+                           "y2=\"6\"/></pattern></defs>\n");
+    int row = 0;
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsNumber(item)) continue;
+        double wide = 430 * item->valuedouble / most;
+        gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
+        gls_html_puts(out, item->string);
+        gls_text_printf(out,
+                        "</text><rect class=\"%s\" x=\"200\" y=\"%d\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" "
+                        "y=\"%d\">%s</text>\n",
+                        style, row * 26 + 5, wide, 206 + wide, row * 26 + 19,
+                        gls_format_count((uint64_t)item->valuedouble, count, sizeof count));
+        row++;
+    }
+    gls_text_printf(out,
+                    "</svg>\n<table><caption>%s</caption>\n<thead><tr><th scope=\"col\">%s</th><th "
+                    "scope=\"col\">number</th><th scope=\"col\">share</th></tr></thead><tbody>\n",
+                    caption, what);
+    cJSON_ArrayForEach(item, object)
+    {
+        if (!cJSON_IsNumber(item)) continue;
+        gls_text_puts(out, "<tr><th scope=\"row\">");
+        gls_html_puts(out, item->string);
+        gls_text_printf(out, "</th><td class=\"number\">%s</td><td class=\"number\">%.1f %%</td></tr>\n",
+                        gls_format_count((uint64_t)item->valuedouble, count, sizeof count),
+                        sum > 0 ? 100 * item->valuedouble / sum : 0);
+    }
+    gls_text_puts(out, "</tbody></table>\n");
+}
+
+void gls_report_ends(const gls_report *report, gls_text *out)
+{
+    const cJSON *ends = gls_report_get(report, "counts/half_streamline_ends");
+    const cJSON *rejected = gls_report_get(report, "counts/rejected");
+    if (!ends && !rejected) {
+        gls_text_puts(out, "<p>The sidecar, which would say why streamlines ended, is not there.</p>\n");
+        return;
+    }
+    put_bars(out, ends, "reason", "Why each of the two halves of a streamline ended", "bar");
+    put_bars(out, rejected, "reason", "Streamlines that were not kept", "bar2");
+    gls_text_puts(out, "<p>Seeds without a direction: ");
+    gls_put_number(out, gls_report_number(report, "counts/seeds_without_direction"));
+    gls_text_puts(out, "; seeds of which every streamline was rejected: ");
+    gls_put_number(out, gls_report_number(report, "counts/seeds_rejected"));
+    gls_text_puts(out, "; streamlines cut at the largest length: ");
+    gls_put_number(out, gls_report_number(report, "counts/truncated"));
+    gls_text_puts(out, ".</p>\n");
+}
+
+/* The directions as they were used, seen from above: each axis once, on the upper half of the sphere. */
+static void put_sphere(gls_text *out, const gls_gradients *g)
+{
+    gls_text_puts(out, "<svg viewBox=\"0 0 300 300\" width=\"300\" role=\"img\" aria-label=\"Gradient directions on a "
+                       "half sphere, seen along the third voxel axis\">\n<circle class=\"axis\" cx=\"150\" cy=\"150\" "
+                       "r=\"140\"/>\n");
+    for (size_t i = 0; i < g->n; i++) {
+        if (g->is_b0[i]) continue;
+        bool under = g->bvec[i][2] < 0;
+        double s = under ? -1 : 1;
+        gls_text_printf(out, "<circle class=\"dot%s\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>\n", under ? " under" : "",
+                        150 + 140 * s * g->bvec[i][0], 150 - 140 * s * g->bvec[i][1]);
+    }
+    gls_text_puts(out, "</svg>\n<p class=\"note\">Each axis stands once, on the upper half of the sphere; rings are "
+                       "directions that were given on the lower half.</p>\n");
+}
+
+static void put_directions(const gls_report *report, gls_text *out)
+{
+    const char *bval = gls_report_text(report, "inputs/bval/path"), *bvec = gls_report_text(report, "inputs/bvec/path"),
+               *rule = gls_report_text(report, "gradients/rule");
+    double volumes = gls_report_number(report, "gradients/volumes");
+    gls_gradients_options options = gls_gradients_options_default();
+    gls_gradients *gradients = NULL;
+    if (!bval || !bvec || !rule || !report->has_grid || !(volumes >= 1)) return;
+    options.frame = strcmp(rule, "image") == 0   ? GLS_BVEC_IMAGE
+                    : strcmp(rule, "world") == 0 ? GLS_BVEC_WORLD
+                                                 : GLS_BVEC_FSL;
+    gls_log_mute_info(true);
+    gls_status status = gls_gradients_read(bval, bvec, &options, &report->grid, (size_t)volumes, &gradients);
+    gls_log_mute_info(false);
+    if (!status) {
+        put_sphere(out, gradients);
+    } else {
+        gls_text_puts(out, "<p class=\"note\">The directions are not shown: ");
+        gls_html_puts(out, gls_last_error());
+        gls_text_puts(out, ".</p>\n");
+    }
+    gls_gradients_destroy(gradients);
+}
+
+void gls_report_gradients(const gls_report *report, gls_text *out)
+{
+    const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
+    const char *rule = gls_report_text(report, "gradients/rule");
+    if (!shells) {
+        gls_text_puts(out, "<p>There is no gradient table: the sidecar is not there, or the run had orientation "
+                           "distributions for input.</p>\n");
+        return;
+    }
+    gls_text_puts(out, "<table><caption>Shells</caption><thead><tr><th scope=\"col\">b, s/mm2</th><th "
+                       "scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">volumes</th></tr></thead>"
+                       "<tbody>\n");
+    static const char *const keys[] = {"b_s_per_mm2", "min_b_s_per_mm2", "max_b_s_per_mm2", "volumes"};
+    cJSON_ArrayForEach(shell, shells)
+    {
+        gls_text_puts(out, "<tr>");
+        for (int k = 0; k < 4; k++) {
+            const cJSON *v = cJSON_GetObjectItemCaseSensitive(shell, keys[k]);
+            gls_text_printf(out, "<td class=\"number\">%g</td>", cJSON_IsNumber(v) ? v->valuedouble : NAN);
+        }
+        gls_text_puts(out, "</tr>\n");
+    }
+    gls_text_puts(out, "</tbody></table>\n<p>Frame of the b-vectors: ");
+    gls_html_puts(out, rule ? rule : "not told");
+    gls_text_printf(out, "; determinant of the affine %g; x %s negated.</p>\n",
+                    gls_report_number(report, "gradients/affine_determinant"),
+                    cJSON_IsTrue(gls_report_get(report, "gradients/x_negated")) ? "was" : "was not");
+    put_directions(report, out);
+}
+
+void gls_report_time(const gls_report *report, gls_text *out)
+{
+    static const char *const phases[] = {"read", "fit", "upload", "track", "write"};
+    static const char *const columns[] = {"seeds", "streamlines", "batches", "seconds"};
+    double total = gls_report_number(report, "seconds/total"), y = 0;
+    char path[64];
+    if (!(total >= 0)) {
+        gls_text_puts(out, "<p>The sidecar, which would tell how long it took, is not there.</p>\n");
+        return;
+    }
+    gls_text_printf(out,
+                    "<p>%.2f s in all.</p>\n<svg viewBox=\"0 0 760 132\" width=\"760\" role=\"img\" "
+                    "aria-label=\"Seconds of each phase\">\n",
+                    total);
+    for (int i = 0; i < 5; i++, y += 26) {
+        snprintf(path, sizeof path, "seconds/%s", phases[i]);
+        double v = gls_report_number(report, path), wide = total > 0 && v >= 0 ? 430 * v / total : 0;
+        gls_text_printf(out,
+                        "<text x=\"90\" y=\"%.0f\" text-anchor=\"end\">%s</text><rect class=\"bar\" x=\"100\" "
+                        "y=\"%.0f\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" y=\"%.0f\">%.3f s</text>\n",
+                        y + 19, phases[i], y + 5, wide, 106 + wide, y + 19, v);
+    }
+    gls_text_puts(out, "</svg>\n<table><caption>Devices</caption><thead><tr><th scope=\"col\">device</th>");
+    for (int k = 0; k < 4; k++) gls_text_printf(out, "<th scope=\"col\">%s</th>", columns[k]);
+    gls_text_puts(out, "</tr></thead><tbody>\n");
+    const cJSON *device, *devices = gls_report_get(report, "run/devices");
+    cJSON_ArrayForEach(device, devices)
+    {
+        const cJSON *renderer = cJSON_GetObjectItemCaseSensitive(device, "renderer");
+        gls_text_puts(out, "<tr><th scope=\"row\">");
+        gls_html_puts(out, cJSON_IsString(renderer) ? renderer->valuestring : "-");
+        gls_text_puts(out, "</th>");
+        for (int k = 0; k < 4; k++) {
+            const cJSON *v = cJSON_GetObjectItemCaseSensitive(device, columns[k]);
+            gls_text_puts(out, "<td class=\"number\">");
+            gls_put_number(out, cJSON_IsNumber(v) ? v->valuedouble : NAN);
+            gls_text_puts(out, "</td>");
+        }
+        gls_text_puts(out, "</tr>\n");
+    }
+    gls_text_puts(out, "</tbody></table>\n");
+}

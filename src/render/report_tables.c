@@ -1,0 +1,358 @@
+/* Sections of a report with text and tables. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "render/report.h"
+#include "util/format.h"
+#include "workflow/params.h"
+
+static size_t count_warnings(const gls_report *report)
+{
+    return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->warnings.n;
+}
+
+static void put_box(gls_text *out, const char *name, double v, const char *unit)
+{
+    gls_text_printf(out, "<div><dt>%s</dt><dd>", name);
+    gls_put_number(out, v);
+    gls_text_printf(out, "%s</dd></div>\n", isnan(v) ? "" : unit);
+}
+
+void gls_report_summary(const gls_report *r, gls_text *out)
+{
+    size_t n = count_warnings(r);
+    const gls_summary_result *c = r->counted;
+    double streamlines = c ? (double)c->streamlines : gls_report_number(r, "counts/streamlines"),
+           directions = gls_report_number(r, "counts/directions");
+    if (!r->sidecar)
+        gls_text_puts(out, "<p class=\"verdict warn\">There is no sidecar: how the tractogram was made, and whether "
+                           "there were warnings, is not known.</p>\n");
+    else if (n == 0)
+        gls_text_puts(out, "<p class=\"verdict ok\" id=\"verdict\">OK: no warnings.</p>\n");
+    else
+        gls_text_printf(out,
+                        "<p class=\"verdict warn\" id=\"verdict\">%zu %s: see <a href=\"#warnings\">below</a>.</p>\n",
+                        n, n == 1 ? "warning" : "warnings");
+    if (!r->tractogram)
+        gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
+    gls_text_puts(out, "<dl class=\"numbers\">\n");
+    put_box(out, "streamlines", streamlines, "");
+    put_box(out, "seeds", gls_report_number(r, "counts/seeds"), "");
+    put_box(out, "kept", directions > 0 ? 100 * gls_report_number(r, "counts/streamlines") / directions : NAN, " %");
+    put_box(out, "mean length", c ? c->length.mean : gls_report_number(r, "lengths/mean_mm"), " mm");
+    put_box(out, "median length", c ? c->length.median : gls_report_number(r, "lengths/median_mm"), " mm");
+    put_box(out, "time", gls_report_number(r, "seconds/total"), " s");
+    gls_text_puts(out, "<div><dt>device</dt><dd>");
+    const char *renderer = gls_report_text(r, "device/renderer");
+    gls_html_puts(out, renderer ? renderer : "-");
+    if (cJSON_IsTrue(gls_report_get(r, "device/software"))) gls_text_puts(out, ", a renderer on the CPU");
+    gls_text_puts(out, "</dd></div>\n</dl>\n");
+}
+
+void gls_report_warnings(const gls_report *r, gls_text *out)
+{
+    const cJSON *warning, *warnings = gls_report_get(r, "warnings");
+    if (count_warnings(r) == 0) {
+        gls_text_puts(out, warnings
+                               ? "<p>The run had none, and this report has none.</p>\n"
+                               : "<p>Those of the run are not known: there is no list of them in a sidecar.</p>\n");
+        return;
+    }
+    gls_text_puts(out, "<ul>\n");
+    cJSON_ArrayForEach(warning, warnings)
+    {
+        gls_text_puts(out, "<li>");
+        gls_html_puts(out, cJSON_IsString(warning) ? warning->valuestring : "a warning that is no text");
+        gls_text_puts(out, "</li>\n");
+    }
+    for (size_t i = 0; i < r->warnings.n; i++) {
+        gls_text_puts(out, "<li>In making this report: ");
+        gls_html_puts(out, r->warnings.line[i]);
+        gls_text_puts(out, "</li>\n");
+    }
+    gls_text_puts(out, "</ul>\n<p class=\"note\"><code>glslines help troubleshooting</code> explains what to do about "
+                       "them.</p>\n");
+}
+
+static void put_picture(const gls_report_picture *p, const char *caption, gls_text *out)
+{
+    gls_text_printf(out, "<figure><img width=\"%u\" height=\"%u\" alt=\"", p->width, p->height);
+    gls_html_puts(out, p->alt ? p->alt : "");
+    gls_text_puts(out, "\" src=\"data:image/png;base64,");
+    gls_html_base64(out, p->png, p->bytes);
+    gls_text_printf(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
+}
+
+void gls_report_pictures(const gls_report *r, gls_text *out)
+{
+    if (r->no_pictures) {
+        gls_text_puts(out, "<p>There are no pictures: ");
+        gls_html_puts(out, r->no_pictures);
+        gls_text_puts(out, ".</p>\n");
+        return;
+    }
+    put_picture(&r->picture[GLS_PICTURE_VIEWS],
+                "From above, from behind and from the left, at one scale. Red: left to right, green: back to front, "
+                "blue: up and down.",
+                out);
+    put_picture(&r->picture[GLS_PICTURE_SLABS],
+                r->image ? "Axial slices of the image with the streamlines near them; left is left."
+                         : "Streamlines near axial planes; left is left. No image was given to show behind them.",
+                out);
+}
+
+void gls_report_view(const gls_report *r, gls_text *out)
+{
+    static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};
+    if (r->options->no_view || r->scene.n_lines == 0) {
+        gls_text_printf(out, "<p id=\"status\">%s</p>\n",
+                        r->options->no_view ? "The report was asked for without it."
+                                            : "There are no streamlines that could be shown.");
+        return;
+    }
+    gls_text_printf(
+        out,
+        "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2.</p>\n"
+        "<div id=\"stage\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
+        "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
+        "</canvas>",
+        r->scene.n_lines);
+    for (const char *name = "LRPAIS"; *name; name++)
+        gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
+    gls_text_puts(out, "</div>\n<div id=\"controls\">\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
+    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
+        gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
+    gls_text_puts(out, "</div>\n<div class=\"controls\">");
+    for (int i = 0; i < 2; i++) {
+        const char *which = i ? "to" : "from";
+        gls_text_printf(out,
+                        "<label>length %s <input type=\"range\" id=\"length-%s\" min=\"0\" max=\"1\" value=\"%d\"> "
+                        "<output id=\"mm-%s\" for=\"length-%s\"></output></label>",
+                        which, which, i, which, which);
+    }
+    gls_text_puts(out,
+                  "<span id=\"shown\" role=\"status\"></span></div>\n<p class=\"note\">Drag or use the arrow keys to "
+                  "turn, the wheel or + and - to zoom, Home to reset. Letters mark the sides of the body.</p>\n"
+                  "</div>\n");
+}
+
+void gls_report_density(const gls_report *r, gls_text *out)
+{
+    if (!r->picture[GLS_PICTURE_DENSITY].png) {
+        gls_text_puts(out,
+                      "<p>There is no map: it needs a tractogram, and a grid from it, its sidecar or an image.</p>\n");
+        return;
+    }
+    put_picture(
+        &r->picture[GLS_PICTURE_DENSITY],
+        "The largest number of streamlines in a voxel along each line of sight: from above, from behind and from "
+        "the left. Brighter is more, on a logarithmic scale.",
+        out);
+}
+
+static void put_value(gls_text *out, const cJSON *value)
+{
+    char *text = cJSON_IsString(value) ? NULL : cJSON_PrintUnformatted(value);
+    gls_html_puts(out, text ? text : cJSON_IsString(value) ? value->valuestring : "-");
+    cJSON_free(text);
+}
+
+/* In the form in which a shell takes it. */
+static void put_command_line(gls_text *out, const cJSON *words)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@";
+    const cJSON *word;
+    cJSON_ArrayForEach(word, words)
+    {
+        const char *text = cJSON_IsString(word) ? word->valuestring : "";
+        if (word != words->child) gls_text_puts(out, " ");
+        if (*text && text[strspn(text, plain)] == 0) {
+            gls_html_puts(out, text);
+            continue;
+        }
+        gls_text_puts(out, "&#39;");
+        for (; *text; text += strcspn(text, "'") + (text[strcspn(text, "'")] != 0)) {
+            size_t n = strcspn(text, "'");
+            char *part = strndup(text, n);
+            if (part) gls_html_puts(out, part);
+            if (text[n]) gls_text_puts(out, "&#39;\\&#39;&#39;");
+            free(part);
+        }
+        gls_text_puts(out, "&#39;");
+    }
+}
+
+/* What each parameter is if nobody gives it; some exist only for some models and getters. */
+static cJSON *make_defaults(void)
+{
+    static const gls_direction_getter getters[] = {GLS_DG_BOOT, GLS_DG_PROB, GLS_DG_DET, GLS_DG_PTT};
+    static const gls_model_kind models[] = {GLS_MODEL_OPDT, GLS_MODEL_CSD};
+    cJSON *all = NULL, *item;
+    for (int i = 0; i < 8; i++) {
+        gls_job_options options = gls_job_options_default();
+        options.track.dg = getters[i / 2];
+        options.model.model = models[i % 2];
+        cJSON *raw = cJSON_CreateObject();
+        gls_params_add(raw, &options, &options.track);
+        /* numbers were added as text: they are read as those of the sidecar were */
+        char *text = cJSON_PrintUnformatted(raw);
+        cJSON *one = text ? cJSON_Parse(text) : NULL;
+        cJSON_free(text);
+        cJSON_Delete(raw);
+        if (!all) {
+            all = one;
+            continue;
+        }
+        while ((item = one ? one->child : NULL)) {
+            cJSON_DetachItemViaPointer(one, item);
+            if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, item->string)))
+                cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, item);
+            else
+                cJSON_Delete(item);
+        }
+        cJSON_Delete(one);
+    }
+    /* follows from others */
+    cJSON_DeleteItemFromObjectCaseSensitive(all, "step_size_mm");
+    return all;
+}
+
+static void put_parameters(gls_text *out, const cJSON *parameters, const cJSON *defaults, bool changed)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, parameters)
+    {
+        const cJSON *normal = cJSON_GetObjectItemCaseSensitive(defaults, item->string);
+        bool is_auto = cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0;
+        bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true);
+        if (cJSON_IsNull(item) || differs != changed) continue;
+        gls_text_printf(out, "<tr%s><th scope=\"row\">", changed ? " class=\"changed\"" : "");
+        gls_html_puts(out, item->string);
+        gls_text_puts(out, "</th><td>");
+        put_value(out, item);
+        gls_text_printf(out, "</td><td>%s</td></tr>\n", changed ? "given" : normal ? "default" : "derived");
+    }
+}
+
+void gls_report_parameters(const gls_report *r, gls_text *out)
+{
+    const cJSON *parameters = gls_report_get(r, "parameters"), *words = gls_report_get(r, "command_line");
+    if (!parameters) {
+        gls_text_puts(out, "<p>The sidecar, which holds them, is not there.</p>\n");
+        return;
+    }
+    cJSON *defaults = make_defaults();
+    if (cJSON_GetArraySize(words) > 0) {
+        gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\">Copy</button></p>\n<pre "
+                           "id=\"command\">");
+        put_command_line(out, words);
+        gls_text_puts(out, "</pre>\n");
+    }
+    gls_text_puts(out, "<table><caption>Parameters that had a part in the run; in bold those that differ from the "
+                       "default</caption><thead><tr><th scope=\"col\">parameter</th><th scope=\"col\">value</th><th "
+                       "scope=\"col\">from</th></tr></thead><tbody>\n");
+    put_parameters(out, parameters, defaults, true);
+    put_parameters(out, parameters, defaults, false);
+    gls_text_puts(out, "</tbody></table>\n");
+    cJSON_Delete(defaults);
+}
+
+static void put_row(gls_text *out, const char *what, const char *value, double bytes)
+{
+    char text[32];
+    gls_text_puts(out, "<tr><th scope=\"row\">");
+    gls_html_puts(out, what);
+    gls_text_puts(out, "</th><td>");
+    gls_html_puts(out, value ? value : "-");
+    gls_text_printf(out, "</td><td class=\"number\">%s</td></tr>\n",
+                    bytes >= 0 ? gls_format_bytes((uint64_t)bytes, text, sizeof text) : "");
+}
+
+void gls_report_provenance(const gls_report *r, gls_text *out)
+{
+    struct stat info;
+    char made[64];
+    const cJSON *input, *inputs = gls_report_get(r, "inputs");
+    gls_text_puts(out, "<table><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
+                       "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
+                       "<tbody>\n");
+    bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
+    put_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
+            there ? (double)info.st_size : NAN);
+    put_row(out, "sidecar", r->sidecar_path, NAN);
+    if (r->sidecar) {
+        snprintf(made, sizeof made, "glslines %.40s", gls_report_text(r, "software/version"));
+        put_row(out, "software of the run", made, NAN);
+        put_row(out, "started", gls_report_text(r, "run/started"), NAN);
+        put_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
+        put_row(out, "driver", gls_report_text(r, "device/version"), NAN);
+    }
+    cJSON_ArrayForEach(input, inputs)
+    {
+        const cJSON *path = cJSON_GetObjectItemCaseSensitive(input, "path"),
+                    *bytes = cJSON_GetObjectItemCaseSensitive(input, "bytes");
+        if (cJSON_IsString(path))
+            put_row(out, input->string, path->valuestring, cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
+    }
+    if (r->image) put_row(out, "image in the pictures", r->image, NAN);
+    snprintf(made, sizeof made, "glslines %s", gls_version());
+    put_row(out, "software of this report", made, NAN);
+    gls_text_puts(out, "</tbody></table>\n");
+}
+
+/* The name of a model or getter in a sentence, and its reference. */
+static const char *in_words(const char *word)
+{
+    static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
+                                           {"csa", "constant solid angle q-ball imaging"},
+                                           {"csd", "constrained spherical deconvolution"},
+                                           {"boot", "the residual bootstrap"},
+                                           {"prob", "probabilistic drawing of directions"},
+                                           {"det", "the most probable directions"},
+                                           {"ptt", "parallel transport"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word && strcmp(word, words[i][0]) == 0) return words[i][1];
+    return word ? word : "an unknown method";
+}
+
+void gls_report_methods(const gls_report *r, gls_text *out)
+{
+    const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
+               *version = gls_report_text(r, "software/version");
+    const char *keys[] = {model, dg, gls_report_text(r, "parameters/fa") ? NULL : "tensor"};
+    if (!r->sidecar || !dg) {
+        gls_text_puts(out, "<p>The sidecar, which would tell the methods, is not there.</p>\n");
+        return;
+    }
+    gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
+    gls_html_puts(out, version);
+    gls_text_puts(out, " by ");
+    gls_html_puts(out, in_words(dg));
+    if (model) {
+        gls_text_puts(out, ", in orientation distributions from ");
+        gls_html_puts(out, in_words(model));
+    }
+    gls_text_printf(out,
+                    ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps, and a stop threshold of "
+                    "%g. Of %.0f initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
+                    "for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly rows=\"12\">",
+                    gls_report_number(r, "counts/seeds"), gls_report_number(r, "parameters/step_size_mm"),
+                    gls_report_number(r, "parameters/max_angle_degrees"),
+                    gls_report_number(r, "parameters/fa_threshold"), gls_report_number(r, "counts/directions"),
+                    gls_report_number(r, "counts/streamlines"), gls_report_number(r, "lengths/mean_mm"));
+    gls_text_puts(out, "@software{glslines,\n  title = {glslines: diffusion MRI tractography in OpenGL compute "
+                       "shaders},\n  author = {{The glslines developers}},\n  version = {");
+    gls_html_puts(out, version);
+    gls_text_puts(out, "}\n}\n");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = 0;
+        const char *entry = keys[i] ? gls_page_reference(keys[i], &length) : "";
+        gls_text_append(out, entry, length);
+        if (length) gls_text_puts(out, "\n");
+    }
+    gls_text_puts(out, "</textarea>\n");
+}

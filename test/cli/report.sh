@@ -1,0 +1,169 @@
+#!/bin/sh
+# Tests of glslines report: report.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3. What a browser makes of reports: test/report.
+set -u
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+rm -rf "$2"
+mkdir -p "$2" && cd "$2" || exit 1
+failures=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    head -n 5 stderr
+}
+
+# expect CODE ARGUMENTS...: a failure is one line and leaves no file
+expect() {
+    code=$1
+    shift
+    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
+    [ "$code" -eq 0 ] && return
+    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
+    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
+}
+
+# contains FILE TEXT
+contains() {
+    grep -qF -e "$2" "$1" || note "$1: no \"$2\""
+}
+
+# The page is well-formed, complete and asks for nothing from outside; its JSON is the sidecar's; it has so many pictures.
+check_page() { # FILE PICTURES
+    python3 - "$@" << 'END' || note "$1 as a page"
+import base64, html.parser, json, sys, zlib
+
+class Page(html.parser.HTMLParser):
+    void = {"meta", "img", "input", "link", "br", "path", "line", "rect", "circle"}
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.images, self.handlers, self.data, self.kind = [], [], [], [], [], {}, None
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if tag not in self.void:
+            self.open.append(tag)
+        if "id" in a:
+            self.ids.append(a["id"])
+        self.links += [a[k] for k in ("href", "action", "srcset", "data") if k in a]
+        self.handlers += [k for k in a if k.startswith("on")]
+        if "src" in a:
+            self.images.append(a["src"])
+            assert a.get("alt"), "a picture without words"
+        if tag == "script":
+            self.kind = a.get("id", "script")
+    def handle_endtag(self, tag):
+        if tag in self.void:
+            return
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes something else"
+        self.kind = None
+    def handle_data(self, data):
+        if self.kind:
+            self.data[self.kind] = self.data.get(self.kind, "") + data
+
+path, pictures = sys.argv[1], int(sys.argv[2])
+text = open(path, "rb").read()
+page = Page()
+page.feed(text.decode())
+assert not page.open, page.open
+assert len(page.ids) == len(set(page.ids)), "an id twice"
+assert all(link.startswith("#") and link[1:] in page.ids for link in page.links), page.links
+assert all(image.startswith("data:image/png;base64,") for image in page.images) and not page.handlers
+assert len(page.images) == pictures, f"{len(page.images)} pictures"
+for image in page.images:
+    assert base64.b64decode(image.split(",")[1])[:8] == b"\x89PNG\r\n\x1a\n"
+json.loads(page.data["glslines"])
+assert len(text) <= 1500000, len(text)
+if page.data.get("glslines-lines"):
+    raw = zlib.decompress(base64.b64decode(page.data["glslines-lines"]))
+    n, points = (int.from_bytes(raw[i : i + 4], "little") for i in (0, 4))
+    assert len(raw) == 24 + 2 * n + 6 * points and n > 0, (n, points, len(raw))
+END
+}
+
+touch stdout stderr
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --model csd --dg det --device llvmpipe -q
+expect 0 track "$@" -o t.trx
+expect 0 report t.trx --image data/mask.nii.gz --device llvmpipe -q
+check_page t.html 3
+contains t.html '<h1>glslines: t</h1>'
+contains t.html 'constrained spherical deconvolution'
+contains t.html '@article{csd,'
+contains t.html '<tr class="changed"><th scope="row">nseeds</th><td>400</td>'
+expect 4 report t.trx
+expect 0 report t.json -o from_sidecar.html --device llvmpipe -q --no-view
+check_page from_sidecar.html 3
+contains from_sidecar.html 'asked for without it'
+# the same again is the same
+expect 0 report t.trx --image data/mask.nii.gz --device llvmpipe -q -o again.html
+cmp t.html again.html || note "the same report twice"
+# tractograms of others, without a sidecar; without a grid there is no density
+mkdir other
+expect 0 convert t.trx other/o.tck -q
+rm other/o.json
+expect 0 report other/o.tck --device llvmpipe -q
+check_page other/o.html 2
+contains other/o.html 'There is no sidecar'
+contains other/o.html 'There is no map'
+# straight from the tracker; a report that fails leaves the run as it is
+expect 0 track "$@" -o r.trx --report r.html --picture r.png
+check_page r.html 3
+[ -s r.png ] || note "--picture"
+cmp t.trx r.trx || note "the tractogram beside --report"
+expect 4 track "$@" -o r2.trx --report r.html
+expect 4 track "$@" -o r2.trx --picture r.png --report r2.html
+expect 2 track "$@" -o r2.trx --picture r2.gif
+expect 4 track "$@" -o r2.trx --report missing/r.html
+# for MultiQC
+mkdir mqc
+expect 0 report t.trx -o mqc/t.html --mqc mqc --device llvmpipe -q
+[ "$(ls mqc | tr '\n' ' ')" = "t.html t_glslines_general_mqc.json t_glslines_lengths_mqc.json t_glslines_tractogram_mqc.png " ] || note "mqc: $(ls mqc)"
+python3 -c 'import json; g = json.load(open("mqc/t_glslines_general_mqc.json")); l = json.load(open("mqc/t_glslines_lengths_mqc.json"))
+assert g["data"]["t"]["streamlines"] == sum(l["data"]["t"].values()) > 0 and g["plot_type"] == "generalstats"' || note "numbers for MultiQC"
+
+# --- sidecars that are damaged, of others, hostile, or alone ---
+python3 - << 'END'
+import json
+side = json.load(open("t.json"))
+def write(name, **change):
+    with open(name, "w") as f:
+        json.dump({**side, **change}, f, ensure_ascii=False)
+text = open("t.json").read()
+open("cut.json", "w").write(text[: len(text) // 2])
+write("foreign.json", software={"name": "tckgen", "version": "3.0.3"})
+write("newer.json", software={"name": "glslines", "version": "9.0.0"})
+write("alone.json", output={"path": "gone.trx", "format": "trx", "bytes": 1})
+bad = "</script><img src=x onerror=alert(1)>\"'&" + "x" * 300
+write("hostile.json", output={"path": bad, "format": bad, "bytes": -1}, command_line=["glslines", bad, "it's"], warnings=[bad, 5, None],
+      inputs={bad: {"path": bad, "bytes": "many"}}, model={"name": bad}, parameters={bad: bad, "dg": bad}, device={"renderer": bad}, run={"started": bad, "devices": [bad, 1]},
+      gradients={"rule": bad, "shells": [bad]}, seconds={"total": 1}, grid={"dimensions": [1e9, -1, 0], "voxel_to_rasmm": [1, 2, 3]}, counts={"half_streamline_ends": {bad: 3}})
+raw = open("hostile.json", "rb").read().replace(b'"it\'s"', b'"\xff\xfe\xc3"')
+open("hostile.json", "wb").write(raw)
+write("types.json", output=[], command_line={}, warnings={"a": 1}, inputs=[1], parameters=7, run=[], seconds="x", counts=[])
+write("nothing.json", counts=None)
+END
+expect 3 report cut.json
+expect 3 report foreign.json
+expect 7 report newer.json
+expect 3 report missing.trx
+expect 3 report data/dwi.bval
+expect 0 report alone.json -q
+check_page alone.html 0
+contains alone.html 'the tractogram is not there'
+expect 0 report hostile.json -q
+check_page hostile.html 0
+contains hostile.html '3 warnings'
+expect 0 report types.json -q
+check_page types.html 0
+expect 2 report
+expect 2 report t.trx t.trx
+expect 2 report t.trx --max-streamlines 0
+expect 4 report t.trx -o t.trx --force
+# a device that is not there costs the pictures, not the report
+expect 0 report t.trx -o blind.html --device nothing
+grep -q 'warning: the report has no pictures' stderr || note "no warning of missing pictures"
+contains blind.html 'There are no pictures: '
+[ $failures -eq 0 ] && echo "ok   reports"
+exit $failures

@@ -1,0 +1,24 @@
+"""Copies of a report for the checks of chromium.sh: variants.py REPORT.html AXE.js FOLDER
+
+    view.html       the 3-D view alone, at the top of the page
+    axe.html        with axe-core, whose violations become the title
+    hostile.html    (of any report) whether the text of a name became an element"""
+
+import sys
+from pathlib import Path
+
+report, axe, folder = Path(sys.argv[1]).read_text(), Path(sys.argv[2]).read_text(), Path(sys.argv[3])
+end = report.rindex("</body>")
+
+
+def variant(name, addition):
+    (folder / name).write_text(report[:end] + addition + report[end:])
+
+
+variant("view.html", "<style>header, main section:not(.screen), .screen > :not(#stage) { display: none } body { margin: 0; padding: 0 }"
+        " #stage { max-width: none } #stage canvas { width: 800px; height: 600px; max-height: none } #stage span { color: #fff }</style>")
+variant("hostile.html", "<script>document.title = document.querySelectorAll('img[onerror]').length + ' handlers, '"
+        " + (JSON.parse(document.getElementById('glslines').textContent) ? 'JSON' : 'nothing');</script>")
+variant("axe.html", "<script>" + axe.replace("</script", "<\\/script") + "</script><script>setTimeout(() => axe.run(document, {}).then((r) => {"
+        " document.title = 'axe ' + r.violations.length + ' ' + r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.target).join(' ')).join('; ')"
+        " + ' of ' + r.passes.length; }), 3000);</script>")
