@@ -13,12 +13,14 @@ typedef struct check_variant {
 #define CHECK_VARIANTS 7
 extern const check_variant check_variants[CHECK_VARIANTS];
 
-/* A streamline of the known scene: seed, points, first and last point in mm of the grid's world space. */
+/* A streamline of the known scene: for the half that goes back from the seed and the one that goes forward, how many
+ * points it has for certain, however the device rounds, and where the last of these is, in mm of world space. */
 typedef struct check_line {
-    uint16_t seed, n_points;
+    uint16_t seed;
+    int16_t n[2]; /* 0: nothing is certain; negative: the half ends there */
     float end[2][3];
 } check_line;
-/* Those of a variant, in order of seeds. */
+/* Those of a variant in order of seeds: all streamlines of each seed. */
 typedef struct check_expected {
     const check_line *line;
     size_t n;
