@@ -247,6 +247,15 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     return false;
 }
 
+/* Whether a name is that of the variant, and of the mapping if it has one. */
+static bool is_wanted(const char *only, const char *variant, gls_mapping mapping)
+{
+    size_t n = only ? strcspn(only, ":") : 0;
+    if (!only) return true;
+    if (strlen(variant) != n || strncmp(variant, only, n) != 0) return false;
+    return mapping == GLS_MAPPING_AUTO || !only[n] || strcmp(only + n + 1, gls_mapping_name(mapping)) == 0;
+}
+
 gls_status check_device(const check_options *options)
 {
     gls_device *device = NULL;
@@ -255,25 +264,34 @@ gls_status check_device(const check_options *options)
     gls_device_info info = *gls_device_get_info(device);
     gls_device_close(device);
     gls_checked memory;
-    if (!options->compile_only) gls_checked_begin(&memory, &info);
+    bool keep = !options->compile_only && !options->only;
+    if (keep) gls_checked_begin(&memory, &info);
     printf("%s\n%s\n", info.renderer, info.version);
-    size_t without = 0;
+    size_t without = 0, n = 0;
     for (size_t v = 0; v < CHECK_VARIANTS; v++) {
+        if (!is_wanted(options->only, check_variants[v].name, GLS_MAPPING_AUTO)) continue;
         gls_mapping best = GLS_MAPPING_AUTO;
         double best_rate = -1;
+        size_t before = n;
         for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT; m++) {
             double rate = 0;
             /* one invocation a streamline is for renderers on the CPU */
             if (gls_mapping_lanes(m, &info) == 0 || (m == GLS_MAPPING_SINGLE && !info.software)) continue;
+            if (!is_wanted(options->only, check_variants[v].name, m)) continue;
+            n++;
             if (!check_mapping(options, v, m, &rate) || rate <= best_rate) continue;
             best = m;
             best_rate = rate;
         }
-        without += best == GLS_MAPPING_AUTO;
-        if (!options->compile_only) gls_checked_add(&memory, check_variants[v].name, best);
+        without += n > before && best == GLS_MAPPING_AUTO;
+        if (keep) gls_checked_add(&memory, check_variants[v].name, best);
     }
-    if (!options->compile_only) gls_checked_finish(&memory);
+    if (keep) gls_checked_finish(&memory);
+    if (n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--variant: %s has no '%s'; a name is boot4, or boot4:group with a mapping",
+                        info.renderer, options->only);
     if (without == 0) return GLS_OK;
+    if (options->only) return gls_fail(GLS_ERR_DEVICE, "%s: %s does not work", info.renderer, options->only);
     return gls_fail(GLS_ERR_DEVICE, "%s: %zu of %d kinds of tracking work in no mapping", info.renderer, without,
                     CHECK_VARIANTS);
 }

@@ -154,7 +154,8 @@ static gls_status compare(void *user, const gls_streamlines *found)
 static size_t count_halves(const check_expected *expected)
 {
     size_t n = 0;
-    for (size_t i = 0; i < expected->n; i++) n += (size_t)((expected->line[i].n[0] != 0) + (expected->line[i].n[1] != 0));
+    for (size_t i = 0; i < expected->n; i++)
+        n += (size_t)((expected->line[i].n[0] != 0) + (expected->line[i].n[1] != 0));
     return n;
 }
 
