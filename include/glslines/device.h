@@ -131,6 +131,9 @@ typedef struct gls_device_memory {
     size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels of the same source */
 } gls_device_memory;
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
+/* From now on buffers and textures take no more than so many bytes together: beyond, they fail as where the device's
+ * memory runs out. 0, the default: what there is. Contexts opened from this one have the limit, too. */
+GLS_API gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes);
 /* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does so itself when
  * the device's memory runs out. */
 GLS_API gls_status gls_device_clear_cache(gls_device *device);

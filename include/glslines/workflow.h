@@ -125,9 +125,11 @@ typedef struct gls_job_options {
     /* regions, each as gls_regions_add() takes it; default none */
     gls_strings include, exclude, tracking_mask, stop_at;
     /* devices */
-    const char *device; /* see gls_device_open(); several names with commas share the work; default "auto" */
-    gls_graphics api;   /* default GLS_GRAPHICS_AUTO */
-    int ngpus;          /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
+    const char *device;    /* see gls_device_open(); several names with commas share the work; default "auto" */
+    gls_graphics api;      /* default GLS_GRAPHICS_AUTO */
+    int ngpus;             /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
+    uint64_t memory_limit; /* MB (10^6 bytes) of the host and of each device, of both together where the device's memory
+                              is the host's; default 0: none */
     /* output */
     const char *output;             /* its suffix gives the format; default NULL: tracks.trx */
     const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */

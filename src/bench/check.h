@@ -13,12 +13,14 @@ typedef struct check_variant {
 #define CHECK_VARIANTS 7
 extern const check_variant check_variants[CHECK_VARIANTS];
 
-/* A streamline of the known scene: seed, points, first and last point in mm of the grid's world space. */
+/* A streamline of the known scene: for the half that goes back from the seed and the one that goes forward, how many
+ * points it has for certain, however the device rounds, and where the last of these is, in mm of world space. */
 typedef struct check_line {
-    uint16_t seed, n_points;
+    uint16_t seed;
+    int16_t n[2]; /* 0: nothing is certain; negative: the half ends there */
     float end[2][3];
 } check_line;
-/* Those of a variant, in order of seeds. */
+/* Those of a variant in order of seeds: all streamlines of each seed. */
 typedef struct check_expected {
     const check_line *line;
     size_t n;
@@ -29,11 +31,12 @@ typedef struct check_options {
     const char *device;
     gls_graphics api;
     bool compile_only;
-    double seconds; /* that a variant may take */
+    double seconds;   /* that a variant may take */
+    const char *only; /* "boot4" or "boot4:group": the rest is left out, and nothing is kept; NULL: all */
 } check_options;
 
-/* Every variant in every mapping, each in a process of its own, so that a driver that crashes or hangs is told of.
- * GLS_ERR_DEVICE: a getter works in no mapping. */
+/* Every variant in every mapping of the device, each in a process of its own, so that a driver that crashes or hangs is
+ * told of. GLS_ERR_DEVICE: a getter works in no mapping; GLS_ERR_ARGUMENT: there is nothing of that name. */
 gls_status check_device(const check_options *options);
 
 /* One of them in this process, "boot4:subgroup"; what is found goes to standard output, for check_device(): "kernel",

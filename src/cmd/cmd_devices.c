@@ -68,7 +68,9 @@ static const cmd_option table[] = {
      .type = CMD_STRING,
      .metavar = "NAME",
      .offset = offsetof(devices_options, variant),
-     .help = "Check one getter and mapping in this process, as in boot4:group, and print what the driver said."},
+     .help =
+         "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. Without --check it is run in "
+         "this process, and what the driver said is printed."},
     {.name = NULL},
 };
 
@@ -153,9 +155,9 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     (void)command;
     (void)arguments;
     if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
-    const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds};
+    const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds, o->variant};
     if (o->variant || o->check) {
-        gls_status status = o->variant ? check_one(&check, o->variant) : check_device(&check);
+        gls_status status = o->check ? check_device(&check) : check_one(&check, o->variant);
         return status ? cmd_error_status(status) : CMD_EXIT_OK;
     }
     if (o->doctor) puts("Looked for:");

@@ -19,7 +19,8 @@ static void label_object(gls_device *device, GLenum kind, GLuint name, const cha
 static bool refuse_allocation(gls_device *device, uint64_t bytes)
 {
     if (gls_device_inject(device, GLS_FAULT_ALLOC, GL_OUT_OF_MEMORY)) return true;
-    if (!gls_inject_memory(device->memory.allocated_bytes + bytes)) return false;
+    uint64_t sum = device->memory.allocated_bytes + bytes;
+    if (!gls_inject_memory(sum) && (device->memory_limit == 0 || sum <= device->memory_limit)) return false;
     device->injected = GL_OUT_OF_MEMORY;
     return true;
 }

@@ -343,6 +343,7 @@ gls_status gls_device_reopen(const gls_device *device, gls_device **another)
     gls_status status = device_create(&where, device->info.gles, device->info.index, &made);
     if (status != GLS_OK) return status;
     made->info = device->info;
+    made->memory_limit = device->memory_limit;
     *another = made;
     return GLS_OK;
 }
@@ -358,6 +359,17 @@ gls_status gls_device_synchronize(gls_device *device)
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;
+}
+
+gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    pthread_mutex_lock(&device->lock);
+    device->memory_limit = bytes;
+    /* what is planned by the device's memory is planned by what may be taken of it */
+    if (bytes > 0 && device->info.memory_bytes > bytes) device->info.memory_bytes = bytes;
+    pthread_mutex_unlock(&device->lock);
+    return GLS_OK;
 }
 
 gls_device_memory gls_device_get_memory(const gls_device *device)

@@ -25,8 +25,11 @@ static char *environment; /* as it was read last */
 /* "KIND:N" or "KIND:N+" of this length; the kind of a limit of memory is GLS_FAULT_COUNT. */
 static bool parse_rule(const char *text, size_t length, rule *r)
 {
-    static const char *const kinds[GLS_FAULT_COUNT + 1] = {"open",     "alloc",    "upload", "compile",
-                                                           "dispatch", "readback", "reset",  "memory"};
+    static const char *const kinds[GLS_FAULT_COUNT + 1] = {
+        [GLS_FAULT_OPEN] = "open",       [GLS_FAULT_ALLOC] = "alloc",       [GLS_FAULT_UPLOAD] = "upload",
+        [GLS_FAULT_COMPILE] = "compile", [GLS_FAULT_SILENT] = "silent",     [GLS_FAULT_CRASH] = "crash",
+        [GLS_FAULT_HANG] = "hang",       [GLS_FAULT_DISPATCH] = "dispatch", [GLS_FAULT_READBACK] = "readback",
+        [GLS_FAULT_RESET] = "reset",     [GLS_FAULT_COUNT] = "memory"};
     const char *colon = memchr(text, ':', length), *end = text + length;
     if (!colon || colon + 1 == end || colon[1] < '0' || colon[1] > '9') return false;
     char *rest;

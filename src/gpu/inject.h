@@ -3,11 +3,18 @@
  * driver's.
  *
  * A text of rules, "alloc:3,compile:1,reset:40": KIND:N lets the N-th call fail, counted from 1, KIND:N+ the N-th and
- * every later one. The kinds: open      gls_device_open: no context alloc     a buffer or texture: out of memory upload
- * data to a buffer or texture, clearing included: out of memory compile   a kernel: does not compile dispatch  a run of
- * a kernel: error of the driver readback  data from a buffer: out of memory reset     any of these but open, or a
- * synchronisation: the device is lost, and stays lost and memory:BYTES, the memory of each device: an allocation beyond
- * it fails. */
+ * every later one. The kinds:
+ * - open: gls_device_open(), no context
+ * - alloc: a buffer or texture, out of memory
+ * - upload: data to a buffer or texture, clearing included, out of memory
+ * - compile: a kernel does not compile
+ * - silent: a kernel does not compile, and the driver does not say why
+ * - crash: the driver's compiler crashes
+ * - hang: the driver's compiler does not come back
+ * - dispatch: a run of a kernel, error of the driver
+ * - readback: data from a buffer, out of memory
+ * - reset: any of these but open, or a synchronisation: the device is lost, and stays lost
+ * and memory:BYTES, the memory of each device: an allocation beyond it fails. */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H
 
@@ -19,6 +26,9 @@ typedef enum gls_fault {
     GLS_FAULT_ALLOC,
     GLS_FAULT_UPLOAD,
     GLS_FAULT_COMPILE,
+    GLS_FAULT_SILENT,
+    GLS_FAULT_CRASH,
+    GLS_FAULT_HANG,
     GLS_FAULT_DISPATCH,
     GLS_FAULT_READBACK,
     GLS_FAULT_RESET,

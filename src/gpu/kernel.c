@@ -2,9 +2,11 @@
 #include "gpu/cache.h"
 #include "gpu/handle.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu/source.h"
 #include "util/clock.h"
@@ -87,9 +89,14 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     }
     glDeleteShader(shader);
     gls_status status = gls_device_check(device, label);
+    if (gls_inject(GLS_FAULT_SILENT)) {
+        ok = GL_FALSE;
+        *message = '\0';
+    }
     if (status == GLS_OK && !ok) {
         log_source(label, text);
-        status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label, message);
+        status = gls_fail(GLS_ERR_DEVICE, "shader '%s' does not compile: %.400s", label,
+                          *message ? message : "the driver does not say why");
     }
     if (status == GLS_OK) status = check_limits(&device->info, label, linked);
     if (status != GLS_OK)
@@ -127,6 +134,8 @@ static void first_run(gls_device *device, const gls_shared_program *program)
 static gls_status find_program(gls_device *device, const char *label, char *text, gls_shared_program **program)
 {
     bool fault = gls_inject(GLS_FAULT_COMPILE);
+    if (gls_inject(GLS_FAULT_CRASH)) raise(SIGSEGV);
+    while (gls_inject(GLS_FAULT_HANG)) pause();
     *program = fault ? NULL : gls_cache_find_program(device, text);
     if (*program) {
         free(text);

@@ -13,11 +13,12 @@
 
 #define MAX_BYTES (1 << 20)
 
-/* False where the user has no cache folder. */
+/* False where the user has no cache folder, or wants nothing kept. */
 static bool find_path(char *path, size_t size, bool make)
 {
-    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *file = getenv("GLSLINES_CHECKED");
     char folder[3072];
+    if (file) return *file && snprintf(path, size, "%s", file) < (int)size;
     if (named && *named == '/')
         snprintf(folder, sizeof folder, "%s/glslines", named);
     else if (home && *home == '/')
@@ -54,7 +55,10 @@ void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
 {
     char key[512];
     *memory = (gls_checked){.root = NULL};
-    if (!find_path(memory->path, sizeof memory->path, true)) return;
+    if (!find_path(memory->path, sizeof memory->path, true)) {
+        *memory->path = '\0';
+        return;
+    }
     memory->root = read_file(memory->path);
     if (!cJSON_IsObject(memory->root)) {
         cJSON_Delete(memory->root);

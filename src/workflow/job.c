@@ -14,6 +14,7 @@
 #include "workflow/empty.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
+#include "workflow/memory.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -200,7 +201,8 @@ gls_status gls_job_open(gls_job *job)
     gls_status status = gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
-    status = gls_study_read(&job->study, o);
+    status = gls_job_memory_check(&job->study, o->memory_limit);
+    if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
@@ -211,7 +213,8 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    return status ? status : gls_job_memory_plan(job);
 }
 
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
@@ -227,6 +230,7 @@ gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
+    if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
 }

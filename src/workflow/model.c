@@ -119,6 +119,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
+    if (m->qball) return GLS_OK;
     if (o->model == GLS_MODEL_CSD) {
         gls_response_options options = response_options(o);
         options.mask = mask;

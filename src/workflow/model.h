@@ -31,7 +31,7 @@ gls_status gls_series_model_init(gls_model *model, const gls_model_options *opti
 /* FA by a tensor fit of all volumes, from the cache where it has it. cache: directory, or NULL. */
 gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
                                gls_image **fa);
-/* The response (csd; from voxels of the mask), or the model's matrices (opdt, csa). */
+/* The response (csd; from voxels of the mask), or the model's matrices (opdt, csa) unless they are there. */
 gls_status gls_series_model_prepare(gls_model *model, const gls_image *mask);
 /* The SH image of the voxels of the mask, with progress. */
 gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);

@@ -160,6 +160,7 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
 {
     bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
     if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
+    if (param == &rows[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
     case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;

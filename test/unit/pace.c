@@ -67,6 +67,24 @@ static void slowing_down(void **state)
     assert_true(longest < 1);
 }
 
+/* The GPU of a board, whose driver waits for half a second: it gets too hot and three times as slow, at once, and cools
+ * down, again and again. */
+static void throttled(void **state)
+{
+    (void)state;
+    for (double per_item = 1e-6; per_item < 1.5e-3; per_item *= 1.7) {
+        gls_pace pace = {.first = 64, .least = 16, .wanted = 0.12};
+        double longest, total = 0;
+        uint64_t n;
+        for (int i = 0; i < 20; i++) {
+            total += run_all(&pace, 1e-4, i % 2 ? 3 * per_item : per_item, 300000, &longest, &n);
+            assert_true(longest < 0.4);
+        }
+        /* no time is lost after it has cooled down */
+        assert_true(total < 20 * 2 * per_item * 300000 * 1.05);
+    }
+}
+
 /* What no smaller piece makes shorter does not make pieces smaller than a GPU needs. */
 static void long_latency(void **state)
 {
@@ -121,7 +139,7 @@ static void guesses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_speeds), cmocka_unit_test(slowing_down),
-                                       cmocka_unit_test(long_latency), cmocka_unit_test(rounded),
-                                       cmocka_unit_test(guesses)};
+                                       cmocka_unit_test(throttled),  cmocka_unit_test(long_latency),
+                                       cmocka_unit_test(rounded),    cmocka_unit_test(guesses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

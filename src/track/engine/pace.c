@@ -16,7 +16,13 @@ static uint32_t scaled(const gls_pace *pace, double items, double factor)
 
 static uint32_t limit_of(const gls_pace *pace)
 {
-    return pace->limit > 0 ? pace->limit : gls_pace_rule.first;
+    if (pace->limit > 0) return pace->limit;
+    return pace->first > 0 ? pace->first : gls_pace_rule.first;
+}
+
+static double wanted_of(const gls_pace *pace)
+{
+    return pace->wanted > 0 ? pace->wanted : gls_pace_rule.wanted;
 }
 
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted)
@@ -33,8 +39,8 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item)
         pace->seconds_per_item = seconds / items;
     if (seconds > pace->longest) pace->longest = seconds;
-    double change = gls_pace_rule.wanted / seconds;
-    if (seconds > gls_pace_rule.longest)
+    double wanted = wanted_of(pace), change = wanted / seconds;
+    if (seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted)
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
         limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
@@ -45,7 +51,7 @@ void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
     /* half of what would be wanted: it is a guess */
     if (pace->limit == 0 && other->seconds_per_item > 0)
-        pace->limit = scaled(pace, 1, gls_pace_rule.wanted / 2 / (other->seconds_per_item * times));
+        pace->limit = scaled(pace, 1, wanted_of(pace) / 2 / (other->seconds_per_item * times));
 }
 
 void gls_pace_slow(gls_pace *pace)

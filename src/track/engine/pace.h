@@ -9,7 +9,9 @@
 /* One for each kind of dispatch; zeroed: nothing is known of the device yet. */
 typedef struct gls_pace {
     uint32_t limit;          /* items of a dispatch */
+    uint32_t first;          /* of the first one; 0: the rule's */
     uint32_t least;          /* with fewer this device is no faster; 0: the rule's */
+    double wanted;           /* seconds of a dispatch, for drivers with little patience; 0: the rule's */
     double seconds_per_item; /* of the fastest dispatch */
     double longest;          /* seconds */
 } gls_pace;

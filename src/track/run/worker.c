@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "track/engine/batch.h"
 #include "util/clock.h"
@@ -11,13 +12,37 @@
 
 /* Items of a dispatch that keep all cores of a CPU busy. */
 #define LEAST_ON_CPU 64
+/* Linux gives a job on the GPUs of small boards half a second (v3d, panfrost, lima, etnaviv), whether or not it gets
+ * on. A chip that is too hot may take three times as long from one job to the next. */
+#define FIRST_ON_BOARD 64
+#define LEAST_ON_BOARD 16
+#define SECONDS_ON_BOARD 0.12
+
+static bool is_board(const gls_device_info *device)
+{
+    static const char *const names[] = {"V3D", "VC4", "Mali", "Panfrost", "Vivante", "lima"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasestr(device->renderer, names[i])) return true;
+    return false;
+}
+
+/* What is known of a device before its first dispatch; what was learnt since stays. */
+static void set_pace(const gls_device_info *device, gls_pace *pace)
+{
+    if (device->software) pace->least = LEAST_ON_CPU;
+    if (!is_board(device)) return;
+    pace->least = LEAST_ON_BOARD;
+    pace->wanted = SECONDS_ON_BOARD;
+    pace->first = FIRST_ON_BOARD;
+}
 
 /* Arrays of the host as the engine's plan wants them. */
 static gls_status make_arrays(gls_worker *w)
 {
     gls_batch *b = &w->batch;
     b->engine = w->run->tracker->engine[w->index];
-    if (gls_device_get_info(b->engine->device)->software) b->initial_pace.least = b->track_pace.least = LEAST_ON_CPU;
+    set_pace(gls_device_get_info(b->engine->device), &b->initial_pace);
+    set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
     return gls_batch_make_arrays(b);
 }
 

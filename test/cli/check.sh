@@ -1,0 +1,108 @@
+#!/bin/sh
+# glslines devices --check: check.sh TOOL WORK_DIR. Compilers that fail, crash, hang or say nothing are injected; devices that compute wrongly are shaders with a mistake.
+set -u
+tool=$1
+work=$2
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+here=$(cd "$(dirname "$0")" && pwd)
+shaders=$here/../../glsl
+unset GLSLINES_INJECT GLSLINES_SHADER_DIR
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+work=$PWD
+export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
+failures=0 checks=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $1"
+    head -n 8 stdout stderr
+}
+
+# expect CODE ARGUMENTS... : the exit code of a check on llvmpipe
+expect() {
+    code=$1
+    shift
+    timeout -k 5 300 "$tool" devices --device llvmpipe "$@" > stdout 2> stderr
+    got=$?
+    checks=$((checks + 1))
+    [ $got -eq "$code" ] || note "exit code $got, not $code: ${GLSLINES_INJECT:-} $*"
+}
+
+says() {
+    checks=$((checks + 1))
+    grep -Eq -e "$1" stdout stderr || note "nothing says '$1'"
+}
+
+# --- compilers -----------------------------------------------------------------------------------------------------------------------------------
+
+expect 0 --check --compile-only
+says '^boot4 +single +turn\.comp +[0-9.]+ s'
+says '^ptt4 +group +step\.comp +[0-9.]+ s'
+for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4; do says "^$variant +group"; done
+[ ! -e devices.json ] || note "--compile-only kept something"
+
+# fault; what is said; for a kernel in the middle
+for case in 'crash:2|the driver crashed, signal 11, after that' 'hang:2|not done after 3 s, after that' 'silent:2|does not compile: the driver does not say why' \
+    'compile:2|FAILED: shader .* does not compile: ' 'crash:1|the driver crashed, signal 11, at the first kernel' 'hang:1|not done after 3 s, at the first kernel'; do
+    GLSLINES_INJECT=${case%%|*}
+    export GLSLINES_INJECT
+    expect 5 --check --compile-only --variant prob4 --seconds 3
+    says "^prob4 +single +.*${case#*|}"
+    says "^prob4 +group +.*${case#*|}"
+    says '^glslines: .*: prob4 does not work$'
+    unset GLSLINES_INJECT
+done
+[ "$(find . -name 'core*' | wc -l)" -eq 0 ] || note "a core file is left"
+
+expect 2 --check --variant prob5
+says "has no 'prob5'"
+expect 2 --check --variant prob4:subgroup
+expect 2 --variant prob4
+expect 2 --check --seconds 0
+
+# --- computing -----------------------------------------------------------------------------------------------------------------------------------
+
+for variant in boot4 prob4:group det8:single ptt4; do
+    expect 0 --check --variant $variant
+    says '[0-9]+ of [0-9]+ half-streamlines as they must be'
+done
+[ ! -e devices.json ] || note "the check of a part kept something"
+
+# wrong FILE FROM TO VARIANT... : a mistake in a shader is found
+wrong() {
+    rm -rf shaders
+    mkdir -p "shaders/$(dirname "$1")"
+    sed "s|$2|$3|" "$shaders/$1" > "shaders/$1"
+    ! cmp -s "$shaders/$1" "shaders/$1" || note "no mistake in $1: $2"
+    export GLSLINES_SHADER_DIR="$work/shaders"
+    shift 3
+    for variant in "$@"; do
+        expect 5 --check --variant "$variant"
+        says 'the device does not compute right'
+    done
+    unset GLSLINES_SHADER_DIR
+}
+# random numbers, positions of samples, the stop map, half a sample too far, a slightly longer step
+wrong base/philox.glsl '0xD2511F53u' '0xD2511F55u' boot4:single prob4:single ptt4:single
+wrong base/textures.glsl '(q + 0.5) \*' '(q + 0.75) *' boot4:single prob4:group det4:single
+wrong guide/stop_map.glsl '(p + 0.5)' '(p + 0.75)' det4:single
+wrong kernel/half.glsl 'params.step_x' '1.02 * params.step_x' det4:single ptt4:group
+
+# --- what is kept --------------------------------------------------------------------------------------------------------------------------------
+
+prob=$(printf 'llvmpipe%s' "$("$tool" devices --json | python3 -c '
+import json, sys
+d = next(d for d in json.load(sys.stdin) if "llvmpipe" in d["renderer"])
+print(d["renderer"][len("llvmpipe"):], d["version"], sep=" | ")')")
+printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version | sed 's/^glslines //;q')" > devices.json
+# --mapping auto takes what was found
+"$tool" track --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
+grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
+GLSLINES_CHECKED= "$tool" track --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
+grep -q '"mapping":.*"single"' b.json || note "what was found is taken although nothing is to be known"
+cmp -s a.trx b.trx || note "the mappings differ"
+[ ! -e cache/glslines ] || note "something is kept in the cache folder"
+
+echo "$checks checks, $failures failed"
+[ $failures -eq 0 ]

@@ -1,0 +1,41 @@
+# --memory-limit: what is said before a run, what it takes then, and that the result is the same. Sourced by run.sh.
+# peak PROGRAM ARGUMENTS... : the most memory that it had, in MB, after the words of its own
+cat > "$work/peak.py" <<'PYTHON'
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1000, file=open(sys.argv[1], "w"))
+sys.exit(code)
+PYTHON
+brain=$work/brain
+"$tool" phantom "$brain" --shape 60 60 40 --directions 48 -q || note "no phantom of a brain"
+files="$brain/dwi.nii.gz $brain/dwi.bval $brain/dwi.bvec $brain/mask.nii.gz $brain/roi.nii.gz"
+
+# the smallest of these is below what the default batches take, by what the program itself says
+for limits in "" gles31; do
+    export GLSLINES_FORCE_LIMITS="$limits"
+    [ -n "$limits" ] || unset GLSLINES_FORCE_LIMITS
+    for getter in prob boot; do
+        for limit in 0 250; do
+            argument=
+            [ $limit -eq 0 ] || argument="--memory-limit $limit"
+            (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $files --dg $getter --sh-order 8 --nseeds 1000 --device llvmpipe -o $getter-$limit.tck $argument \
+                > "$work/stdout" 2> "$work/stderr") || note "$getter, limit $limit, $limits"
+            checks=$((checks + 1))
+            require grep -q '^memory: at most about .* of the host' "$work/stderr"
+            # sanitizers take memory of their own
+            [ $limit -eq 0 ] || [ -n "${ASAN_OPTIONS:-}" ] || [ "$(cat "$work/peak")" -le $limit ] || note "$getter, limit $limit, $limits: took $(cat "$work/peak") MB"
+        done
+        require grep -q '^memory: batches of .* keep --memory-limit' "$work/stderr"
+        require cmp "$work/out/$getter-0.tck" "$work/out/$getter-250.tck"
+        clean
+    done
+done
+unset GLSLINES_FORCE_LIMITS
+
+# limits that cannot be kept: by the images alone, before they are read, and by the smallest batch
+fails 2 "dwi.nii.gz and what is read with it takes" track $files --memory-limit 10
+fails 2 "with the smallest batches this run takes" track $files --memory-limit 100 --sh-order 8 --device llvmpipe
+fails 2 "--memory-limit" track --memory-limit 0
+fails 2 "--memory-limit" track --memory-limit 1GB
+run track $files --memory-limit 300 --device llvmpipe --dry-run
+require grep -q '^memory ' "$work/stdout"
