@@ -39,6 +39,7 @@
 #include <glslines/qball.h>
 #include <glslines/responses.h>
 #include <glslines/score.h>
+#include <glslines/select.h>
 #include <glslines/seeds.h>
 #include <glslines/sh.h>
 #include <glslines/shard.h>

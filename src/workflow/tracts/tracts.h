@@ -1,0 +1,17 @@
+/* The commands on tractograms: options, and what they do with files. Each returns with all outputs in the group of the
+ * job, for gls_tract_job_commit(). */
+#ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
+#define GLS_WORKFLOW_TRACTS_TRACTS_H
+
+#include "workflow/tracts/job.h"
+
+#define ROW GLS_ROW_FIELD
+typedef struct gls_edit_options {
+#include "workflow/tracts/edit.def"
+} gls_edit_options;
+#undef ROW
+
+/* file: inputs, and the output last. */
+gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+
+#endif
