@@ -38,6 +38,7 @@
 #include <glslines/phantom.h>
 #include <glslines/qball.h>
 #include <glslines/responses.h>
+#include <glslines/sample.h>
 #include <glslines/score.h>
 #include <glslines/select.h>
 #include <glslines/seeds.h>

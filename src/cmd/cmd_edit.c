@@ -4,7 +4,7 @@
 
 typedef struct edit_values {
     tract_values shared;
-    gls_edit_options o;
+    gls_edit_cli o;
 } edit_values;
 #define TRACT_OWNER edit_values
 

@@ -22,10 +22,12 @@ typedef struct tract_values {
 int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments, const tract_work *work);
 
 /* A row in the table of a command whose struct of values is TRACT_OWNER, with its options as member o. */
-#define TRACT_ROW(group, type, field, name, metavar, unit, range, default_, default_text, choices, help) \
-    CMD_ENTRY(group, type, offsetof(TRACT_OWNER, o.field), name, 0, metavar, unit, range, default_text, choices, help)
-#define TRACT_SHARED_ROW(group, type, field, name, metavar, unit, range, default_, default_text, choices, help)        \
-    CMD_ENTRY(group, type, offsetof(tract_values, shared.field), name, 0, metavar, unit, range, default_text, choices, \
+#define TRACT_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help)      \
+    CMD_ENTRY(group, type, offsetof(TRACT_OWNER, o.field), name, letter, metavar, unit, range, default_text, choices, \
               help)
+#define TRACT_SHARED_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,  \
+                         help)                                                                                     \
+    CMD_ENTRY(group, type, offsetof(tract_values, shared.field), name, letter, metavar, unit, range, default_text, \
+              choices, help)
 
 #endif

@@ -25,7 +25,7 @@ enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
 typedef struct edit {
     gls_tract_job *job;
-    const gls_edit_options *o;
+    const gls_edit_cli *o;
     gls_tract_sources sources;
     gls_tract_weights weights;
     gls_selection *selection;
@@ -98,7 +98,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
 
 static gls_status create_selection(edit *e)
 {
-    const gls_edit_options *o = e->o;
+    const gls_edit_cli *o = e->o;
     const gls_strings *const lists[GLS_SELECT_ROLES] = {[GLS_SELECT_INCLUDE] = &o->include,
                                                         [GLS_SELECT_EXCLUDE] = &o->exclude,
                                                         [GLS_SELECT_ORDERED] = &o->ordered,
@@ -190,7 +190,7 @@ static gls_status read_orientation(edit *e)
 /* What changes the points of what was selected. */
 static gls_status add_shapes(edit *e, gls_sink *sink)
 {
-    const gls_edit_options *o = e->o;
+    const gls_edit_cli *o = e->o;
     const bool mrtrix = o->like == LIKE_MRTRIX;
     gls_interpolation how = mrtrix ? GLS_INTERPOLATE_HERMITE : (gls_interpolation)o->interp;
     gls_roi_test at = mrtrix || o->crop_at ? GLS_ROI_TEST_VERTEX : GLS_ROI_TEST_SEGMENT;
@@ -210,7 +210,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
 /* What selects; the sets of --unique are made anew for each pass. */
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
-    const gls_edit_options *o = e->o;
+    const gls_edit_cli *o = e->o;
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
     IN_FRONT(randomly, gls_filter_random_create(o->seed, e->largest, &e->random, &next, sink));
@@ -287,7 +287,7 @@ static gls_status report(edit *e, const char *out)
     return GLS_OK;
 }
 
-static gls_status check(const gls_edit_options *o)
+static gls_status check(const gls_edit_cli *o)
 {
     int shapes = (o->points > 0) + (o->step > 0) + (o->downsample > 0) + (o->upsample > 0) + o->endpoints;
     if (shapes > 1)
@@ -304,7 +304,7 @@ static gls_status check(const gls_edit_options *o)
 
 static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
-    const gls_edit_options *o = e->o;
+    const gls_edit_cli *o = e->o;
     gls_tract_job *job = e->job;
     const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
                                           &o->exclude_ends, &o->both_ends, &o->all};
@@ -338,7 +338,7 @@ static gls_status write(edit *e, const gls_grid *grid, const char *out)
 gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n)
 {
     edit e = {.job = job, .o = options};
-    const gls_edit_options *o = options;
+    const gls_edit_cli *o = options;
     gls_tractogram_format format;
     gls_grid grid;
     const gls_grid *chosen = NULL;

@@ -1,7 +1,8 @@
 /* Options of the commands on tractograms: each command has a file of rows beside this one. From a row come the field of
  * the options' struct, its default, and the option of the command line with its help.
  *
- * ROW(group, type, field, name, metavar, unit, range, default, default_text, choices, help): as in track/params.def. */
+ * ROW(group, type, field, name, letter, metavar, unit, range, default, default_text, choices, help): as in
+ * track/params.def. */
 #ifndef GLS_WORKFLOW_TRACTS_ROWS_H
 #define GLS_WORKFLOW_TRACTS_ROWS_H
 
@@ -19,7 +20,7 @@
 
 /* What a file of rows becomes in a struct, and in its initial value. */
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
-#define GLS_ROW_DEFAULT(group, type, field, name, metavar, unit, range, default_, ...) .field = default_,
+#define GLS_ROW_DEFAULT(group, type, field, name, letter, metavar, unit, range, default_, ...) .field = default_,
 #define GLS_NO_LIST \
     {               \
         .n = 0      \

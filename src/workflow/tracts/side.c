@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tractogram/tractogram.h"
 #include "util/status.h"
 #include "workflow/tracts/writer.h"
-
-#define TSF_HEADER 256 /* bytes before the first value */
 
 typedef struct side {
     gls_tract_job *job;
@@ -19,10 +16,8 @@ typedef struct side {
     size_t n_paths;
     bool opened, has_weights, has_dps;
     gls_tract_text weights, dps;
-    size_t n_dpv;
-    gls_output *tsf;
-    gls_packer *packer;
-    uint64_t count;
+    size_t n_tsf;
+    gls_sink *tsf; /* one for each dpv */
 } side;
 
 static void discard(void *user)
@@ -31,14 +26,10 @@ static void discard(void *user)
     gls_sink_abort(&s->next);
     gls_tract_text_close(&s->weights, GLS_ERR_CANCELLED);
     gls_tract_text_close(&s->dps, GLS_ERR_CANCELLED);
-    for (size_t k = 0; s->tsf && k < s->n_dpv; k++) {
-        gls_packer_finish(&s->packer[k]);
-        gls_output_discard(&s->tsf[k]);
-    }
+    for (size_t k = 0; k < s->n_tsf; k++) gls_sink_abort(&s->tsf[k]);
     for (size_t k = 0; k < s->n_paths; k++) free(s->path[k]);
     free(s->path);
     free(s->tsf);
-    free(s->packer);
     free(s);
 }
 
@@ -58,42 +49,13 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     return gls_tract_job_writes(s->job, path);
 }
 
-static gls_status write_tsf_header(const side *s, gls_output *output)
-{
-    char header[TSF_HEADER] = {0};
-    snprintf(header, sizeof header,
-             "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", s->stamp,
-             TSF_HEADER, (unsigned long long)s->count);
-    return gls_output_write_at(output, 0, header, sizeof header);
-}
-
-static gls_status open_tsf(side *s, const gls_column *c)
-{
-    gls_output *output = &s->tsf[s->n_dpv];
-    gls_packer *packer = &s->packer[s->n_dpv];
-    if (c->components != 1)
-        return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "%s: a track scalar file has one value a vertex, %s has %u: leave it out "
-                        "with --fields",
-                        s->tck, c->name, c->components);
-    gls_status status = name_file(s, c->name, "tsf");
-    if (!status) status = gls_output_create(s->path[s->n_paths - 1], s->job->options.force, output);
-    if (status) return status;
-    s->n_dpv++;
-    output->group = &s->job->group;
-    static const char room[TSF_HEADER];
-    status = gls_output_write(output, room, sizeof room);
-    return status ? status : gls_packer_init(packer, output);
-}
-
 static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
     s->path = calloc(in->n_dpv + 2, sizeof *s->path);
     s->tsf = calloc(in->n_dpv + 1, sizeof *s->tsf);
-    s->packer = calloc(in->n_dpv + 1, sizeof *s->packer);
-    if (!s->path || !s->tsf || !s->packer) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!s->path || !s->tsf) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < in->n_dps; k++) {
         s->has_weights |= is_weights(&in->dps[k]);
         s->has_dps |= !is_weights(&in->dps[k]);
@@ -108,7 +70,12 @@ static gls_status open_files(side *s, const gls_streamlines *in)
             gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
     }
     if (s->has_dps) gls_tract_text_printf(&s->dps, "\n");
-    for (size_t k = 0; k < in->n_dpv && !status; k++) status = open_tsf(s, &in->dpv[k]);
+    for (size_t k = 0; k < in->n_dpv && !status; k++) {
+        status = name_file(s, in->dpv[k].name, "tsf");
+        if (!status)
+            status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], s->stamp, in->dpv[k].name, &s->tsf[k]);
+        if (!status) s->n_tsf++;
+    }
     return status;
 }
 
@@ -126,27 +93,12 @@ static void write_rows(side *s, const gls_streamlines *in)
     }
 }
 
-static gls_status write_scalars(side *s, const gls_streamlines *in, size_t k)
-{
-    const uint32_t nan = 0x7fc00000;
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < in->n && !status; i++) {
-        for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {
-            float value = (float)gls_column_value(&in->dpv[k], p);
-            status = gls_packer_put(&s->packer[k], &value, sizeof value);
-        }
-        if (!status) status = gls_packer_put(&s->packer[k], &nan, sizeof nan);
-    }
-    return status;
-}
-
 static gls_status append(void *user, const gls_streamlines *in)
 {
     side *s = user;
     gls_status status = s->opened || in->n == 0 ? GLS_OK : open_files(s, in);
     if (!status) write_rows(s, in);
-    for (size_t k = 0; k < s->n_dpv && in->n > 0 && !status; k++) status = write_scalars(s, in, k);
-    s->count += in->n;
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_append(&s->tsf[k], in);
     gls_streamlines rest = *in;
     rest.n_dps = rest.n_dpv = 0;
     return status ? status : gls_sink_append(&s->next, &rest);
@@ -155,16 +107,10 @@ static gls_status append(void *user, const gls_streamlines *in)
 static gls_status finish(void *user)
 {
     side *s = user;
-    const uint32_t infinity = 0x7f800000;
     gls_status status = gls_sink_finish(&s->next);
     status = gls_tract_text_close(&s->weights, status);
     status = gls_tract_text_close(&s->dps, status);
-    for (size_t k = 0; k < s->n_dpv && !status; k++) {
-        status = gls_packer_put(&s->packer[k], &infinity, sizeof infinity);
-        if (!status) status = gls_packer_flush(&s->packer[k]);
-        if (!status) status = write_tsf_header(s, &s->tsf[k]);
-        if (!status) status = gls_output_commit(&s->tsf[k]);
-    }
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_finish(&s->tsf[k]);
     discard(s);
     return status;
 }

@@ -6,12 +6,17 @@
 #include "workflow/tracts/job.h"
 
 #define ROW GLS_ROW_FIELD
-typedef struct gls_edit_options {
+typedef struct gls_edit_cli {
 #include "workflow/tracts/edit.def"
-} gls_edit_options;
+} gls_edit_cli;
+typedef struct gls_sample_cli {
+#include "workflow/tracts/sample.def"
+} gls_sample_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
 gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS IMAGE... */
+gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 
 #endif
