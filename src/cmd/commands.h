@@ -13,6 +13,7 @@ extern const cmd_command cmd_info_command;
 extern const cmd_command cmd_convert;
 extern const cmd_command cmd_edit;
 extern const cmd_command cmd_sample;
+extern const cmd_command cmd_stats;
 extern const cmd_command cmd_density;
 extern const cmd_command cmd_connectome;
 extern const cmd_command cmd_devices;

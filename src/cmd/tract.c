@@ -1,6 +1,7 @@
 #include "cmd/tract.h"
 
 #include <cJSON.h>
+#include <stdio.h>
 
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -28,6 +29,7 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     cmd_interrupt_catch();
     gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);
+    if (!status && job.printed) fputs(job.printed, stdout);
     gls_tract_job_finish(&job);
     cmd_interrupt_release();
     return status ? cmd_error_status(status) : CMD_EXIT_OK;

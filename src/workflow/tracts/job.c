@@ -89,6 +89,7 @@ void gls_tract_job_finish(gls_tract_job *job)
     cJSON_Delete(job->root);
     free(job->sidecar);
     free(job->said);
+    free(job->printed);
     *job = (gls_tract_job){.n_inputs = 0};
 }
 

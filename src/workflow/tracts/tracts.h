@@ -12,11 +12,16 @@ typedef struct gls_edit_cli {
 typedef struct gls_sample_cli {
 #include "workflow/tracts/sample.def"
 } gls_sample_cli;
+typedef struct gls_stats_cli {
+#include "workflow/tracts/stats.def"
+} gls_stats_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
 gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
 gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS... */
+gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 
 #endif
