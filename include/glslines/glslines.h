@@ -21,6 +21,7 @@
 #define GLSLINES_H
 
 #include <glslines/common.h>
+#include <glslines/bundles.h>
 #include <glslines/compute.h>
 #include <glslines/connectome.h>
 #include <glslines/csd.h>

@@ -14,6 +14,8 @@ extern const cmd_command cmd_convert;
 extern const cmd_command cmd_edit;
 extern const cmd_command cmd_sample;
 extern const cmd_command cmd_stats;
+extern const cmd_command cmd_segment;
+extern const cmd_command cmd_profile;
 extern const cmd_command cmd_density;
 extern const cmd_command cmd_connectome;
 extern const cmd_command cmd_devices;

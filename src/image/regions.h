@@ -56,6 +56,9 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
 /* Adds the voxels whose centre is within mm of the centre of one inside; a sphere's radius grows by mm. */
 gls_status gls_region_area_widen(gls_region_area *area, double mm);
+/* Its two largest blobs of voxels that share faces, edges or corners, the one further left, back or down along the axis
+ * that parts them most first. GLS_ERR_INPUT: there is only one, or it is a sphere. */
+gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
 /* inverse: world to voxels of the area's grid. */
 bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3]);
 void gls_region_area_finish(gls_region_area *area);

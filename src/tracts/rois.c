@@ -1,6 +1,7 @@
 #include "tracts/rois.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,23 @@ static bool put(gls_rois *r, const gls_region_area *area, roi *roi)
     return true;
 }
 
+static gls_status add_area(gls_rois *r, const gls_region_area *area, const char *text, double mm)
+{
+    roi *list = realloc(r->roi, (r->n + 1) * sizeof *list);
+    if (list) r->roi = list;
+    roi one = {.text = gls_text_copy(text),
+               .mm = mm,
+               .is_graded = area->is_graded,
+               .low = {INFINITY, INFINITY, INFINITY},
+               .high = {-INFINITY, -INFINITY, -INFINITY}};
+    if (list && one.text && put(r, area, &one)) {
+        list[r->n++] = one;
+        return GLS_OK;
+    }
+    free(one.text);
+    return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
+}
+
 gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, double mm, size_t *index)
 {
     for (*index = 0; *index < r->n; ++*index)
@@ -163,22 +181,25 @@ gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, doubl
     gls_region_area area;
     gls_status status = gls_region_area_read(option, text, &area);
     if (!status && mm > 0) status = gls_region_area_widen(&area, mm);
-    if (!status) {
-        roi *list = realloc(r->roi, (r->n + 1) * sizeof *list);
-        if (list) r->roi = list;
-        roi one = {.text = gls_text_copy(text),
-                   .mm = mm,
-                   .is_graded = area.is_graded,
-                   .low = {INFINITY, INFINITY, INFINITY},
-                   .high = {-INFINITY, -INFINITY, -INFINITY}};
-        if (list && one.text && put(r, &area, &one)) {
-            list[r->n++] = one;
-        } else {
-            free(one.text);
-            status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
-        }
+    if (!status) status = add_area(r, &area, text, mm);
+    gls_region_area_finish(&area);
+    return status;
+}
+
+gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t index[2])
+{
+    gls_region_area area, blob[2] = {{0}, {0}};
+    char name[2][32];
+    gls_status status = gls_region_area_read("ends", text, &area);
+    if (!status) status = gls_region_area_split(&area, text, blob);
+    for (int e = 0; e < 2 && !status; e++) {
+        if (mm > 0) status = gls_region_area_widen(&blob[e], mm);
+        index[e] = r->n;
+        snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);
+        if (!status) status = add_area(r, &blob[e], name[e], -1);
     }
     gls_region_area_finish(&area);
+    for (int e = 0; e < 2; e++) gls_region_area_finish(&blob[e]);
     return status;
 }
 

@@ -13,6 +13,9 @@ void gls_rois_destroy(gls_rois *rois);
 /* Adds a region, widened by mm; option names it in messages. *index counts regions from 0; the same text and width
  * give the same one. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
+/* Adds the two largest blobs (voxels that share faces, edges or corners) of an image, widened by mm; the first one lies
+ * further left, back or down along the axis that parts them most. GLS_ERR_INPUT: there is only one. */
+gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
 size_t gls_rois_count(const gls_rois *rois);
 /* The text of a region, and the box around it in world mm. */
 const char *gls_rois_text(const gls_rois *rois, size_t index);

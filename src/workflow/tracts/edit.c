@@ -9,7 +9,6 @@
 #include <glslines/select.h>
 #include <glslines/summary.h>
 
-#include "image/regions.h"
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/parse.h"
@@ -17,6 +16,7 @@
 #include "util/table.h"
 #include "workflow/json.h"
 #include "workflow/tracts/concat.h"
+#include "workflow/tracts/orient.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"
 
@@ -33,9 +33,7 @@ typedef struct edit {
     uint64_t *id;
     gls_line_set *seen, *minus, *both;
     double map[3][4];
-    gls_orientation orientation;
-    double centre[3];
-    float (*line)[3];
+    gls_tract_orient orient;
     gls_filter_counts valid, unique, minus_counts, both_counts, number, random, written;
     uint64_t n_turned;
     bool is_random;
@@ -146,40 +144,6 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
     return status;
 }
 
-/* x, y, z, a region whose centre counts, or a tractogram whose first streamline counts. */
-static gls_status read_orientation(edit *e)
-{
-    const char *text = e->o->orient;
-    if (!text) return GLS_OK;
-    if (strlen(text) == 1 && strchr("xyz", *text)) {
-        e->orientation.axis = *text - 'x' + 1;
-        return GLS_OK;
-    }
-    gls_tractogram_reader *reader = NULL;
-    gls_streamlines first;
-    const char *dot = strrchr(text, '.');
-    bool is_track = dot && (strcmp(dot, ".tck") == 0 || strcmp(dot, ".trk") == 0 || strcmp(dot, ".trx") == 0 ||
-                            strcmp(dot, ".vtk") == 0);
-    if (!is_track) {
-        gls_status status = gls_region_centre_of("orient", text, e->centre);
-        e->orientation.centre = e->centre;
-        return status;
-    }
-    gls_status status = gls_tract_open(e->job, text, false, &reader);
-    if (!status) status = gls_tractogram_reader_next(reader, &first);
-    if (!status && (first.n == 0 || first.offset[1] == 0))
-        status = gls_fail(GLS_ERR_INPUT, "--orient %s: has no first streamline with points", text);
-    if (!status) {
-        e->orientation.n_line = (size_t)first.offset[1];
-        e->line = malloc(e->orientation.n_line * sizeof *e->line);
-        if (!e->line) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    }
-    if (!status) memcpy(e->line, first.point, e->orientation.n_line * sizeof *e->line);
-    e->orientation.line = (const float(*)[3])e->line;
-    gls_tractogram_reader_close(reader);
-    return status;
-}
-
 /* Puts a filter in front of sink: `call` makes it from `next`. */
 #define IN_FRONT(wanted, call)                    \
     do {                                          \
@@ -202,7 +166,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     IN_FRONT(o->upsample > 0, gls_filter_upsample_create((uint32_t)o->upsample, how, &next, sink));
     IN_FRONT(o->downsample > 0, gls_filter_downsample_create((uint32_t)o->downsample, &next, sink));
     IN_FRONT(o->endpoints, gls_filter_downsample_create(0, &next, sink));
-    IN_FRONT(o->orient, gls_filter_orient_create(&e->orientation, &e->n_turned, &next, sink));
+    IN_FRONT(o->orient, gls_filter_orient_create(&e->orient.orientation, &e->n_turned, &next, sink));
     IN_FRONT(o->crop, gls_filter_crop_create(o->crop, at, (gls_crop_pieces)o->pieces, &next, sink));
     return status;
 }
@@ -356,7 +320,7 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     }
     if (!status) status = gls_tract_weights_open(&e.weights, o->weights, job, file[0], false);
     if (!status) status = read_matrix(&e);
-    if (!status) status = read_orientation(&e);
+    if (!status) status = gls_tract_orient_read(&e.orient, job, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);
     if (!status) status = read_set(&e, o->both, &e.both);
     if (!status) status = create_selection(&e);
@@ -371,6 +335,6 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     gls_line_set_destroy(e.both);
     free(e.region);
     free(e.id);
-    free(e.line);
+    gls_tract_orient_finish(&e.orient);
     return status;
 }

@@ -15,6 +15,12 @@ typedef struct gls_sample_cli {
 typedef struct gls_stats_cli {
 #include "workflow/tracts/stats.def"
 } gls_stats_cli;
+typedef struct gls_segment_cli {
+#include "workflow/tracts/segment.def"
+} gls_segment_cli;
+typedef struct gls_profile_cli {
+#include "workflow/tracts/profile.def"
+} gls_profile_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
@@ -23,5 +29,9 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
 gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS... */
 gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS BUNDLES */
+gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS IMAGE... */
+gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 
 #endif

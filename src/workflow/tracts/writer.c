@@ -122,6 +122,10 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
         options.dpg = o->info->dpg;
         options.n_dpg = o->info->n_dpg;
     }
+    if (o->dpg) {
+        options.dpg = o->dpg;
+        options.n_dpg = o->n_dpg;
+    }
     if (!status) status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
     free(text);
     return status;

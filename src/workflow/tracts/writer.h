@@ -11,7 +11,9 @@ typedef struct gls_tract_output {
     const char *fields;              /* "all" or NULL, "none", or names with commas */
     const char *added[8];            /* columns that come in addition, NULL-terminated */
     bool half_precision;
-    bool drops_group_data; /* dpg are about other streamlines */
+    bool drops_group_data;     /* dpg are about other streamlines */
+    const gls_group_data *dpg; /* in place of those of the input; NULL: none */
+    size_t n_dpg;
 } gls_tract_output;
 
 /* A sink that writes the file in the group of the job. A TCK file gets its columns beside it: OUT_weights.txt,
