@@ -21,6 +21,9 @@ typedef struct gls_segment_cli {
 typedef struct gls_profile_cli {
 #include "workflow/tracts/profile.def"
 } gls_profile_cli;
+typedef struct gls_score_cli {
+#include "workflow/tracts/score.def"
+} gls_score_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
@@ -33,5 +36,7 @@ gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *
 gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS */
+gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 
 #endif
