@@ -158,7 +158,8 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
     return write_file(path, overwrite, group, &image->grid, image->n_volumes, codes[type], &s);
 }
 
-gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volumes, gls_type type, const void *data)
+gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
+                           size_t n_volumes, gls_type type, const void *data)
 {
     GLS_REQUIRE(path && grid && data && n_volumes >= 1);
     GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_FLOAT32 || type == GLS_TYPE_FLOAT64);
@@ -166,5 +167,5 @@ gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volu
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
                                           : NIFTI_TYPE_FLOAT64;
     source s = {.raw = data, .value = gls_type_size(type)};
-    return write_file(path, true, NULL, grid, n_volumes, code, &s);
+    return write_file(path, overwrite, group, grid, n_volumes, code, &s);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/grouped.h"
 #include "util/affine.h"
 #include "util/format.h"
 #include "util/output.h"
@@ -289,7 +290,13 @@ double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
     return isfinite(value) ? value : NAN;
 }
 
-gls_status gls_connectome_write(const gls_connectome *c, const char *path, bool overwrite)
+gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, bool overwrite)
+{
+    return gls_connectome_write_grouped(connectome, path, overwrite, NULL);
+}
+
+gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *path, bool overwrite,
+                                        gls_output_group *group)
 {
     GLS_REQUIRE(c && path);
     const size_t n = gls_connectome_size(c);
@@ -299,6 +306,7 @@ gls_status gls_connectome_write(const gls_connectome *c, const char *path, bool 
     gls_output output;
     char number[40];
     gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
     for (size_t i = 0; i < n && !status; i++) {
         row.length = 0;
         for (size_t k = 0; k < n; k++) {
