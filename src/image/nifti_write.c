@@ -169,3 +169,26 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
     source s = {.raw = data, .value = gls_type_size(type)};
     return write_file(path, overwrite, group, grid, n_volumes, code, &s);
 }
+
+typedef struct bytes {
+    const unsigned char *data;
+} bytes;
+
+static void copy_bytes(void *user, uint64_t first, size_t n, void *buffer)
+{
+    memcpy(buffer, ((const bytes *)user)->data + first, n);
+}
+
+gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t n)
+{
+    gls_output output;
+    bytes b = {data};
+    gls_status status = gls_output_create(path, overwrite, &output);
+    if (status != GLS_OK) return status;
+    output.group = group;
+    status = has_suffix(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
+                                         : gls_output_write(&output, data, n);
+    if (status == GLS_OK) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
+}
