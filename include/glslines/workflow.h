@@ -192,7 +192,7 @@ GLS_API gls_fit_options gls_fit_options_default(void);
 GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monitor *monitor);
 
 /* Shards and their sidecars into the tractogram of the whole run and its sidecar; or maps of shards, .nii, .nii.gz,
- * .csv, .tsv or .txt, whose names end in _shard-KofN, into their sum. */
+ * .csv or .tsv, whose names end in _shard-KofN, into their sum. */
 typedef struct gls_merge_options {
     size_t size;
     const char *const *shards; /* in any order */

@@ -30,6 +30,7 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);
     if (!status && job.printed) fputs(job.printed, stdout);
+    if (!status) status = job.verdict;
     gls_tract_job_finish(&job);
     cmd_interrupt_release();
     return status ? cmd_error_status(status) : CMD_EXIT_OK;

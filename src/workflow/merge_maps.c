@@ -27,7 +27,7 @@ static bool is_image(const char *path)
 
 bool gls_is_map_name(const char *path)
 {
-    return is_image(path) || ends_in(path, ".csv") || ends_in(path, ".tsv") || ends_in(path, ".txt");
+    return is_image(path) || ends_in(path, ".csv") || ends_in(path, ".tsv");
 }
 
 /* Part and parts of a name, "x_shard-2of3.csv". */

@@ -6,7 +6,7 @@
 
 #include "util/output.h"
 
-/* Whether the name is that of such a map: .nii, .nii.gz, .csv, .tsv, .txt. */
+/* Whether the name is that of such a map: .nii, .nii.gz, .csv, .tsv. */
 bool gls_is_map_name(const char *path);
 /* Adds up the files, whose names have to say that they are all parts of one run, x_shard-1of3.csv and so on; the sum
  * has the bytes of the map of the whole run. GLS_ERR_INPUT: a part is missing or there twice, or does not fit. */

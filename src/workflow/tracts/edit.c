@@ -314,7 +314,7 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
         status =
             gls_tract_sources_open(&e.sources, job, file, n - 1, o->invalid != INVALID_ERROR, common, o->group_by_file);
     if (!status &&
-        (format != GLS_FORMAT_TCK || job->options.reference || gls_tract_sources_info(&e.sources)->has_grid)) {
+        (gls_tract_needs_grid(format) || job->options.reference || gls_tract_sources_info(&e.sources)->has_grid)) {
         status = gls_tract_grid_choose(job, file[0], gls_tract_sources_info(&e.sources), file[n - 1], &grid);
         chosen = &grid;
     }

@@ -27,6 +27,7 @@ typedef struct gls_tract_job {
     gls_output_group group;
     struct cJSON *root, *counts; /* the sidecar in the making */
     char *said;                  /* a line for the user once all is written; NULL: none */
+    gls_status verdict;          /* of what was printed and written: an error after all is done; see gls_last_error() */
     char *printed;               /* what the command prints as its result; NULL: nothing */
 } gls_tract_job;
 

@@ -150,7 +150,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
         gls_tract_output output = {.path = s->o->trx, .info = info};
         gls_tractogram_format format;
         status = gls_tractogram_format_parse(s->o->trx, &format);
-        if (!status && (format != GLS_FORMAT_TCK || info->has_grid || s->job->options.reference)) {
+        if (!status && (gls_tract_needs_grid(format) || info->has_grid || s->job->options.reference)) {
             status = gls_tract_grid_choose(s->job, s->tracks, info, s->o->trx, &grid);
             output.grid = &grid;
         }

@@ -24,6 +24,18 @@ typedef struct gls_profile_cli {
 typedef struct gls_score_cli {
 #include "workflow/tracts/score.def"
 } gls_score_cli;
+typedef struct gls_density_cli {
+#include "workflow/tracts/density.def"
+} gls_density_cli;
+typedef struct gls_connectome_cli {
+#include "workflow/tracts/connectome.def"
+} gls_connectome_cli;
+typedef struct gls_convert_cli {
+#include "workflow/tracts/convert.def"
+} gls_convert_cli;
+typedef struct gls_info_cli {
+#include "workflow/tracts/info.def"
+} gls_info_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
@@ -38,5 +50,13 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
 gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS */
 gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS OUT */
+gls_status gls_tract_density(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS LABELS OUT */
+gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: IN OUT */
+gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS... */
+gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 
 #endif

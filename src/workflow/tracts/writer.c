@@ -131,6 +131,11 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
     return status;
 }
 
+bool gls_tract_needs_grid(gls_tractogram_format format)
+{
+    return format == GLS_FORMAT_TRX || format == GLS_FORMAT_TRK;
+}
+
 gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o, gls_sink *sink)
 {
     gls_tractogram_format format;

@@ -9,7 +9,7 @@ typedef struct gls_tract_output {
     const gls_grid *grid;            /* NULL: the format needs none */
     const gls_tractogram_info *info; /* of the input: its header, and the columns that there will be */
     const char *fields;              /* "all" or NULL, "none", or names with commas */
-    const char *added[8];            /* columns that come in addition, NULL-terminated */
+    const char *added[72];           /* columns that come in addition, NULL-terminated */
     bool half_precision;
     bool drops_group_data;     /* dpg are about other streamlines */
     const gls_group_data *dpg; /* in place of those of the input; NULL: none */
@@ -19,6 +19,9 @@ typedef struct gls_tract_output {
 /* A sink that writes the file in the group of the job. A TCK file gets its columns beside it: OUT_weights.txt,
  * OUT_dps.tsv, OUT_NAME.tsf for values per vertex. What the format does not hold is told in a warning. */
 gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *output, gls_sink *sink);
+
+/* TRX and TRK files lie on a grid. */
+bool gls_tract_needs_grid(gls_tractogram_format format);
 
 /* Files beside a TCK file for columns that it does not hold; takes the columns away and hands the rest on. */
 gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const char *stamp, const gls_sink *next,
