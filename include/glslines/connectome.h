@@ -35,8 +35,13 @@ typedef struct gls_connectome_options {
     bool symmetric;             /* mirror the upper triangle; default false: the lower one is 0 */
     bool zero_diagonal;         /* default false */
     bool keep_unassigned;       /* a first row and column for ends without a region; default false */
-    const char *weights; /* column per streamline of one component; default NULL: 1. Borrowed until the connectome
-                            is destroyed */
+    const char *weights;      /* column per streamline of one component; default NULL: 1. Borrowed until the connectome
+                                 is destroyed */
+    const char *scale_column; /* column per streamline of one component by which the value is multiplied; default NULL.
+                                 Borrowed in the same way */
+    /* Told the labels of both ends of each streamline in order, 0 for none; default NULL */
+    void (*assigned)(void *user, int32_t first, int32_t last);
+    void *user;
 } gls_connectome_options;
 GLS_API gls_connectome_options gls_connectome_options_default(void);
 
@@ -62,6 +67,13 @@ GLS_API gls_sink gls_connectome_sink(gls_connectome *connectome);
 GLS_API gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome);
 /* Regions, and the label of each. */
 GLS_API size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels);
+typedef struct gls_connectome_node {
+    int32_t label;
+    uint64_t voxels, ends; /* ends of streamlines */
+    double volume;         /* mm3 */
+    double centroid[3];    /* world mm */
+} gls_connectome_node;
+GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);
 /* Rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* The value of a cell; cells without streamlines are 0, NaN for min and max. */

@@ -22,6 +22,7 @@
 
 #include <glslines/abi.h>
 #include <glslines/common.h>
+#include <glslines/bundles.h>
 #include <glslines/compute.h>
 #include <glslines/connectome.h>
 #include <glslines/csd.h>
@@ -38,8 +39,12 @@
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
 #include <glslines/qball.h>
+#include <glslines/render.h>
+#include <glslines/report.h>
 #include <glslines/responses.h>
+#include <glslines/sample.h>
 #include <glslines/score.h>
+#include <glslines/select.h>
 #include <glslines/seeds.h>
 #include <glslines/sh.h>
 #include <glslines/shard.h>

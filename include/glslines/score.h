@@ -1,5 +1,5 @@
-/* Scores of a tractogram against the bundles of the phantom, with the definitions of the Tractometer (Cote et al. 2013,
- * Renauld et al. 2023). */
+/* Scores of a tractogram against bundles that are known, those of the phantom or others, with the definitions of the
+ * Tractometer (Cote et al. 2013, Renauld et al. 2023). */
 #ifndef GLSLINES_SCORE_H
 #define GLSLINES_SCORE_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Most bundles of a phantom that can be scored. */
+/* Most bundles that can be scored. */
 #define GLS_SCORE_MAX_BUNDLES 64
 
 typedef struct gls_score_options {
@@ -23,7 +23,7 @@ typedef struct gls_score_options {
 GLS_API gls_score_options gls_score_options_default(void); /* also what NULL options mean */
 
 typedef struct gls_score_bundle {
-    const char *name;    /* the phantom's */
+    const char *name;    /* the truth's */
     uint64_t valid;      /* streamlines */
     uint64_t truth;      /* voxels of the bundle */
     uint64_t found;      /* voxels of the bundle that a valid streamline visits */
@@ -46,13 +46,25 @@ typedef struct gls_score_result {
     double mean_overlap, mean_overreach, mean_overreach_gt,
         mean_f1; /* over all bundles; those without a valid streamline count as 0, in overreach too */
     size_t n_bundles;
-    const gls_score_bundle *bundle; /* in the phantom's order; belongs to the score */
+    const gls_score_bundle *bundle; /* in the truth's order; belongs to the score */
 } gls_score_result;
 
 typedef struct gls_score gls_score;
 
-/* The phantom must have its ground truth and outlive the score. GLS_ERR_ARGUMENT for options out of range or a phantom
- * without bundles; GLS_ERR_UNSUPPORTED for more than GLS_SCORE_MAX_BUNDLES. */
+/* What streamlines are scored against: bundles on one grid. */
+typedef struct gls_score_truth {
+    gls_grid grid;
+    size_t n;
+    const struct gls_score_truth_bundle {
+        const char *name;
+        const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid */
+    } * bundle;
+} gls_score_truth;
+/* The names must outlive the score. GLS_ERR_ARGUMENT for options out of range or no bundle; GLS_ERR_UNSUPPORTED for
+ * more than GLS_SCORE_MAX_BUNDLES. */
+GLS_API gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_options *options,
+                                        gls_score **score);
+/* The same for a phantom, which must have its ground truth and outlive the score. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
 /* The append of a gls_sink whose user is the gls_score. A streamline that is valid for several bundles counts for the
  * one in which most of its points lie. A voxel is visited if a segment passes through it. */

@@ -131,13 +131,16 @@ typedef struct gls_job_options {
     uint64_t memory_limit; /* MB (10^6 bytes) of the host and of each device, of both together where the device's memory
                               is the host's; default 0: none */
     /* output */
-    const char *output;             /* its suffix gives the format; default NULL: tracks.trx */
+    const char *output;             /* its suffix gives the format; "none": only the three below; default NULL:
+                                       tracks.trx */
     const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */
     gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
     gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
     const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
     const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
     const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
+    const char *profile;            /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
+                                       <glslines/bundles.h>; without images the stop map; default NULL: none */
     bool force;                     /* overwrite; default false */
     bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
     int argc;           /* words of the command line to note in the sidecar; default 0: none */
@@ -189,7 +192,8 @@ typedef struct gls_fit_options {
 GLS_API gls_fit_options gls_fit_options_default(void);
 GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monitor *monitor);
 
-/* Shards and their sidecars into the tractogram of the whole run and its sidecar. */
+/* Shards and their sidecars into the tractogram of the whole run and its sidecar; or maps of shards, .nii, .nii.gz,
+ * .csv or .tsv, whose names end in _shard-KofN, into their sum. */
 typedef struct gls_merge_options {
     size_t size;
     const char *const *shards; /* in any order */

@@ -463,13 +463,10 @@ static const check_line ptt4[] = {
 };
 /* clang-format on */
 
-#define LINES(name) {name, sizeof name / sizeof *name}
+#define LINES(name)                      \
+    {                                    \
+        name, sizeof name / sizeof *name \
+    }
 const check_expected check_scene_lines[CHECK_VARIANTS] = {
-    LINES(boot4),
-    LINES(boot8),
-    LINES(prob4),
-    LINES(prob8),
-    LINES(det4),
-    LINES(det8),
-    LINES(ptt4),
+    LINES(boot4), LINES(boot8), LINES(prob4), LINES(prob8), LINES(det4), LINES(det8), LINES(ptt4),
 };

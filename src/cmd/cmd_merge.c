@@ -24,7 +24,7 @@ static const cmd_option table[] = {
      .metavar = "FILE",
      FIELD(output),
      .default_text = "",
-     .help = "Tractogram to write, of the same format as the shards. Has to be given."},
+     .help = "File to write, of the same format as the shards. Has to be given."},
     {.group = "Output",
      .name = "sidecar",
      .type = CMD_STRING,
@@ -45,6 +45,12 @@ static const cmd_option table[] = {
 static void set_defaults(void *values)
 {
     *(merge_options *)values = (merge_options){.output = NULL};
+}
+
+static bool is_tractogram(const char *path)
+{
+    gls_tractogram_format format;
+    return gls_tractogram_format_parse(path, &format) == GLS_OK;
 }
 
 static void print_summary(const gls_merge_options *o, const gls_merge_result *result, const char *sidecar,
@@ -83,6 +89,10 @@ static int run_merge(const cmd_command *command, void *values, const cmd_argumen
     gls_status status = gls_merge_files(&options, &monitor, &result, sidecar, sizeof sidecar);
     if (status) return cmd_error_status(status);
     cmd_interrupt_done();
+    if (!is_tractogram(o->output)) {
+        cmd_info("%s: the sum of %zu parts", o->output, options.n_shards);
+        return CMD_EXIT_OK;
+    }
     print_summary(&options, &result, sidecar, gls_clock_seconds() - start);
     if (result.streamlines == 0 && o->fail_if_empty)
         return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", o->output);
@@ -98,6 +108,8 @@ static const char *const positionals[] = {
 static const char *const examples[] = {
     "The three parts of a run into the file that one run writes:",
     "glslines merge -o tracks.trx tracks_shard-*of3.trx",
+    "The maps of three parts:",
+    "glslines merge -o density.nii.gz density_shard-*of3.nii.gz",
     NULL,
 };
 
@@ -110,6 +122,8 @@ const cmd_command cmd_merge = {
         "that differs from that run's in its "
         "command line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are "
         "put in order by the numbers inside them. "
+        "Maps of shards, .nii.gz of --density and .csv of --connectome, are added up in the same way; their names say "
+        "which part they are. "
         "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = positionals,
     .max_positionals = CMD_MAX_POSITIONALS,

@@ -7,7 +7,7 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/tract_files.h"
+#include "cmd/tract.h"
 #include "util/format.h"
 
 typedef struct render_values {
@@ -132,7 +132,10 @@ static const cmd_option table[] = {
     TEXT("Look", "background", "COLOR", o.background, "black, white, grey, #rrggbb or transparent (black)."),
     FLAG("Look", "no-labels", o.no_labels, "Leave out letters, names and the foot with counts, scale and legend."),
     TEXT("Look", "title", "TEXT", o.title, "A title in the foot."),
-    TRACT_INPUT_OPTIONS(render_values, input),
+#define TRACT_OWNER render_values
+#define ROW TRACT_INPUT_ROW
+#include "workflow/tracts/input.def"
+#undef ROW
     {.group = "Device",
      .name = "device",
      .type = CMD_STRING,
@@ -156,7 +159,7 @@ static bool go_on(void)
 static gls_status draw(render_values *v, const cmd_arguments *arguments, gls_render_result *result)
 {
     gls_grid reference;
-    gls_status status = v->input.reference ? tract_grid_read(v->input.reference, &reference) : GLS_OK;
+    gls_status status = v->input.reference ? gls_tract_grid_read(v->input.reference, &reference) : GLS_OK;
     if (status) return status;
     if (v->input.reference) v->o.read.reference = &reference;
     v->o.read.vtk_space = (gls_vtk_space)v->input.vtk_space;

@@ -6,7 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/tract_files.h"
+#include "cmd/tract.h"
 #include "util/format.h"
 
 typedef struct report_values {
@@ -51,7 +51,10 @@ static const cmd_option table[] = {
      .default_text = "none",
      .help = "Also write files for MultiQC into this folder: numbers, lengths, picture."},
     {.group = "Report", .name = "force", .type = CMD_FLAG, FIELD(o.force), .help = "Overwrite existing output files."},
-    TRACT_INPUT_OPTIONS(report_values, input),
+#define TRACT_OWNER report_values
+#define ROW TRACT_INPUT_ROW
+#include "workflow/tracts/input.def"
+#undef ROW
     {.group = "Device",
      .name = "device",
      .type = CMD_STRING,
@@ -87,7 +90,7 @@ static int run_report(const cmd_command *command, void *values, const cmd_argume
     if (arguments->n_positionals != 1)
         return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram or its sidecar, got %d arguments",
                          arguments->n_positionals);
-    gls_status status = v->input.reference ? tract_grid_read(v->input.reference, &reference) : GLS_OK;
+    gls_status status = v->input.reference ? gls_tract_grid_read(v->input.reference, &reference) : GLS_OK;
     if (status) return cmd_error_status(status);
     if (v->input.reference) v->o.read.reference = &reference;
     v->o.read.vtk_space = (gls_vtk_space)v->input.vtk_space;

@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "cmd/tract.h"
 #include "track/params.h"
 #include "workflow/json.h"
 #include "workflow/methods.h"
@@ -28,7 +29,8 @@ enum { USUAL, ALL, FIRST_MODEL };
 #define PTT_PROBE_LENGTH 0.5
 
 typedef struct score_options {
-    cmd_common common;
+    tract_values tract;
+    gls_score_cli o;
     int model; /* USUAL, ALL or FIRST_MODEL + GLS_MODEL_OPDT ... */
     int dg;    /* 0: all, else 1 + gls_direction_getter */
     int sh_order;
@@ -37,9 +39,9 @@ typedef struct score_options {
     cmd_length probe_length, min_radius;
     int api;
     bool bundles;
-    const char *device, *json;
-    bool force;
+    const char *device;
 } score_options;
+#define TRACT_OWNER score_options
 
 typedef struct score_run {
     const cmd_command *command;
@@ -135,14 +137,6 @@ static const cmd_option table[] = {
      .type = CMD_FLAG,
      FIELD(bundles),
      .help = "Also a table of the bundles for each method."},
-    {.group = "Output",
-     .name = "json",
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     FIELD(json),
-     .default_text = "none",
-     .help = "Scores of methods and bundles as JSON."},
-    {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite an existing file."},
     {.group = "Device",
      .name = "device",
      .type = CMD_STRING,
@@ -156,12 +150,24 @@ static const cmd_option table[] = {
      .choices = GLS_GRAPHICS_CHOICES,
      FIELD(api),
      .help = "OpenGL or OpenGL ES; auto takes OpenGL where the device offers both."},
+#define ROW TRACT_ROW
+#include "workflow/tracts/score.def"
+#undef ROW
+#define ROW TRACT_SHARED_ROW
+#include "workflow/tracts/common.def"
+#undef ROW
     {.name = NULL},
 };
 
 static void set_defaults(void *values)
 {
     *(score_options *)values = (score_options){
+        .o =
+            {
+#define ROW GLS_ROW_DEFAULT
+#include "workflow/tracts/score.def"
+#undef ROW
+            },
         .sh_order = gls_qball_options_default().sh_order,
         .nseeds = 10000,
         .snr = gls_phantom_params_default().snr,
@@ -249,7 +255,7 @@ static int write_json(const score_run *run)
     cJSON_Delete(root);
     if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     cmd_interrupt_catch();
-    gls_status status = gls_sidecar_write(run->options->json, run->options->force, NULL, text);
+    gls_status status = gls_sidecar_write(run->options->o.json, run->options->tract.shared.force, NULL, text);
     cmd_interrupt_release();
     free(text);
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
@@ -258,10 +264,15 @@ static int write_json(const score_run *run)
 static int run_score(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const score_options *o = values;
+    if (arguments->n_positionals > 0)
+        return tract_run(command, values, arguments,
+                         &(tract_work){"Scores by glslines", gls_tract_score, offsetof(score_options, o),
+                                       "takes TRACKS or nothing", 1});
+    if (o->o.truth || o->o.against) return cmd_error(CMD_EXIT_USAGE, "--truth and --against need TRACKS");
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
     if (o->model - FIRST_MODEL == GLS_MODEL_CSD && o->dg - 1 == GLS_DG_BOOT)
         return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
-    gls_status status = o->json ? gls_place_check(o->json, o->force, NULL, 0, NULL, 0) : GLS_OK;
+    gls_status status = o->o.json ? gls_place_check(o->o.json, o->tract.shared.force, NULL, 0, NULL, 0) : GLS_OK;
     if (status) return cmd_error_status(status);
     score_run *run = calloc(1, sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
@@ -271,34 +282,47 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
     status = score(run);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
     if (!code) print_rows(run);
-    if (!code && o->json) code = write_json(run);
+    if (!code && o->o.json) code = write_json(run);
     gls_method_scores_finish(&run->scores);
     free(run);
     return code;
 }
+
+static const char *const positionals[] = {
+    "TRACKS",
+    "Tractogram to score with --truth or --against; none: the phantom is tracked.",
+    NULL,
+};
 
 static const char *const examples[] = {
     "The usual methods:",
     "glslines score",
     "Deconvolution of order 8, a narrow cone, by bundle:",
     "glslines score --model csd --sh-order 8 --max-angle 30 --bundles --json scores.json",
+    "A tractogram against bundles that are known:",
+    "glslines score tracks.trx --truth bundles.tsv --json scores.json",
+    "Two tractograms:",
+    "glslines score tracks.trx --against other.trx",
     NULL,
 };
 
 const cmd_command cmd_score = {
     .name = "score",
-    .synopsis = "[options]",
-    .summary = "Track the built-in phantom with every method and score the results",
+    .synopsis = "[TRACKS] [options]",
+    .summary = "Score a tractogram against known bundles, or every method on the phantom",
     .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
                    "models, and prints how the streamlines compare with its "
-                   "bundles. A streamline is valid (VS) if it joins both end regions of a bundle, to one voxel, and "
+                   "bundles. With TRACKS, a tractogram is scored in the same way against the bundles of --truth, or "
+                   "compared with another one. A streamline is valid (VS) if it joins both end regions of a bundle, to "
+                   "one voxel, and "
                    "stays within two voxels of bundle and ends; it has a "
                    "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that "
                    "belong to no one bundle, and no connection (NC) "
                    "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach "
                    "the share of their voxels outside bundle and "
                    "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
-    .max_positionals = 0,
+    .positionals = positionals,
+    .max_positionals = 1,
     .options = table,
     .examples = examples,
     .values_size = sizeof(score_options),

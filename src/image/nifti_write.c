@@ -158,7 +158,8 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
     return write_file(path, overwrite, group, &image->grid, image->n_volumes, codes[type], &s);
 }
 
-gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volumes, gls_type type, const void *data)
+gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
+                           size_t n_volumes, gls_type type, const void *data)
 {
     GLS_REQUIRE(path && grid && data && n_volumes >= 1);
     GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_FLOAT32 || type == GLS_TYPE_FLOAT64);
@@ -166,5 +167,28 @@ gls_status gls_nifti_write(const char *path, const gls_grid *grid, size_t n_volu
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
                                           : NIFTI_TYPE_FLOAT64;
     source s = {.raw = data, .value = gls_type_size(type)};
-    return write_file(path, true, NULL, grid, n_volumes, code, &s);
+    return write_file(path, overwrite, group, grid, n_volumes, code, &s);
+}
+
+typedef struct bytes {
+    const unsigned char *data;
+} bytes;
+
+static void copy_bytes(void *user, uint64_t first, size_t n, void *buffer)
+{
+    memcpy(buffer, ((const bytes *)user)->data + first, n);
+}
+
+gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t n)
+{
+    gls_output output;
+    bytes b = {data};
+    gls_status status = gls_output_create(path, overwrite, &output);
+    if (status != GLS_OK) return status;
+    output.group = group;
+    status = has_suffix(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
+                                         : gls_output_write(&output, data, n);
+    if (status == GLS_OK) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
 }

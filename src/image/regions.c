@@ -60,64 +60,25 @@ static bool same_grid(const gls_grid *a, const gls_grid *b)
     return true;
 }
 
-static bool voxel_at(const gls_grid *grid, const double p[3], size_t *voxel)
-{
-    size_t index[3];
-    for (int i = 0; i < 3; i++) {
-        double v = floor(p[i] + 0.5);
-        if (!(v >= 0 && v < grid->dim[i])) return false;
-        index[i] = (size_t)v;
-    }
-    *voxel = (index[2] * (size_t)grid->dim[1] + index[1]) * (size_t)grid->dim[0] + index[0];
-    return true;
-}
-
-static void centre_of(const gls_grid *grid, size_t voxel, double p[3])
-{
-    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
-    p[0] = (double)(voxel % nx);
-    p[1] = (double)(voxel / nx % ny);
-    p[2] = (double)(voxel / nx / ny);
-}
-
-/* A region on its way into a set. */
-typedef struct shape {
-    const gls_grid *grid; /* NULL: a sphere */
-    const uint8_t *inside;
-    gls_region_sphere sphere;
-} shape;
-
-static bool shape_has(const shape *s, const double inverse[3][4], const double world[3])
-{
-    double p[3], square = 0;
-    size_t voxel;
-    if (s->grid) {
-        gls_affine_apply(inverse, world, p);
-        return voxel_at(s->grid, p, &voxel) && s->inside[voxel];
-    }
-    for (int i = 0; i < 3; i++) square += (world[i] - s->sphere.centre[i]) * (world[i] - s->sphere.centre[i]);
-    return square <= s->sphere.radius * s->sphere.radius;
-}
-
 static bool may_be_at(const gls_regions *r, const gls_image *mask, const double inverse[3][4], const double world[3])
 {
     double p[3];
     size_t voxel;
     gls_affine_apply(inverse, world, p);
-    return voxel_at(&r->grid, p, &voxel) && (!mask || mask->data[voxel] > 0);
+    return gls_region_voxel_at(&r->grid, p, &voxel) && (!mask || mask->data[voxel] > 0);
 }
 
 /* Whether a voxel's centre of the region lies in the mask, or one of the mask in the region. */
-static bool can_be_reached(const gls_regions *r, const shape *s, const gls_image *mask)
+static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const gls_image *mask)
 {
-    double to_run[3][4], to_shape[3][4], p[3];
+    double to_run[3][4], to_shape[3][4] = {{0}}, p[3];
     gls_grid_inverse(&r->grid, to_run);
-    if (s->grid) {
-        gls_grid_inverse(s->grid, to_shape);
-        for (size_t v = 0, n = gls_grid_voxels(s->grid); v < n; v++) {
+    if (s->inside) {
+        gls_grid_inverse(&s->grid, to_shape);
+        for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++) {
             if (!s->inside[v]) continue;
-            centre_of(s->grid, v, p);
-            gls_affine_apply(s->grid->affine, p, p);
+            gls_region_centre(&s->grid, v, p);
+            gls_affine_apply(s->grid.affine, p, p);
             if (may_be_at(r, mask, to_run, p)) return true;
         }
     } else if (may_be_at(r, mask, to_run, s->sphere.centre)) {
@@ -125,14 +86,14 @@ static bool can_be_reached(const gls_regions *r, const shape *s, const gls_image
     }
     for (size_t v = 0, n = gls_grid_voxels(&r->grid); v < n; v++) {
         if (mask && !(mask->data[v] > 0)) continue;
-        centre_of(&r->grid, v, p);
+        gls_region_centre(&r->grid, v, p);
         gls_affine_apply(r->grid.affine, p, p);
-        if (shape_has(s, to_shape, p)) return true;
+        if (gls_region_area_has(s, (const double(*)[4])to_shape, p)) return true;
     }
     return false;
 }
 
-static gls_status check_reach(const gls_regions *r, gls_region_role role, const shape *s, const char *name,
+static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
                               const gls_image *mask)
 {
     if (role == GLS_REGION_MASK || can_be_reached(r, s, mask)) return GLS_OK;
@@ -172,7 +133,7 @@ static gls_status take_group(gls_regions *r, const gls_grid *grid, const char *n
     return GLS_OK;
 }
 
-static gls_status put(gls_regions *r, gls_region_role role, const shape *s, uint64_t voxels, const char *text,
+static gls_status put(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text,
                       const gls_image *mask)
 {
     gls_region *list = realloc(r->region, (r->n + 1) * sizeof *list);
@@ -181,22 +142,22 @@ static gls_status put(gls_regions *r, gls_region_role role, const shape *s, uint
     gls_region region = {.text = gls_text_copy(text), .group = SIZE_MAX};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     if (status == GLS_OK) status = check_reach(r, role, s, text, mask);
-    if (status == GLS_OK && !s->grid && r->n_spheres == GLS_REGION_MAX_SPHERES)
+    if (status == GLS_OK && !s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
         status = gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
                           GLS_REGION_MAX_SPHERES);
     if (status == GLS_OK) status = take_bit(r, role, &region.info.bit);
-    if (status == GLS_OK && s->grid) status = take_group(r, s->grid, text, &region.group);
+    if (status == GLS_OK && s->inside) status = take_group(r, &s->grid, text, &region.group);
     if (status != GLS_OK) {
         free(region.text);
         return status;
     }
     region.info.role = role;
     region.info.text = region.text;
-    region.info.voxels = voxels;
-    if (s->grid) {
-        const double *side = s->grid->voxel_size;
+    region.info.voxels = s->voxels;
+    if (s->inside) {
+        const double *side = s->grid.voxel_size;
         gls_region_group *group = &r->group[region.group];
-        for (size_t v = 0, n = gls_grid_voxels(s->grid); v < n; v++)
+        for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
             if (s->inside[v]) group->voxel[v] |= 1u << region.info.bit;
         region.info.smallest = fmin(side[0], fmin(side[1], side[2]));
     } else {
@@ -210,72 +171,27 @@ static gls_status put(gls_regions *r, gls_region_role role, const shape *s, uint
     return GLS_OK;
 }
 
-/* The voxels of the labels; a range that marks none is an error. */
-static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, uint8_t *inside)
-{
-    size_t n = gls_grid_voxels(&image->grid);
-    for (size_t v = 0; v < n && text->n_ranges == 0; v++) inside[v] = image->data[v] > 0 && isfinite(image->data[v]);
-    for (size_t i = 0; i < text->n_ranges; i++) {
-        const gls_label_range *range = &text->range[i];
-        bool found = false;
-        for (size_t v = 0; v < n; v++) {
-            float label = image->data[v];
-            if (!(label >= (float)range->first && label <= (float)range->last && label == floorf(label))) continue;
-            inside[v] = 1;
-            found = true;
-        }
-        if (found) continue;
-        if (range->first == range->last)
-            return gls_fail(GLS_ERR_INPUT, "%s: no voxel has the label %u", name, range->first);
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel has a label from %u to %u", name, range->first, range->last);
-    }
-    return GLS_OK;
-}
-
-static gls_status add_marked(gls_regions *r, gls_region_role role, const gls_image *image, const gls_region_text *text,
-                             const char *name, const gls_image *mask)
-{
-    size_t n = gls_grid_voxels(&image->grid);
-    uint64_t voxels = 0;
-    uint8_t *inside = calloc(n, 1);
-    gls_status status =
-        inside ? mark(image, text, name, inside) : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
-    for (size_t v = 0; v < n && status == GLS_OK; v++) voxels += inside[v];
-    if (status == GLS_OK && voxels == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: the region of --%s is empty: no voxel is > 0", name,
-                          gls_region_role_name(role));
-    const shape s = {.grid = &image->grid, .inside = inside};
-    if (status == GLS_OK) status = put(r, role, &s, voxels, name, mask);
-    free(inside);
-    return status;
-}
-
 gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls_image *image, const char *name,
                                  const gls_image *mask)
 {
     GLS_REQUIRE(r && !r->complete && (unsigned)role < GLS_REGION_ROLES && image && name);
     GLS_REQUIRE(image->n_volumes == 1);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
-    return add_marked(r, role, image, &(gls_region_text){.path = NULL}, name, mask);
+    gls_region_area area;
+    gls_status status = gls_region_area_mark(gls_region_role_name(role), image, name, &area);
+    if (status == GLS_OK) status = put(r, role, &area, name, mask);
+    gls_region_area_finish(&area);
+    return status;
 }
 
 gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *text, const gls_image *mask)
 {
     GLS_REQUIRE(r && !r->complete && (unsigned)role < GLS_REGION_ROLES && text);
     GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
-    gls_region_text parsed;
-    gls_image *image = NULL;
-    gls_status status = gls_region_text_parse(gls_region_role_name(role), text, &parsed);
-    if (status != GLS_OK) return status;
-    if (parsed.is_sphere) {
-        const double *v = parsed.number;
-        const shape s = {.sphere = {.centre = {v[0], v[1], v[2]}, .radius = v[3]}};
-        return put(r, role, &s, 0, text, mask);
-    }
-    status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
-    if (status == GLS_OK) status = add_marked(r, role, image, &parsed, text, mask);
-    gls_image_destroy(image);
-    free(parsed.path);
+    gls_region_area area;
+    gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
+    if (status == GLS_OK) status = put(r, role, &area, text, mask);
+    gls_region_area_finish(&area);
     return status;
 }
 
@@ -287,7 +203,7 @@ static void find_box(const gls_regions *r, gls_region_group *g)
     for (size_t v = 0, n = gls_grid_voxels(&g->grid); v < n; v++) {
         double p[3];
         if (!g->voxel[v]) continue;
-        centre_of(&g->grid, v, p);
+        gls_region_centre(&g->grid, v, p);
         for (int a = 0; a < 3; a++) {
             if ((int32_t)p[a] < low[a]) low[a] = (int32_t)p[a];
             if ((int32_t)p[a] > high[a]) high[a] = (int32_t)p[a];

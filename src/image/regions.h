@@ -41,6 +41,36 @@ struct gls_regions {
     size_t n_words;
 };
 
+/* One region of its own: some voxels of a grid, or a sphere. */
+typedef struct gls_region_area {
+    uint8_t *inside; /* a byte for each voxel of the grid; NULL: a sphere */
+    gls_grid grid;
+    uint64_t voxels; /* those inside */
+    bool is_graded;  /* some values of the image lie between 0 and 1 */
+    gls_region_sphere sphere;
+} gls_region_area;
+/* Reads a region given as text, see gls_regions_add(); option names it in messages. area is to be finished even after
+ * a failure. */
+gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
+/* The voxels > 0 of an image. */
+gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
+/* Adds the voxels whose centre is within mm of the centre of one inside; a sphere's radius grows by mm. */
+gls_status gls_region_area_widen(gls_region_area *area, double mm);
+/* Its two largest blobs of voxels that share faces, edges or corners, the one further left, back or down along the axis
+ * that parts them most first. GLS_ERR_INPUT: there is only one, or it is a sphere. */
+gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);
+/* inverse: world to voxels of the area's grid. */
+bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3]);
+void gls_region_area_finish(gls_region_area *area);
+
+/* The voxel nearest to p, voxel coordinates; false: outside. */
+bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel);
+/* Voxel coordinates of a voxel. */
+void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
+
+/* World mm: the mean of the centres of a region's voxels, or of a sphere its centre. */
+gls_status gls_region_centre_of(const char *option, const char *text, double centre[3]);
+
 /* Labels of an image, as ranges. */
 typedef struct gls_label_range {
     uint32_t first, last;

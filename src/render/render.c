@@ -167,6 +167,7 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
 gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
                             const gls_render_options *options, gls_render_result *result)
 {
+    GLS_REQUIRE_SIZE(options);
     gls_render_options defaults = gls_render_options_default();
     const gls_render_options *o = options ? options : &defaults;
     gls_studio studio;

@@ -299,6 +299,7 @@ static void report_finish(gls_report *r)
 gls_status gls_report_files(const char *input, const gls_report_options *options, char **output,
                             gls_report_result *result)
 {
+    GLS_REQUIRE_SIZE(options);
     gls_report_options defaults = gls_report_options_default();
     gls_report r = {.options = options ? options : &defaults};
     GLS_REQUIRE(input);

@@ -34,6 +34,8 @@ gls_status gls_builder_add(gls_builder *builder, size_t i, uint64_t n, uint64_t 
 void gls_builder_copy(gls_builder *builder, uint64_t to, uint64_t from, uint64_t n);
 /* The point that lies between points `from` and from + 1 of the input, 0 <= share <= 1 of the way, with its dpv. */
 void gls_builder_mix(gls_builder *builder, uint64_t to, uint64_t from, double share);
+/* The same on a cardinal spline of tension 0.1 through the points of streamline i; dpv lie on the line all the same. */
+void gls_builder_spline(gls_builder *builder, size_t i, uint64_t to, uint64_t from, double share);
 /* Hands on what was added, if anything. */
 gls_status gls_builder_flush(gls_builder *builder);
 

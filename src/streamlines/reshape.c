@@ -14,7 +14,8 @@ struct reshaper {
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     double map[3][4];
-    uint32_t n;  /* points of each */
+    gls_interpolation how;
+    uint32_t n;  /* points of each, or factor */
     double step; /* mm */
     double tolerance, max_segment;
     /* of one streamline */
@@ -45,6 +46,14 @@ static gls_status transform(reshaper *f, const gls_streamlines *s, size_t i)
     return GLS_OK;
 }
 
+static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double share)
+{
+    if (f->how == GLS_INTERPOLATE_HERMITE)
+        gls_builder_spline(&f->builder, i, to, from, share);
+    else
+        gls_builder_mix(&f->builder, to, from, share);
+}
+
 /* Points first .. first + n - 1 of the output at multiples of step along streamline i; the last at its end. */
 static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, uint64_t to, uint64_t n)
 {
@@ -59,7 +68,7 @@ static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, 
             segment = gls_builder_distance(s, from, from + 1);
         }
         double share = segment > 0 ? (at - before) / segment : 0;
-        gls_builder_mix(&f->builder, to + k, from, from < last ? fmin(fmax(share, 0), 1) : 0);
+        new_point(f, i, to + k, from, from < last ? fmin(fmax(share, 0), 1) : 0);
     }
     gls_builder_copy(&f->builder, to + n - 1, last, 1);
 }
@@ -82,6 +91,35 @@ static gls_status resample(reshaper *f, const gls_streamlines *s, size_t i)
     gls_status status = gls_builder_add(&f->builder, i, n_new, &to);
     if (status == GLS_OK) place(f, s, i, step, to, n_new);
     return status;
+}
+
+static gls_status upsample(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
+    uint64_t to;
+    gls_status status = gls_builder_add(&f->builder, i, n > 1 ? (n - 1) * f->n + 1 : n, &to);
+    if (status || n == 0) return status;
+    for (uint64_t p = 0; p + 1 < n; p++)
+        for (uint32_t k = 0; k < f->n; k++) new_point(f, i, to + p * f->n + k, first + p, (double)k / f->n);
+    gls_builder_copy(&f->builder, to + (n - 1) * f->n, first + n - 1, 1);
+    return GLS_OK;
+}
+
+static gls_status downsample(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first, factor = f->n;
+    uint64_t start = n > 2 && factor > 0 ? (n / 2 - 1) % factor + 1 : n, to;
+    uint64_t between = start + 1 < n ? (n - 2 - start) / factor + 1 : 0;
+    gls_status status = gls_builder_add(&f->builder, i, n > 2 ? between + 2 : n, &to);
+    if (status) return status;
+    if (n <= 2) {
+        gls_builder_copy(&f->builder, to, first, n);
+        return GLS_OK;
+    }
+    gls_builder_copy(&f->builder, to++, first, 1);
+    for (uint64_t k = 0; k < between; k++) gls_builder_copy(&f->builder, to++, first + start + k * factor, 1);
+    gls_builder_copy(&f->builder, to, first + n - 1, 1);
+    return GLS_OK;
 }
 
 /* Distance of point p from the line through a and b; NaN if they are equal. */
@@ -172,18 +210,31 @@ gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *n
     return create(&f, next, filter);
 }
 
-gls_status gls_filter_points_create(uint32_t n, const gls_sink *next, gls_sink *filter)
+gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
-    GLS_REQUIRE(n >= 2);
-    return create(&(reshaper){.reshape = resample, .n = n}, next, filter);
+    GLS_REQUIRE(n >= 2 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.reshape = resample, .n = n, .how = how}, next, filter);
 }
 
-gls_status gls_filter_step_create(double step, const gls_sink *next, gls_sink *filter)
+gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
-    GLS_REQUIRE(step > 0 && isfinite(step));
-    return create(&(reshaper){.reshape = resample, .step = step}, next, filter);
+    GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.reshape = resample, .step = step, .how = how}, next, filter);
+}
+
+gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(factor >= 1 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.reshape = upsample, .n = factor, .how = how}, next, filter);
+}
+
+gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    return create(&(reshaper){.reshape = downsample, .n = factor}, next, filter);
 }
 
 gls_status gls_filter_compress_create(double tolerance, double max_segment, const gls_sink *next, gls_sink *filter)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "streamlines/builder.h"
+#include "streamlines/sets.h"
 #include "util/status.h"
 
 #define LENGTH_SLACK 1e-4 /* mm */
@@ -16,6 +17,9 @@ struct selection {
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* length, mm */
     uint64_t min_points, max_points, skip, every, number, total;
+    uint64_t seed, largest;
+    gls_line_set *set;
+    gls_line_set_keep keep;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
@@ -55,6 +59,19 @@ static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i];
 }
 
+static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)s;
+    (void)i;
+    return gls_random_key(f->seed, f->counts->taken - 1) <= f->largest;
+}
+
+static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
+{
+    bool known = gls_line_set_has(f->set, s, i, f->keep == GLS_KEEP_NEW);
+    return known == (f->keep == GLS_KEEP_MEMBERS);
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     selection *f = user;
@@ -67,6 +84,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         status = gls_builder_add(&f->builder, i, n, &to);
         if (status == GLS_OK) gls_builder_copy(&f->builder, to, s->offset[i], n);
     }
+    if (status == GLS_OK && f->set) status = gls_line_set_status(f->set);
     return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
 }
 
@@ -135,4 +153,18 @@ gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *ne
 {
     GLS_REQUIRE(next && next->append && filter);
     return create(&(selection){.keeps = keeps_valid}, counts, next, filter);
+}
+
+gls_status gls_filter_random_create(uint64_t seed, uint64_t largest, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    return create(&(selection){.keeps = keeps_random, .seed = seed, .largest = largest}, counts, next, filter);
+}
+
+gls_status gls_filter_set_create(gls_line_set *set, gls_line_set_keep keep, gls_filter_counts *counts,
+                                 const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(set && (unsigned)keep <= GLS_KEEP_NEW && next && next->append && filter);
+    return create(&(selection){.keeps = keeps_by_set, .set = set, .keep = keep}, counts, next, filter);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/regions.h"
+#include "tracts/grouped.h"
 #include "util/affine.h"
 #include "util/format.h"
 #include "util/output.h"
@@ -26,6 +28,8 @@ struct gls_connectome {
     size_t n_nodes;
     int32_t *label;   /* of each region, from 0 */
     uint64_t *volume; /* voxels of each, from 1 */
+    uint64_t *ends;
+    double (*centre)[3]; /* of each, voxel coordinates */
     size_t n_offsets;
     offset *offset; /* radial search: by distance */
     double half_diagonal;
@@ -59,6 +63,7 @@ static gls_status number_labels(gls_connectome *c, const gls_image *labels, cons
 {
     const size_t n = gls_grid_voxels(&labels->grid);
     int32_t *sorted = malloc((n + 1) * sizeof *sorted);
+    double p[3];
     c->node = malloc(n * sizeof *c->node);
     if (!sorted || !c->node) goto no_memory;
     for (size_t v = 0; v < n; v++) {
@@ -79,12 +84,16 @@ static gls_status number_labels(gls_connectome *c, const gls_image *labels, cons
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu labels, more than %d", name, c->n_nodes,
                         GLS_CONNECTOME_MAX_NODES);
     c->volume = calloc(c->n_nodes + 1, sizeof *c->volume);
-    if (!c->volume) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
+    c->ends = calloc(c->n_nodes + 1, sizeof *c->ends);
+    c->centre = calloc(c->n_nodes + 1, sizeof *c->centre);
+    if (!c->volume || !c->ends || !c->centre) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
     for (size_t v = 0; v < n; v++) {
         if (c->node[v] == 0) continue;
         int32_t *at = bsearch(&c->node[v], c->label, c->n_nodes, sizeof *at, compare_labels);
         c->node[v] = (int32_t)(at - c->label) + 1;
         c->volume[c->node[v]]++;
+        gls_region_centre(&labels->grid, v, p);
+        for (int a = 0; a < 3; a++) c->centre[c->node[v]][a] += p[a];
     }
     return GLS_OK;
 no_memory:
@@ -190,18 +199,31 @@ static void add(gls_connectome *c, const int32_t pair[2], double value, double w
     case GLS_STAT_MAX: c->value[cell] = fmax(c->value[cell], value); break;
     }
     c->counts.joined += a > 0;
+    c->ends[a]++;
+    c->ends[b]++;
     c->counts.unassigned += (a == 0) + (b == 0);
+}
+
+static int32_t label_of(const gls_connectome *c, int32_t node)
+{
+    return node > 0 ? c->label[node - 1] : 0;
+}
+
+static gls_status find_column(const gls_streamlines *s, const char *name, const gls_column **column)
+{
+    *column = name ? gls_column_find(s->dps, s->n_dps, name) : NULL;
+    return !name || (*column && (*column)->components == 1)
+               ? GLS_OK
+               : gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", name);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_connectome *c = user;
-    const gls_column *weights = NULL;
-    if (c->options.weights) {
-        weights = gls_column_find(s->dps, s->n_dps, c->options.weights);
-        if (!weights || weights->components != 1)
-            return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", c->options.weights);
-    }
+    const gls_column *weights, *scales;
+    gls_status status = find_column(s, c->options.weights, &weights);
+    if (!status) status = find_column(s, c->options.scale_column, &scales);
+    if (status) return status;
     if (s->n > c->capacity) {
         int32_t(*pair)[2] = realloc(c->pair, s->n * sizeof *pair);
         if (!pair) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of streamlines");
@@ -216,13 +238,16 @@ static gls_status append(void *user, const gls_streamlines *s)
     }
     for (size_t i = 0; i < s->n; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-        double weight = weights ? gls_column_value(weights, i) : 1;
-        if (!isfinite(weight))
-            return gls_fail(GLS_ERR_INPUT, "the weight of streamline %llu is not finite",
+        double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
+        if (!isfinite(weight) || !isfinite(scale))
+            return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         c->counts.empty += n == 0;
-        if (n > 0) add(c, c->pair[i], scale_of(c, c->pair[i], s->point + s->offset[i], n), weight);
+        if (n == 0) c->pair[i][0] = c->pair[i][1] = 0;
+        if (n > 0) add(c, c->pair[i], scale * scale_of(c, c->pair[i], s->point + s->offset[i], n), weight);
+        if (c->options.assigned)
+            c->options.assigned(c->options.user, label_of(c, c->pair[i][0]), label_of(c, c->pair[i][1]));
     }
     return GLS_OK;
 }
@@ -275,6 +300,15 @@ size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **la
     return connectome->n_nodes;
 }
 
+gls_connectome_node gls_connectome_get_node(const gls_connectome *c, size_t i)
+{
+    const double *side = c->grid.voxel_size, n = (double)c->volume[i + 1];
+    gls_connectome_node node = {c->label[i], c->volume[i + 1], c->ends[i + 1], n * side[0] * side[1] * side[2], {0}};
+    for (int a = 0; a < 3; a++) node.centroid[a] = c->centre[i + 1][a] / n;
+    gls_affine_apply(c->grid.affine, node.centroid, node.centroid);
+    return node;
+}
+
 size_t gls_connectome_size(const gls_connectome *c)
 {
     return c->n_nodes + (c->options.keep_unassigned ? 1 : 0);
@@ -291,7 +325,13 @@ double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
     return isfinite(value) ? value : NAN;
 }
 
-gls_status gls_connectome_write(const gls_connectome *c, const char *path, bool overwrite)
+gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, bool overwrite)
+{
+    return gls_connectome_write_grouped(connectome, path, overwrite, NULL);
+}
+
+gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *path, bool overwrite,
+                                        gls_output_group *group)
 {
     GLS_REQUIRE(c && path);
     const size_t n = gls_connectome_size(c);
@@ -301,6 +341,7 @@ gls_status gls_connectome_write(const gls_connectome *c, const char *path, bool 
     gls_output output;
     char number[40];
     gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
     for (size_t i = 0; i < n && !status; i++) {
         row.length = 0;
         for (size_t k = 0; k < n; k++) {
@@ -324,6 +365,8 @@ void gls_connectome_destroy(gls_connectome *c)
     free(c->node);
     free(c->label);
     free(c->volume);
+    free(c->ends);
+    free(c->centre);
     free(c->offset);
     free(c->value);
     free(c->weight);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "image/nifti.h"
+#include "tracts/grouped.h"
 #include "tracts/visits.h"
 #include "util/status.h"
 
@@ -156,7 +157,12 @@ void gls_density_get(const gls_density *d, double *out)
     for (size_t v = 0; v < d->n_voxels; v++) out[v] = ldexp((double)d->sum[v], -d->bits);
 }
 
-gls_status gls_density_write(const gls_density *d, const char *path)
+gls_status gls_density_write(const gls_density *density, const char *path)
+{
+    return gls_density_write_grouped(density, path, true, NULL);
+}
+
+gls_status gls_density_write_grouped(const gls_density *d, const char *path, bool overwrite, gls_output_group *group)
 {
     GLS_REQUIRE(d && path);
     gls_type type = GLS_TYPE_FLOAT32;
@@ -176,7 +182,7 @@ gls_status gls_density_write(const gls_density *d, const char *path)
         else
             ((double *)data)[v] = value;
     }
-    gls_status status = gls_nifti_write(path, &d->grid, 1, type, data);
+    gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, 1, type, data);
     free(data);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Scores against the phantom's bundles. Sets of bundles are words of bits, one for each voxel and kind of region: what
+/* Scores against known bundles. Sets of bundles are words of bits, one for each voxel and kind of region: what
  * a streamline may belong to is then the intersection along its way. */
 #include <glslines/score.h>
 
@@ -17,7 +17,7 @@ typedef uint64_t bundle_set;
 enum { IN_BUNDLE, IN_END_0, IN_END_1, NEAR_END_0, NEAR_END_1, ON_ROUTE, BEEN_THERE, N_MAPS };
 
 struct gls_score {
-    const gls_phantom *phantom;
+    size_t n_bundles;
     int32_t dim[3];
     double world_to_voxel[3][4];
     size_t n_voxels;
@@ -32,10 +32,10 @@ gls_score_options gls_score_options_default(void)
     return (gls_score_options){.size = sizeof(gls_score_options), .end_distance = 1, .route_distance = 2};
 }
 
-static void mark(bundle_set *map, const gls_image *image, size_t n, bundle_set bit)
+static void mark(bundle_set *map, const uint8_t *inside, size_t n, bundle_set bit)
 {
     for (size_t v = 0; v < n; v++)
-        if (image->data[v] > 0) map[v] |= bit;
+        if (inside[v]) map[v] |= bit;
 }
 
 /* Spreads every bit by distance voxels along one axis. line has room for dim[axis] words. */
@@ -65,19 +65,19 @@ static gls_status spread(const gls_score *s, bundle_set *map, int distance)
     return GLS_OK;
 }
 
-static gls_status make_maps(gls_score *s, const gls_score_options *options)
+static gls_status make_maps(gls_score *s, const gls_score_truth *truth, const gls_score_options *options)
 {
     for (int m = 0; m < N_MAPS; m++) {
         s->map[m] = calloc(s->n_voxels, sizeof *s->map[m]);
         if (!s->map[m]) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of bundles");
     }
-    for (size_t b = 0; b < s->phantom->n_bundles; b++) {
-        const gls_phantom_bundle *bundle = &s->phantom->bundle[b];
+    for (size_t b = 0; b < s->n_bundles; b++) {
+        const struct gls_score_truth_bundle *bundle = &truth->bundle[b];
         bundle_set bit = (bundle_set)1 << b;
         mark(s->map[IN_BUNDLE], bundle->mask, s->n_voxels, bit);
         for (int e = 0; e < 2; e++) mark(s->map[IN_END_0 + e], bundle->ends[e], s->n_voxels, bit);
         s->bundle[b].name = bundle->name;
-        for (size_t v = 0; v < s->n_voxels; v++) s->bundle[b].truth += bundle->mask->data[v] > 0;
+        for (size_t v = 0; v < s->n_voxels; v++) s->bundle[b].truth += bundle->mask[v] != 0;
     }
     for (int e = 0; e < 2; e++) memcpy(s->map[NEAR_END_0 + e], s->map[IN_END_0 + e], s->n_voxels * sizeof(bundle_set));
     for (size_t v = 0; v < s->n_voxels; v++)
@@ -87,35 +87,68 @@ static gls_status make_maps(gls_score *s, const gls_score_options *options)
     return status;
 }
 
-gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score)
+gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_options *options, gls_score **score)
 {
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(phantom && score);
+    GLS_REQUIRE(truth && score);
     gls_score_options o = options ? *options : gls_score_options_default();
     GLS_REQUIRE(o.end_distance >= 0 && o.end_distance <= MAX_DISTANCE);
     GLS_REQUIRE(o.route_distance >= 0 && o.route_distance <= MAX_DISTANCE);
-    if (phantom->n_bundles == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "the phantom was made without its ground truth, so there is nothing to score against");
-    if (phantom->n_bundles > GLS_SCORE_MAX_BUNDLES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the phantom has %zu bundles; at most %d can be scored",
-                        phantom->n_bundles, GLS_SCORE_MAX_BUNDLES);
-    size_t n_ends = 2 * phantom->n_bundles;
+    if (truth->n == 0) return gls_fail(GLS_ERR_ARGUMENT, "there is no bundle to score against");
+    if (truth->n > GLS_SCORE_MAX_BUNDLES)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "there are %zu bundles; at most %d can be scored", truth->n,
+                        GLS_SCORE_MAX_BUNDLES);
+    size_t n_ends = 2 * truth->n;
     gls_score *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
-    const gls_grid *grid = &phantom->dwi->grid;
-    s->phantom = phantom;
-    s->n_voxels = gls_grid_voxels(grid);
-    memcpy(s->dim, grid->dim, sizeof s->dim);
-    gls_grid_inverse(grid, s->world_to_voxel);
+    s->n_bundles = truth->n;
+    s->n_voxels = gls_grid_voxels(&truth->grid);
+    memcpy(s->dim, truth->grid.dim, sizeof s->dim);
+    gls_grid_inverse(&truth->grid, s->world_to_voxel);
     s->joined = calloc(n_ends * n_ends, 1);
-    gls_status status = s->joined ? make_maps(s, &o) : gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
+    gls_status status = s->joined ? make_maps(s, truth, &o) : gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
     if (status) {
         gls_score_destroy(s);
         return status;
     }
     *score = s;
     return GLS_OK;
+}
+
+static uint8_t *inside(const gls_image *image)
+{
+    size_t n = gls_grid_voxels(&image->grid);
+    uint8_t *bytes = malloc(n);
+    for (size_t v = 0; v < n && bytes; v++) bytes[v] = image->data[v] > 0;
+    return bytes;
+}
+
+gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(phantom && score);
+    const size_t n = phantom->n_bundles;
+    if (n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "the phantom was made without its ground truth, so there is nothing to score against");
+    struct gls_score_truth_bundle *bundle = calloc(n, sizeof *bundle);
+    bool done = bundle;
+    for (size_t b = 0; b < n && done; b++) {
+        const gls_phantom_bundle *from = &phantom->bundle[b];
+        bundle[b].name = from->name;
+        bundle[b].mask = inside(from->mask);
+        for (int e = 0; e < 2; e++) bundle[b].ends[e] = inside(from->ends[e]);
+        done = bundle[b].mask && bundle[b].ends[0] && bundle[b].ends[1];
+    }
+    const gls_score_truth truth = {phantom->dwi->grid, n, bundle};
+    gls_status status = done ? gls_score_create_for(&truth, options, score)
+                             : gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of bundles");
+    for (size_t b = 0; b < n && bundle; b++) {
+        free((void *)bundle[b].mask);
+        for (int e = 0; e < 2; e++) free((void *)bundle[b].ends[e]);
+    }
+    free(bundle);
+    return status;
 }
 
 void gls_score_destroy(gls_score *s)
@@ -182,7 +215,7 @@ static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_se
 {
     size_t best = 0, most = 0;
     bool one = (candidates & (candidates - 1)) == 0;
-    for (size_t b = 0; b < s->phantom->n_bundles; b++) {
+    for (size_t b = 0; b < s->n_bundles; b++) {
         bundle_set bit = (bundle_set)1 << b;
         size_t inside = 0;
         if (!(candidates & bit)) continue;
@@ -205,7 +238,7 @@ static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
 {
     size_t n = 0;
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t r = 0; r < 2 * s->phantom->n_bundles; r++) {
+        for (size_t r = 0; r < 2 * s->n_bundles; r++) {
             bundle_set bit = (bundle_set)1 << (r / 2), inside = s->map[IN_END_0 + (r & 1)][voxel] & bit;
             if (pass == 0 ? inside : !inside && (s->map[NEAR_END_0 + (r & 1)][voxel] & bit)) region[n++] = (uint32_t)r;
         }
@@ -217,7 +250,7 @@ static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
 static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
-    size_t na = end_regions(s, first, a), nb = end_regions(s, last, b), n = 2 * s->phantom->n_bundles;
+    size_t na = end_regions(s, first, a), nb = end_regions(s, last, b), n = 2 * s->n_bundles;
     for (size_t sum = 0; na && nb && sum < na + nb - 1; sum++) {
         for (size_t i = 0; i <= sum && i < na; i++) {
             if (sum - i >= nb || a[i] == b[sum - i]) continue;
@@ -286,7 +319,7 @@ static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bund
 
 void gls_score_get(gls_score *s, gls_score_result *result)
 {
-    size_t n = s->phantom->n_bundles;
+    size_t n = s->n_bundles;
     *result = s->result;
     for (size_t b = 0; b < n; b++) {
         complete_bundle(s, b, &s->bundle[b]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/walk.h"
 #include "util/affine.h"
 
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
@@ -107,51 +108,19 @@ static void visit_point(gls_visits *s, const gls_visit_grid *g, const double c[3
     visit(s, g, (const double[3]){floor(c[0]), floor(c[1]), floor(c[2])}, 0);
 }
 
-/* The part of a -> b inside the grid, as shares of the way; false: none. */
-static bool clip(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], double share[2])
-{
-    share[0] = 0;
-    share[1] = 1;
-    for (int r = 0; r < 3; r++) {
-        double low = (0 - a[r]) / (b[r] - a[r]), high = (g->dim[r] - a[r]) / (b[r] - a[r]);
-        if (a[r] == b[r]) {
-            if (a[r] < 0 || a[r] >= g->dim[r]) share[1] = -1;
-            continue;
-        }
-        share[0] = fmax(share[0], fmin(low, high));
-        share[1] = fmin(share[1], fmax(low, high));
-    }
-    if (share[0] > 0 || share[1] < 1) s->outside = true;
-    return share[0] < share[1];
-}
-
-/* From a to b, whose distance is mm: cut where it crosses faces, each piece in the voxel of its middle. */
+/* From a to b, whose distance is mm. */
 static void visit_segment(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], double mm)
 {
-    double next[3], share[2]; /* next: the next face along each axis */
-    int step[3];
+    const double low[3] = {0, 0, 0}, high[3] = {g->dim[0], g->dim[1], g->dim[2]};
+    double v[3], from, until;
+    gls_walk walk;
     if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
         visit(s, g, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}, mm);
         return;
     }
-    if (!clip(s, g, a, b, share)) return;
-    for (int r = 0; r < 3; r++) {
-        double at = a[r] + share[0] * (b[r] - a[r]);
-        step[r] = b[r] > a[r] ? 1 : -1;
-        next[r] = step[r] > 0 ? floor(at) - 1 : ceil(at) + 1;
-    }
-    for (double t = share[0]; t < share[1];) {
-        double until = share[1];
-        for (int r = 0; r < 3; r++) {
-            if (a[r] == b[r]) continue;
-            while ((next[r] - a[r]) / (b[r] - a[r]) <= t) next[r] += step[r];
-            until = fmin(until, (next[r] - a[r]) / (b[r] - a[r]));
-        }
-        double middle = 0.5 * (t + until), v[3];
-        for (int r = 0; r < 3; r++) v[r] = floor(a[r] + middle * (b[r] - a[r]));
-        visit(s, g, v, mm * (until - t));
-        t = until;
-    }
+    bool inside = gls_walk_begin(&walk, a, b, low, high);
+    s->outside |= walk.is_cut;
+    while (inside && gls_walk_next(&walk, v, &from, &until)) visit(s, g, v, mm * (until - from));
 }
 
 static void visit_polyline(gls_visits *s, const gls_visit_grid *g, const float (*point)[3], size_t n)

@@ -101,7 +101,8 @@ static gls_status choose_format(gls_job *job)
     job->format = o->format;
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
-    gls_status status = o->output ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
+    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     return status;
@@ -111,21 +112,21 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[13 + 4 * GLS_MAX_STRINGS] = {o->dwi,
-                                                    o->bval,
-                                                    o->bvec,
-                                                    o->mask,
-                                                    o->roi,
-                                                    o->fa,
-                                                    o->sh,
-                                                    o->odf,
-                                                    o->model.response,
-                                                    o->seeds,
-                                                    gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
-                                                    gls_csd_directions_file(&o->model),
-                                                    job->maps.labels};
+    const char *inputs[13 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
+                                                                          o->bval,
+                                                                          o->bvec,
+                                                                          o->mask,
+                                                                          o->roi,
+                                                                          o->fa,
+                                                                          o->sh,
+                                                                          o->odf,
+                                                                          o->model.response,
+                                                                          o->seeds,
+                                                                          gls_sphere_is_built_in(o->sphere) ? NULL
+                                                                                                            : o->sphere,
+                                                                          gls_csd_directions_file(&o->model)};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 13;
+    size_t n = 12 + gls_maps_inputs(&job->maps, inputs + 12);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -137,12 +138,18 @@ static gls_status name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    if (o->output)
+    const char *others[5];
+    size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
+    if (job->maps_alone && n_maps == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
+    if (job->maps_alone)
+        job->output = strdup(others[0]);
+    else if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
                       gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
         job->output = NULL;
-    job->output = shard_name(job->output, &job->shard);
+    if (!job->maps_alone) job->output = shard_name(job->output, &job->shard);
     if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!none) {
         job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
@@ -150,11 +157,17 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    const char *others[] = {job->output, job->sidecar, job->maps.density};
     gls_status status = check_place(job, job->output, NULL, 0);
-    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
-    if (!status && o->density) status = check_place(job, o->density, others, 2);
-    return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 3);
+    const char *map[3];
+    gls_maps_outputs(&job->maps, map);
+    others[n_others++] = job->output;
+    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
+    if (job->sidecar) others[n_others++] = job->sidecar;
+    for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
+        status = check_place(job, map[i], others, n_others);
+        others[n_others++] = map[i];
+    }
+    return status;
 }
 
 static gls_status init_shard(gls_job *job)
@@ -180,8 +193,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = choose_format(job);
-    if (!status) status = gls_maps_init(&job->maps, &job->options);
     if (!status) status = init_shard(job);
+    if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
     if (!status) status = name_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
     if (status) {
@@ -296,16 +309,19 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }
 
-static gls_status track_into_file(gls_job *job, gls_tracker *tracker, gls_output_group *group)
+/* All outputs but the sidecar, in the group. */
+static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
-    gls_status status = create_writer(job, &writer);
+    gls_sink sink = {0};
+    gls_status status = job->maps_alone ? GLS_OK : create_writer(job, &writer);
     if (status) return status;
-    gls_writer_join(writer, group);
-    gls_sink sink = gls_tractogram_writer_sink(writer);
+    if (writer) {
+        gls_writer_join(writer, group);
+        sink = gls_tractogram_writer_sink(writer);
+    }
     status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
-    if (!status) status = gls_maps_write(&job->maps, job->options.force);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
@@ -313,6 +329,7 @@ static gls_status track_into_file(gls_job *job, gls_tracker *tracker, gls_output
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
+    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->options.force, group);
     job->result.seconds_write += gls_clock_seconds() - start;
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
     return status;
@@ -338,14 +355,14 @@ static gls_status begin_sidecar(gls_job *job, gls_output_group *group, gls_outpu
     return status;
 }
 
-/* Both files or neither. The place of the sidecar is taken before the work, so that one that cannot be written is told
+/* All files or none. The place of the sidecar is taken before the work, so that one that cannot be written is told
  * in time. */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
     gls_status status = job->sidecar ? begin_sidecar(job, &group, &sidecar) : GLS_OK;
-    if (!status) status = track_into_file(job, tracker, &group);
+    if (!status) status = track_into_files(job, tracker, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
     if (!status && job->sidecar) status = begin_sidecar(job, &group, &sidecar);
     if (!status && job->sidecar) {

@@ -16,7 +16,8 @@ struct gls_job {
     gls_shard shard;         /* count 0: the whole run */
     gls_track_params params; /* lengths in mm; once the study is read */
     gls_tractogram_format format;
-    char *output;
+    char *output; /* the tractogram; without one the first map */
+    bool maps_alone;
     char *sidecar; /* NULL: none */
     gls_maps maps;
     gls_device_set devices;

@@ -3,53 +3,158 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/grouped.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "workflow/shard.h"
+#include "workflow/tracts/profile_table.h"
 
-gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o)
+/* The name of an output of this part of the run; from malloc. */
+static gls_status name_output(const char *path, const gls_shard *shard, char **name)
 {
-    *maps = (gls_maps){.density = o->density};
-    if (o->shard && (o->density || o->connectome))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --shard: merge the shards, then 'glslines %s'",
-                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
+    *name = shard->count > 0 ? gls_shard_name(path, shard) : gls_text_copy(path);
+    return *name ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+/* "INPUT:FILE" */
+static gls_status take_connectome(gls_maps *m, const char *text, const gls_shard *shard)
+{
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text || !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT, "--connectome: \"%s\": must be LABELS:FILE, two names with a colon", text);
+    m->labels = strndup(text, (size_t)(colon - text));
+    if (!m->labels) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return name_output(colon + 1, shard, &m->matrix);
+}
+
+/* "BUNDLES:FILE" or "BUNDLES:IMAGE,IMAGE:FILE" */
+static gls_status take_profile(gls_maps *m, const char *text, const gls_shard *shard)
+{
+    const char *last = strrchr(text, ':'), *first = strchr(text, ':');
+    if (!last || first == text || !last[1])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE, names with colons", text);
+    if (shard->count > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then 'glslines profile'");
+    m->rules = strndup(text, (size_t)(first - text));
+    char *list = first < last ? strndup(first + 1, (size_t)(last - first - 1)) : NULL, *rest = list;
+    bool done = m->rules && (list || first == last);
+    for (char *image; done && rest && (image = strsep(&rest, ","));) {
+        if (m->n_images == GLS_MAPS_MAX_IMAGES) {
+            free(list);
+            return gls_fail(GLS_ERR_ARGUMENT, "--profile: more than %d images", GLS_MAPS_MAX_IMAGES);
+        }
+        done = (m->image[m->n_images] = gls_text_copy(image));
+        m->n_images += done;
+    }
+    free(list);
+    if (!done) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return name_output(last + 1, shard, &m->profile);
+}
+
+gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_shard *shard)
+{
+    *maps = (gls_maps){.fa = o->fa};
     gls_status status = o->density ? gls_image_name_check(o->density) : GLS_OK;
-    if (status || !o->connectome) return status;
-    maps->labels = strdup(o->connectome);
-    if (!maps->labels) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    char *colon = strrchr(maps->labels, ':');
-    if (!colon || colon == maps->labels || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT, "--connectome: \"%s\": must be LABELS:FILE, two names with a colon",
-                        o->connectome);
-    *colon = '\0';
-    maps->matrix = colon + 1;
-    return GLS_OK;
+    if (!status && o->density) status = name_output(o->density, shard, &maps->density);
+    if (!status && o->connectome) status = take_connectome(maps, o->connectome, shard);
+    return status || !o->profile ? status : take_profile(maps, o->profile, shard);
+}
+
+size_t gls_maps_outputs(const gls_maps *maps, const char *path[3])
+{
+    const char *const all[] = {maps->density, maps->matrix, maps->profile};
+    size_t n = 0;
+    for (int i = 0; i < 3; i++)
+        if (all[i]) path[n++] = all[i];
+    return n;
+}
+
+size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_IMAGES])
+{
+    size_t n = 0;
+    if (maps->labels) path[n++] = maps->labels;
+    if (maps->rules) path[n++] = maps->rules;
+    for (size_t i = 0; i < maps->n_images; i++) path[n++] = maps->image[i];
+    return n;
+}
+
+static gls_status create_connectome(gls_maps *maps)
+{
+    gls_image *labels = NULL;
+    gls_status status = gls_image_read(maps->labels, GLS_IMAGE_3D, &labels);
+    if (!status) status = gls_connectome_create(labels, maps->labels, NULL, &maps->connectome);
+    gls_image_destroy(labels);
+    return status;
 }
 
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink)
 {
-    gls_sink all[3] = {*sink};
-    size_t n = 1;
-    gls_image *labels = NULL;
+    gls_sink all[4];
+    size_t n = 0;
+    gls_bundles_options options = gls_bundles_options_default();
+    options.keep_nodes = true;
     gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
-    if (!status && maps->labels) {
-        status = gls_image_read(maps->labels, GLS_IMAGE_3D, &labels);
-        if (!status) status = gls_connectome_create(labels, maps->labels, NULL, &maps->connectome);
-        gls_image_destroy(labels);
-    }
+    if (!status && maps->labels) status = create_connectome(maps);
+    if (!status && maps->rules) status = gls_bundles_read(maps->rules, &options, &maps->bundles);
+    if (status) return status;
+    if (sink->append) all[n++] = *sink;
     if (maps->map) all[n++] = gls_density_sink(maps->map);
     if (maps->connectome) all[n++] = gls_connectome_sink(maps->connectome);
-    return status || n == 1 ? status : gls_sink_tee(all, n, sink);
+    if (maps->bundles) all[n++] = gls_bundles_sink(maps->bundles);
+    return n == 1 && sink->append ? GLS_OK : gls_sink_tee(all, n, sink);
 }
 
-gls_status gls_maps_write(const gls_maps *maps, bool overwrite)
+static gls_status write_profile(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
 {
-    gls_status status = maps->map ? gls_density_write(maps->map, maps->density) : GLS_OK;
-    return status || !maps->connectome ? status : gls_connectome_write(maps->connectome, maps->matrix, overwrite);
+    gls_image *read[GLS_MAPS_MAX_IMAGES] = {NULL};
+    const gls_image *image[GLS_MAPS_MAX_IMAGES];
+    char *name[GLS_MAPS_MAX_IMAGES] = {NULL};
+    const size_t n = maps->n_images > 0 ? maps->n_images : 1;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        const char *file = maps->n_images > 0 ? maps->image[i] : maps->fa ? maps->fa : "fa";
+        if (maps->n_images > 0) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
+        image[i] = maps->n_images > 0 ? read[i] : stop_map;
+        name[i] = gls_profile_column(file);
+        if (!status && !name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    const gls_profile_table table = {.image = image,
+                                     .name = (const char *const *)name,
+                                     .n_images = n,
+                                     .sampling = gls_sample_options_default(),
+                                     .weights = GLS_PROFILE_MAHALANOBIS};
+    if (!status) status = gls_bundles_complete(maps->bundles);
+    if (!status)
+        status = gls_profile_table_write(&table, maps->bundles, gls_bundles_options_default().nodes, maps->profile,
+                                         overwrite, group);
+    for (size_t i = 0; i < n; i++) {
+        gls_image_destroy(read[i]);
+        free(name[i]);
+    }
+    return status;
+}
+
+gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
+{
+    gls_status status = GLS_OK;
+    if (maps->map) status = gls_density_write_grouped(maps->map, maps->density, overwrite, group);
+    if (maps->connectome && !status)
+        status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group);
+    if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
+    return status;
 }
 
 void gls_maps_finish(gls_maps *maps)
 {
     gls_density_destroy(maps->map);
     gls_connectome_destroy(maps->connectome);
+    gls_bundles_destroy(maps->bundles);
+    for (size_t i = 0; i < maps->n_images; i++) free(maps->image[i]);
+    free(maps->density);
     free(maps->labels);
-    *maps = (gls_maps){0};
+    free(maps->matrix);
+    free(maps->rules);
+    free(maps->profile);
+    *maps = (gls_maps){.n_images = 0};
 }

@@ -2,24 +2,39 @@
 #ifndef GLS_WORKFLOW_MAPS_H
 #define GLS_WORKFLOW_MAPS_H
 
+#include <glslines/bundles.h>
 #include <glslines/connectome.h>
 #include <glslines/density.h>
 #include <glslines/workflow.h>
 
+#include "util/output.h"
+
+#define GLS_MAPS_MAX_IMAGES 16
+
 typedef struct gls_maps {
-    const char *density; /* file; NULL: none */
-    char *labels;        /* of the connectome; NULL: none */
-    const char *matrix;  /* file, part of labels */
+    char *density; /* file; NULL: none */
+    char *labels;  /* of the connectome; NULL: none */
+    char *matrix;  /* file */
+    char *rules;   /* of the profile; NULL: none */
+    char *profile; /* file */
+    char *image[GLS_MAPS_MAX_IMAGES];
+    size_t n_images; /* 0: the stop map alone */
+    const char *fa;  /* file of the stop map; NULL: it has none */
     gls_density *map;
     gls_connectome *connectome;
+    gls_bundles *bundles;
 } gls_maps;
 
-/* Takes the names from the options; to be finished whatever comes. */
-gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options);
-/* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. */
+/* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
+gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const gls_shard *shard);
+/* The files that are written, up to 3, and the files that are read; returns how many. */
+size_t gls_maps_outputs(const gls_maps *maps, const char *path[3]);
+size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_IMAGES]);
+/* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
+ * the maps alone. */
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink);
-/* Writes the files. */
-gls_status gls_maps_write(const gls_maps *maps, bool overwrite);
+/* Writes the files in the group. */
+gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group);
 void gls_maps_finish(gls_maps *maps);
 
 #endif

@@ -30,6 +30,8 @@ gls_status gls_methods_score(const gls_job_options *options, double snr, const b
                              const gls_monitor *monitor, gls_method_scores *scores);
 /* Rules, grid, device and an entry for each method. */
 void gls_method_scores_add(struct cJSON *root, const gls_method_scores *scores);
+/* Counts, means and bundles of one result. */
+void gls_score_json(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
 void gls_method_scores_finish(gls_method_scores *scores);
 
 #endif

@@ -5,13 +5,8 @@
 #include "workflow/methods.h"
 #include "workflow/params.h"
 
-static void add_row(cJSON *methods, const gls_method_score *row)
+static void add_counts(cJSON *method, const gls_score_result *r)
 {
-    const gls_score_result *r = &row->result;
-    cJSON *method = cJSON_CreateObject();
-    cJSON_AddItemToArray(methods, method);
-    cJSON_AddStringToObject(method, "model", gls_model_name(row->model));
-    cJSON_AddStringToObject(method, "dg", gls_getter_name(row->dg));
     const struct {
         const char *key;
         uint64_t n;
@@ -24,10 +19,13 @@ static void add_row(cJSON *methods, const gls_method_score *row)
     gls_json_double(method, "mean_overreach", r->mean_overreach);
     gls_json_double(method, "mean_overreach_gt", r->mean_overreach_gt);
     gls_json_double(method, "mean_f1", r->mean_f1);
-    gls_json_double(method, "seconds", row->seconds);
+}
+
+static void add_bundles(cJSON *method, const gls_score_result *r, const gls_score_bundle *list)
+{
     cJSON *bundles = cJSON_AddArrayToObject(method, "bundles");
     for (size_t b = 0; b < r->n_bundles; b++) {
-        const gls_score_bundle *s = &row->bundle[b];
+        const gls_score_bundle *s = &list[b];
         cJSON *bundle = cJSON_CreateObject();
         cJSON_AddItemToArray(bundles, bundle);
         cJSON_AddStringToObject(bundle, "name", s->name);
@@ -40,6 +38,23 @@ static void add_row(cJSON *methods, const gls_method_score *row)
         gls_json_double(bundle, "overreach_gt", s->overreach_gt);
         gls_json_double(bundle, "f1", s->f1);
     }
+}
+
+static void add_row(cJSON *methods, const gls_method_score *row)
+{
+    cJSON *method = cJSON_CreateObject();
+    cJSON_AddItemToArray(methods, method);
+    cJSON_AddStringToObject(method, "model", gls_model_name(row->model));
+    cJSON_AddStringToObject(method, "dg", gls_getter_name(row->dg));
+    add_counts(method, &row->result);
+    gls_json_double(method, "seconds", row->seconds);
+    add_bundles(method, &row->result, row->bundle);
+}
+
+void gls_score_json(cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles)
+{
+    add_counts(object, result);
+    add_bundles(object, result, bundles);
 }
 
 void gls_method_scores_add(cJSON *root, const gls_method_scores *scores)

@@ -136,6 +136,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
 char *gls_shard_name(const char *path, const gls_shard *shard)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    if (dot && dot - name > 4 && strcmp(dot - 4, ".nii.gz") == 0) dot -= 4;
     if (!dot || dot == name) dot = name + strlen(name);
     char *text = NULL;
     if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)

@@ -62,7 +62,7 @@ expect 0 convert t.trx t.trk
 [ -s t.trk.json ] || note "no sidecar"
 expect 0 convert t.trx t.trk --force
 expect 0 convert t.trk t.tck
-says "does not hold dps seeds"
+[ -s t_dps.tsv ] || note "no table of columns beside a TCK file"
 expect 2 convert t.tck u.trx
 expect 0 convert t.tck u.trx --reference data/mask.nii.gz
 expect 4 convert t.tck u.trx --reference data/mask.nii.gz
@@ -122,7 +122,12 @@ done
 expect 4 track "$@" -o v.trx --density again.nii.gz
 expect 4 track "$@" -o v.nii.trx --density data/mask.nii.gz --force
 expect 2 track "$@" -o v.trx --density v.txt
-expect 2 track "$@" -o v.trx --density v.nii --shard 1/2
+expect 2 track "$@" -o none
+for part in 1 2 3; do expect 0 track "$@" -o none --density part.nii.gz --shard $part/3; done
+expect 3 merge -o parts.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
+expect 3 merge -o parts.nii.gz part_shard-1of3.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
+expect 0 merge -o parts.nii.gz part_shard-3of3.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
+cmp d.nii.gz parts.nii.gz || note "the sum of the maps of shards"
 
 # --- connectome ---
 python3 - << 'END'
@@ -163,6 +168,99 @@ expect 4 track "$@" -o v.trx --connectome labels.nii:again.csv
 expect 2 track "$@" -o v.trx --connectome labels.nii
 expect 3 track "$@" -o v.trx --connectome missing.nii:v.csv
 expect 4 track "$@" -o v.trx --connectome labels.nii:labels.nii --force
+
+expect 0 connectome t.trx labels.nii n.csv --nodes n.tsv --assignments n.txt
+[ "$(wc -l < n.tsv)" -eq 13 ] || note "not a row for each region"
+for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:part.csv --shard $part/2; done
+expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
+cmp c.csv parts.csv || note "the sum of the matrices of shards"
+
+# --- edit ---
+expect 0 edit t.trx e.trx --include 0,0,0,12 --minlength 15
+expect 4 edit t.trx e.trx --include 0,0,0,12
+expect 4 edit t.trx t.trx --force
+expect 0 edit t.trx rest.trx --include 0,0,0,12 --minlength 15 --inverse
+expect 0 edit e.trx rest.trx both.trx --group-by-file
+expect 0 edit both.trx e2.trx --group e --fields seeds,seed_index
+cmp e.trx e2.trx || note "a group that was made from a file"
+expect 0 edit t.trx r.trx --random 50 --seed 3
+expect 0 edit t.trx r2.trx --random 50 --seed 3
+cmp r.trx r2.trx || note "--random with one seed"
+OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --minlength 15 -q --force
+cmp e.trx one.trx || note "edit with one thread and several"
+expect 0 edit t.trx p.trx --points 20 --crop data/mask.nii.gz --orient x --compress 0.1
+expect 2 edit t.trx
+expect 2 edit t.trx x.trx --points 20 --step 1
+expect 2 edit t.trx x.trx --min-weight 1
+expect 2 edit t.trx x.trx --include 1,2,3
+expect 2 edit t.trx x.trx --random 0
+expect 2 edit t.trx x.trx --random 200%
+expect 2 edit t.tck x.trx
+expect 3 edit t.trx x.trx --include missing.nii
+expect 3 edit t.trx x.trx --group nothing
+expect 3 edit t.trx x.trx --weights short.txt
+expect 3 edit t.trx w.trx x.trx
+expect 0 edit t.trx w.trx x.trx --fields common
+expect 3 edit nan.tck x.tck
+expect 0 edit nan.tck x.tck --invalid drop
+expect 6 edit t.trx y.trx --minlength 100000 --fail-if-empty
+printf '1 0 0 5\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > shift.txt
+expect 0 edit t.trx moved.trx --transform shift.txt
+expect 3 edit t.trx z.trx --transform short.txt
+
+# --- sample, stats ---
+expect 0 sample t.trx data/mask.nii.gz -o s.tsv --stat-tck mean --stat-tck max
+expect 0 sample t.trx data/mask.nii.gz --to-dpv m --trx s.trx
+expect 0 info s.trx
+says "m: 1 x float32"
+expect 0 convert s.trx s.tck
+expect 0 convert s.tck back.trx --reference data/mask.nii.gz --dps s_dps.tsv --tsf s_m.tsf=m
+expect 0 info back.trx
+says "m: 1 x float32"
+says "seeds: 3 x float64"
+expect 2 sample t.trx data/mask.nii.gz
+expect 2 sample t.trx data/mask.nii.gz -o s2.tsv --stat-tck mode
+expect 3 sample t.trx data/mask.nii.gz --tsf s.tsf
+expect 3 convert t.tck u2.trx --reference data/mask.nii.gz --tsf s.trx=m
+expect 0 stats t.trx w.trx --shape -o st.tsv --histogram h.tsv --dump lengths.txt
+[ "$(wc -l < st.tsv)" -eq 3 ] || note "not a row for each file"
+expect 2 stats t.tck --shape
+expect 3 stats t.trx --weights dps:nothing
+
+# --- segment, profile, score ---
+printf 'bundle\tstart\tend\tend_tolerance\ttruth\n' > b.tsv
+for name in corticospinal_left corpus_callosum_body; do
+    printf '%s\t%s_end0.nii.gz\t%s_end1.nii.gz\t4\t%s.nii.gz\n' $name data/bundles/$name data/bundles/$name data/bundles/$name
+done >> b.tsv
+expect 0 segment t.trx b.tsv -o seg.trx --table seg.tsv --unique
+[ "$(wc -l < seg.tsv)" -eq 3 ] || note "not a row for each bundle"
+expect 2 segment t.trx b.tsv
+printf 'bundle\tstrat\na\tx\n' > bad.tsv
+expect 3 segment t.trx bad.tsv -o seg2.trx
+says "strat"
+printf 'bundle\tinclude\na\tmissing.nii\n' > bad.tsv
+expect 3 segment t.trx bad.tsv -o seg2.trx
+says "line 2"
+expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz f
+mv f_fa.nii.gz fa.nii.gz
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o prof.csv
+for batch in 100 100000; do
+    expect 0 track "$@" -o again.trx --profile b.tsv:again.csv --chunk-size $batch --force
+    cmp prof.csv again.csv && cmp t.trx again.trx || note "--profile with batches of $batch"
+done
+expect 0 track "$@" -o none --profile b.tsv:fa.nii.gz:again.csv --force
+cmp prof.csv again.csv || note "--profile without a tractogram"
+expect 0 profile seg.trx fa.nii.gz -o prof2.csv
+expect 3 track "$@" -o v.trx --profile missing.tsv:v.csv
+expect 2 track "$@" -o v.trx --profile b.tsv
+expect 2 track "$@" -o v.trx --profile b.tsv:v.csv --shard 1/2
+expect 2 profile t.trx fa.nii.gz
+expect 0 score t.trx --truth b.tsv --json score.json
+says corticospinal_left
+expect 0 score t.trx --against e.trx
+says "shared_streamlines"
+expect 2 score t.trx
+expect 2 score --truth b.tsv
 
 [ $failures -eq 0 ] && echo "ok   commands on tractograms"
 exit $failures

@@ -56,8 +56,8 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status add_filter(const char *name, double value, gls_sink *sink)
 {
     gls_sink next = *sink;
-    if (!strcmp(name, "points")) return gls_filter_points_create((uint32_t)value, &next, sink);
-    if (!strcmp(name, "step")) return gls_filter_step_create(value, &next, sink);
+    if (!strcmp(name, "points")) return gls_filter_points_create((uint32_t)value, GLS_INTERPOLATE_LINEAR, &next, sink);
+    if (!strcmp(name, "step")) return gls_filter_step_create(value, GLS_INTERPOLATE_LINEAR, &next, sink);
     if (!strcmp(name, "compress")) return gls_filter_compress_create(value, 10, &next, sink);
     if (!strcmp(name, "length")) return gls_filter_length_create(value, INFINITY, NULL, &next, sink);
     if (!strcmp(name, "every")) return gls_filter_every_create(0, (uint64_t)value, UINT64_MAX, NULL, &next, sink);

@@ -173,8 +173,8 @@ static void test_selection(void **state)
     assert_int_equal(gls_filter_vertices_create(3, 2, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(-1, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(4, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_filter_points_create(1, &last, &filter), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_filter_step_create(0, &last, &filter), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_filter_points_create(1, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_filter_step_create(0, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_compress_create(NAN, 10, &last, &filter), GLS_ERR_ARGUMENT);
 }
 
@@ -202,7 +202,7 @@ static void test_points(void **state)
 {
     (void)state;
     gls_sink last = keeper(&kept), filter;
-    assert_int_equal(gls_filter_points_create(5, &last, &filter), GLS_OK);
+    assert_int_equal(gls_filter_points_create(5, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_OK);
     run(&filter, 1);
     static const uint64_t expected[] = {0, 5, 5, 10, 15};
     assert_memory_equal(kept.offset, expected, sizeof expected);
@@ -220,14 +220,14 @@ static void test_step(void **state)
 {
     (void)state;
     gls_sink last = keeper(&kept), filter;
-    assert_int_equal(gls_filter_step_create(4, &last, &filter), GLS_OK);
+    assert_int_equal(gls_filter_step_create(4, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_OK);
     run(&filter, 1);
     static const uint64_t expected[] = {0, 2, 2, 3, 7};
     static const float x[] = {0, 3, 0, 0, 4, 8, 10};
     assert_memory_equal(kept.offset, expected, sizeof expected);
     for (int k = 0; k < 7; k++) assert_float_equal(kept.point[k][0], x[k], 1e-6);
     last = keeper(&kept);
-    assert_int_equal(gls_filter_step_create(5, &last, &filter), GLS_OK);
+    assert_int_equal(gls_filter_step_create(5, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_OK);
     run(&filter, 1);
     assert_int_equal(kept.offset[4] - kept.offset[3], 3); /* 0, 5, 10: no rest */
 }
@@ -263,7 +263,7 @@ static void test_growth(void **state)
 {
     (void)state;
     gls_sink last = keeper(&kept), filter;
-    assert_int_equal(gls_filter_points_create(40000, &last, &filter), GLS_OK);
+    assert_int_equal(gls_filter_points_create(40000, GLS_INTERPOLATE_LINEAR, &last, &filter), GLS_OK);
     run(&filter, 2);
     assert_true(kept.n == 8 && kept.offset[8] == 6 * 40000 && kept.appends >= 2);
     assert_true(kept.point[40000 - 1][0] == 3 && kept.point[6 * 40000 - 1][0] == 10 && kept.seed_index[7] == 8);

@@ -158,6 +158,11 @@ static void sizes(void **state)
     HAS_SIZE(gls_peak_options);
     HAS_SIZE(gls_connectome_options);
     HAS_SIZE(gls_qball_options);
+    HAS_SIZE(gls_bundles_options);
+    HAS_SIZE(gls_sample_options);
+    HAS_SIZE(gls_render_options);
+    HAS_SIZE(gls_report_options);
+    HAS_SIZE(gls_select_options);
     gls_job_options options = gls_job_options_default();
     options.size -= 8;
     assert_int_equal(gls_track_files(&options, NULL, NULL), GLS_ERR_ARGUMENT);

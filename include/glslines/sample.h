@@ -1,0 +1,73 @@
+/* Values of images along streamlines: at each point, and as one number for each streamline. */
+#ifndef GLSLINES_SAMPLE_H
+#define GLSLINES_SAMPLE_H
+
+#include <glslines/image.h>
+#include <glslines/streamlines.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What becomes of the values along a streamline. */
+typedef enum gls_track_stat {
+    GLS_TRACK_MEAN,
+    GLS_TRACK_MEDIAN, /* of an even number the mean of the two in the middle */
+    GLS_TRACK_MIN,
+    GLS_TRACK_MAX,
+    GLS_TRACK_SUM,
+    GLS_TRACK_STD /* divisor n; with the weights of the mean */
+} gls_track_stat;
+#define GLS_TRACK_STATS 6
+/* "mean", "median", "min", "max", "sum", "std". */
+GLS_API const char *gls_track_stat_name(gls_track_stat stat);
+
+typedef enum gls_sample_edge {
+    GLS_EDGE_CLAMP, /* defined inside the outer faces of the voxels, whose outer half keeps the value of its centre */
+    GLS_EDGE_ZERO   /* defined up to one voxel beyond the outer centres; voxels outside count 0. As DIPY */
+} gls_sample_edge;
+
+typedef enum gls_sample_weight {
+    GLS_SAMPLE_BY_LENGTH, /* each point by half of the steps at it. As tcksample -stat_tck mean */
+    GLS_SAMPLE_BY_POINT,  /* all points alike */
+    GLS_SAMPLE_BY_VOXEL   /* not points but voxels, each by the mm inside it, without interpolation */
+} gls_sample_weight;
+
+typedef struct gls_sample_options {
+    size_t size;              /* of this struct */
+    bool nearest;             /* the value of the nearest voxel; default false: trilinear */
+    gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
+    bool outside_zero;        /* outside, and in voxels that are not finite, the value is 0; default false: NaN, which
+                                 no statistic counts */
+    gls_sample_weight weight; /* of means and deviations; default GLS_SAMPLE_BY_LENGTH */
+} gls_sample_options;
+GLS_API gls_sample_options gls_sample_options_default(void);
+
+/* The value of each volume of an image at a point, world mm: out has room for n_volumes. */
+GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3],
+                           double *out);
+
+/* A column that a filter adds: values per vertex (float32), or a statistic (float64), a component for each volume. */
+typedef struct gls_sample_column {
+    const gls_image *image;
+    const char *name; /* borrowed, as the image, until the filter is finished */
+    bool per_vertex;
+    gls_track_stat stat; /* without per_vertex */
+} gls_sample_column;
+
+typedef struct gls_sample_counts {
+    uint64_t streamlines;
+    uint64_t points, outside; /* of all images; outside them, or not finite */
+    uint64_t without_value;   /* streamlines all of whose values are NaN in some column */
+} gls_sample_counts;
+
+/* A filter that adds n columns in front of the others, in place of those of the same name. Several threads sample.
+ * counts may be NULL. A streamline without values has NaN. */
+GLS_API gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n,
+                                            const gls_sample_options *options, gls_sample_counts *counts,
+                                            const gls_sink *next, gls_sink *filter);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/* glslines edit: streamlines selected and shaped. */
+#include "cmd/commands.h"
+#include "cmd/tract.h"
+
+typedef struct edit_values {
+    tract_values shared;
+    gls_edit_cli o;
+} edit_values;
+#define TRACT_OWNER edit_values
+
+static const cmd_option table[] = {
+#define ROW TRACT_ROW
+#include "workflow/tracts/edit.def"
+#undef ROW
+#define ROW TRACT_SHARED_ROW
+#include "workflow/tracts/common.def"
+#undef ROW
+    {.name = NULL},
+};
+
+static void set_defaults(void *values)
+{
+    *(edit_values *)values = (edit_values){.o = {
+#define ROW GLS_ROW_DEFAULT
+#include "workflow/tracts/edit.def"
+#undef ROW
+                                           }};
+}
+
+static int run_edit(const cmd_command *command, void *values, const cmd_arguments *arguments)
+{
+    return tract_run(command, values, arguments,
+                     &(tract_work){"Streamlines selected and shaped by glslines", gls_tract_edit,
+                                   offsetof(edit_values, o), "takes one IN or more, and OUT", 2});
+}
+
+static const char *const positionals[] = {
+    "IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
+    "OUT",   "Tractogram to write; the suffix .trx, .trk or .tck gives the format.",
+    NULL,
+};
+
+static const char *const examples[] = {
+    "Streamlines that pass a region and are no shorter than 40 mm:",
+    "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --minlength 40",
+    "From one label to another, 1000 of them, 100 points each:",
+    "glslines edit tracks.tck ab.tck --include-ends aparc.nii.gz:1024 --include-ends aparc.nii.gz:16 --random 1000 "
+    "--points 100",
+    "Two files as groups of one, a third of the points:",
+    "glslines edit left.trk right.trk both.trx --group-by-file --compress 0.1",
+    NULL,
+};
+
+const cmd_command cmd_edit = {
+    .name = "edit",
+    .synopsis = "IN... OUT [options]",
+    .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
+    .description =
+        "Always in this order: inputs are joined, transformed, checked (--invalid), selected (all tests have "
+        "to be passed), numbered (--skip, --number, --random), cropped, turned round, given other points, "
+        "compressed and written. A streamline is the line between its points, so that a region between "
+        "two points is met, too. Columns and groups go along. Memory does not grow with the number of "
+        "streamlines, except by 16 to 32 bytes for each with --unique, --minus and --and.",
+    .positionals = positionals,
+    .max_positionals = 256,
+    .options = table,
+    .examples = examples,
+    .values_size = sizeof(edit_values),
+    .set_defaults = set_defaults,
+    .run = run_edit,
+};

@@ -1,0 +1,37 @@
+#include "cmd/tract.h"
+
+#include <cJSON.h>
+#include <stdio.h>
+
+#include "cmd/interrupt.h"
+#include "cmd/message.h"
+#include "workflow/json.h"
+
+static bool go_on(void *user, double share)
+{
+    (void)user;
+    (void)share;
+    return !cmd_interrupted();
+}
+
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments, const tract_work *work)
+{
+    const size_t n = (size_t)arguments->n_positionals;
+    if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
+        return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "Description", work->description);
+    gls_sidecar_add_software(root, arguments->argc, arguments->argv);
+    cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), command, values);
+    gls_tract_job job;
+    gls_tract_job_init(&job, &((const tract_values *)values)->shared, root);
+    job.go_on = go_on;
+    cmd_interrupt_catch();
+    gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
+    if (!status) status = gls_tract_job_commit(&job);
+    if (!status && job.printed) fputs(job.printed, stdout);
+    if (!status) status = job.verdict;
+    gls_tract_job_finish(&job);
+    cmd_interrupt_release();
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}

@@ -1,0 +1,194 @@
+/* One region from a file or a sphere: the only reader of regions, for tracking and for streamlines of files. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/regions.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel)
+{
+    size_t index[3];
+    for (int i = 0; i < 3; i++) {
+        double v = floor(p[i] + 0.5);
+        if (!(v >= 0 && v < grid->dim[i])) return false;
+        index[i] = (size_t)v;
+    }
+    *voxel = (index[2] * (size_t)grid->dim[1] + index[1]) * (size_t)grid->dim[0] + index[0];
+    return true;
+}
+
+void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
+{
+    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    p[0] = (double)(voxel % nx);
+    p[1] = (double)(voxel / nx % ny);
+    p[2] = (double)(voxel / nx / ny);
+}
+
+bool gls_region_area_has(const gls_region_area *area, const double inverse[3][4], const double world[3])
+{
+    double p[3], square = 0;
+    size_t voxel;
+    if (area->inside) {
+        gls_affine_apply(inverse, world, p);
+        return gls_region_voxel_at(&area->grid, p, &voxel) && area->inside[voxel];
+    }
+    const gls_region_sphere *s = &area->sphere;
+    for (int i = 0; i < 3; i++) square += (world[i] - s->centre[i]) * (world[i] - s->centre[i]);
+    return square <= s->radius * s->radius;
+}
+
+/* The voxels of the labels; a range that marks none is an error. */
+static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
+{
+    size_t n = gls_grid_voxels(&image->grid);
+    for (size_t v = 0; v < n && text->n_ranges == 0; v++) {
+        float value = image->data[v];
+        area->inside[v] = value > 0 && isfinite(value);
+        area->is_graded |= value > 0 && value < 1;
+    }
+    for (size_t i = 0; i < text->n_ranges; i++) {
+        const gls_label_range *range = &text->range[i];
+        bool found = false;
+        for (size_t v = 0; v < n; v++) {
+            float label = image->data[v];
+            if (!(label >= (float)range->first && label <= (float)range->last && label == floorf(label))) continue;
+            area->inside[v] = 1;
+            found = true;
+        }
+        if (found) continue;
+        if (range->first == range->last)
+            return gls_fail(GLS_ERR_INPUT, "%s: no voxel has the label %u", name, range->first);
+        return gls_fail(GLS_ERR_INPUT, "%s: no voxel has a label from %u to %u", name, range->first, range->last);
+    }
+    return GLS_OK;
+}
+
+static gls_status add_marked(const char *option, const gls_image *image, const gls_region_text *text, const char *name,
+                             gls_region_area *area)
+{
+    size_t n = gls_grid_voxels(&image->grid);
+    area->grid = image->grid;
+    area->inside = calloc(n, 1);
+    if (!area->inside) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
+    gls_status status = mark(image, text, name, area);
+    for (size_t v = 0; v < n; v++) area->voxels += area->inside[v];
+    if (status == GLS_OK && area->voxels == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: the region of --%s is empty: no voxel is > 0", name, option);
+    return status;
+}
+
+gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area)
+{
+    *area = (gls_region_area){.inside = NULL};
+    return add_marked(option, image, &(gls_region_text){.path = NULL}, name, area);
+}
+
+gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area)
+{
+    gls_region_text parsed;
+    gls_image *image = NULL;
+    *area = (gls_region_area){.inside = NULL};
+    gls_status status = gls_region_text_parse(option, text, &parsed);
+    if (status != GLS_OK) return status;
+    if (parsed.is_sphere) {
+        const double *v = parsed.number;
+        area->sphere = (gls_region_sphere){.centre = {v[0], v[1], v[2]}, .radius = v[3]};
+        return GLS_OK;
+    }
+    status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
+    if (status == GLS_OK) status = add_marked(option, image, &parsed, text, area);
+    gls_image_destroy(image);
+    free(parsed.path);
+    return status;
+}
+
+void gls_region_area_finish(gls_region_area *area)
+{
+    free(area->inside);
+    area->inside = NULL;
+}
+
+gls_status gls_region_centre_of(const char *option, const char *text, double centre[3])
+{
+    gls_region_area area;
+    gls_status status = gls_region_area_read(option, text, &area);
+    double sum[3] = {0}, p[3];
+    for (size_t v = 0, n = area.inside ? gls_grid_voxels(&area.grid) : 0; v < n; v++) {
+        gls_region_centre(&area.grid, v, p);
+        for (int a = 0; a < 3 && area.inside[v]; a++) sum[a] += p[a] / (double)area.voxels;
+    }
+    if (area.inside) gls_affine_apply(area.grid.affine, sum, centre);
+    if (!area.inside) memcpy(centre, area.sphere.centre, sizeof area.sphere.centre);
+    gls_region_area_finish(&area);
+    return status;
+}
+
+/* Lower envelope of the parabolas square[q] + (side (p - q))^2, in place: Felzenszwalb and Huttenlocher 2012. */
+static void transform_line(double *square, size_t n, double side, size_t *apex, double *from, double *out)
+{
+    size_t k = 0, first = 0;
+    while (first < n && isinf(square[first])) first++;
+    if (first == n) return;
+    apex[0] = first;
+    from[0] = -INFINITY;
+    from[1] = INFINITY;
+    for (size_t q = first + 1; q < n; q++) {
+        if (isinf(square[q])) continue;
+        double s;
+        for (;; k--) {
+            double a = (double)apex[k], b = (double)q;
+            s = ((square[q] - square[apex[k]]) / (side * side) + b * b - a * a) / (2 * (b - a));
+            if (s > from[k] || k == 0) break;
+        }
+        apex[++k] = q;
+        from[k] = s;
+        from[k + 1] = INFINITY;
+    }
+    for (size_t p = 0, i = 0; p < n; p++) {
+        while (from[i + 1] < (double)p) i++;
+        double d = side * ((double)p - (double)apex[i]);
+        out[p] = square[apex[i]] + d * d;
+    }
+    memcpy(square, out, n * sizeof *out);
+}
+
+static bool transform_axis(double *square, const gls_grid *grid, int axis)
+{
+    const size_t stride[3] = {1, (size_t)grid->dim[0], (size_t)grid->dim[0] * (size_t)grid->dim[1]};
+    const size_t n = (size_t)grid->dim[axis], voxels = gls_grid_voxels(grid);
+    double *line = malloc((3 * n + 1) * sizeof *line);
+    size_t *apex = malloc(n * sizeof *apex);
+    for (size_t first = 0; line && apex && first < voxels; first++) {
+        if (first / stride[axis] % n != 0) continue;
+        for (size_t i = 0; i < n; i++) line[i] = square[first + i * stride[axis]];
+        transform_line(line, n, grid->voxel_size[axis], apex, line + n, line + 2 * n + 1);
+        for (size_t i = 0; i < n; i++) square[first + i * stride[axis]] = line[i];
+    }
+    bool done = line && apex;
+    free(line);
+    free(apex);
+    return done;
+}
+
+gls_status gls_region_area_widen(gls_region_area *area, double mm)
+{
+    if (!area->inside) {
+        area->sphere.radius += mm;
+        return GLS_OK;
+    }
+    size_t n = gls_grid_voxels(&area->grid);
+    double *square = malloc(n * sizeof *square);
+    bool done = square;
+    for (size_t v = 0; v < n && done; v++) square[v] = area->inside[v] ? 0 : INFINITY;
+    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(square, &area->grid, axis);
+    area->voxels = 0;
+    for (size_t v = 0; v < n && done; v++) {
+        area->inside[v] = square[v] <= mm * mm * (1 + 1e-12);
+        area->voxels += area->inside[v];
+    }
+    free(square);
+    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a region");
+}

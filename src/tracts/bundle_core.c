@@ -1,0 +1,240 @@
+/* Bundles as a whole: one way for all streamlines, outliers, profiles. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracts/bundles.h"
+#include "tracts/lines.h"
+#include "util/status.h"
+
+#define MAX_TURNS 10
+/* With fewer streamlines a covariance says little: pyAFQ weighs them alike. */
+#define MIN_WEIGHTED 15
+
+const float (*gls_bundle_nodes(const gls_bundle *b, size_t i, uint32_t nodes))[3]
+{
+    return (const float(*)[3])(b->node + i * nodes * 3);
+}
+
+static void turn(gls_bundle *b, size_t i, uint32_t nodes)
+{
+    gls_line_reverse((float(*)[3])(b->node + i * nodes * 3), nodes);
+    b->member[i].turned = !b->member[i].turned;
+}
+
+static void find_mean(const gls_bundle *b, uint32_t nodes, float (*mean)[3])
+{
+    for (size_t k = 0; k < (size_t)nodes * 3; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < b->n; i++) sum += b->node[i * nodes * 3 + k];
+        mean[k / 3][k % 3] = (float)(sum / (double)b->n);
+    }
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const gls_member *x = *(const gls_member *const *)a, *y = *(const gls_member *const *)b;
+    if (x->length != y->length) return x->length < y->length ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* The streamline of median length, the first of equal ones. */
+static size_t find_median(const gls_bundle *b)
+{
+    const gls_member **order = malloc(b->n * sizeof *order);
+    for (size_t i = 0; i < b->n && order; i++) order[i] = &b->member[i];
+    if (order) qsort(order, b->n, sizeof *order, by_length);
+    size_t median = order ? (size_t)(order[b->n / 2] - b->member) : 0;
+    free(order);
+    return median;
+}
+
+void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
+{
+    float(*standard)[3] = malloc(nodes * sizeof *standard);
+    if (!standard || b->n == 0) {
+        free(standard);
+        return;
+    }
+    memcpy(standard, gls_bundle_nodes(b, find_median(b), nodes), nodes * sizeof *standard);
+    for (int round = 0; round < MAX_TURNS; round++) {
+        size_t turned = 0;
+        for (size_t i = 0; i < b->n; i++) {
+            if (!gls_nodes_are_backwards(gls_bundle_nodes(b, i, nodes), (const float(*)[3])standard, nodes)) continue;
+            turn(b, i, nodes);
+            turned++;
+        }
+        if (turned == 0 && round > 0) break;
+        find_mean(b, nodes, standard);
+    }
+    int axis = 0;
+    double way[3];
+    for (int r = 0; r < 3; r++) way[r] = (double)standard[nodes - 1][r] - standard[0][r];
+    for (int r = 1; r < 3; r++)
+        if (fabs(way[r]) > fabs(way[axis])) axis = r;
+    for (size_t i = 0; i < b->n && way[axis] < 0; i++) turn(b, i, nodes);
+    free(standard);
+}
+
+/* Per streamline the largest distance among the nodes from first to last, and the sum. */
+static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *room,
+                           double *largest, double *sum)
+{
+    for (size_t i = 0; i < b->n; i++) largest[i] = sum[i] = 0;
+    for (uint32_t k = first; k < last; k++) {
+        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, room);
+        for (size_t i = 0; i < b->n; i++) {
+            double d = spread ? room[i] : (double)b->n;
+            largest[i] = fmax(largest[i], d);
+            sum[i] += d;
+        }
+    }
+}
+
+static void keep(gls_bundle *b, uint32_t nodes, const bool *stays)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (!stays[i]) {
+            b->failed[GLS_BUNDLE_CLEAN]++;
+            continue;
+        }
+        b->member[kept] = b->member[i];
+        if (kept != i)
+            memmove(b->node + kept * nodes * 3, b->node + i * nodes * 3, (size_t)nodes * 3 * sizeof *b->node);
+        kept++;
+    }
+    b->n = kept;
+}
+
+/* Marks the `min` streamlines with the smallest sums. */
+static void keep_smallest(const double *sum, size_t n, size_t min, bool *stays)
+{
+    memset(stays, 0, n * sizeof *stays);
+    for (size_t k = 0; k < min; k++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < n; i++)
+            if (!stays[i] && (best == SIZE_MAX || sum[i] < sum[best])) best = i;
+        stays[best] = true;
+    }
+}
+
+static double value_of(const gls_member *m, bool by_points)
+{
+    return by_points ? (double)m->points : m->length;
+}
+
+/* One round; false: nothing is left to do. */
+static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *room, bool *stays)
+{
+    double edge = (1 - o->core) / 2, mean = 0, square = 0;
+    uint32_t first = o->core > 0 ? (uint32_t)((double)nodes * edge) : 0,
+             last = o->core > 0 ? (uint32_t)((double)nodes * (1 - edge)) : nodes;
+    double *largest = room + b->n, *sum = room + 2 * b->n;
+    size_t kept = 0;
+    find_distances(b, nodes, first, last, room, largest, sum);
+    for (size_t i = 0; i < b->n; i++) mean += value_of(&b->member[i], o->by_points) / (double)b->n;
+    for (size_t i = 0; i < b->n; i++) square += pow(value_of(&b->member[i], o->by_points) - mean, 2) / (double)b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        double z = square > 0 ? (value_of(&b->member[i], o->by_points) - mean) / sqrt(square) : -INFINITY;
+        stays[i] = largest[i] < o->distance && z < o->length_z;
+        kept += stays[i];
+    }
+    if (kept == b->n) return false;
+    bool few = kept < (size_t)o->min;
+    if (few) keep_smallest(sum, b->n, (size_t)o->min, stays);
+    keep(b, nodes, stays);
+    return !few;
+}
+
+gls_status gls_bundle_clean(gls_bundle *b, uint32_t nodes, const gls_clean_options *o)
+{
+    if (b->n < (size_t)o->min || b->n == 0) return GLS_OK;
+    double *room = malloc(3 * b->n * sizeof *room);
+    bool *stays = malloc(b->n * sizeof *stays);
+    if (room && stays)
+        for (int round = 0; round < o->rounds && clean_once(b, nodes, o, room, stays);) round++;
+    bool done = room && stays;
+    free(room);
+    free(stays);
+    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a bundle");
+}
+
+void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
+{
+    const gls_bundle *b = &bundles->bundle[i];
+    const uint32_t nodes = bundles->options.nodes;
+    for (uint32_t k = 0; k < nodes; k++)
+        for (int r = 0; r < 3; r++) {
+            double sum = 0;
+            for (size_t m = 0; m < b->n; m++) sum += gls_bundle_nodes(b, m, nodes)[k][r];
+            out[k][r] = b->n > 0 ? sum / (double)b->n : NAN;
+        }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The weighted mean of finite values and their spread; the median with its plain spread. */
+static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median)
+{
+    gls_profile_node out = {NAN, NAN, 0};
+    double total = 0, sum = 0, square = 0;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(value[i])) continue;
+        total += weight[i];
+        sum += weight[i] * value[i];
+        out.n++;
+    }
+    if (out.n == 0) return out;
+    out.value = sum / total;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(value[i])) square += weight[i] * pow(value[i] - out.value, 2);
+    out.sd = sqrt(square / total);
+    if (!median) return out;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(value[i])) value[m++] = value[i];
+    qsort(value, m, sizeof *value, by_value);
+    out.value = 0.5 * (value[(m - 1) / 2] + value[m / 2]);
+    return out;
+}
+
+static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
+{
+    bool alike = how == GLS_PROFILE_MEAN || how == GLS_PROFILE_MEDIAN || b->n == 1 ||
+                 (how == GLS_PROFILE_MAHALANOBIS && b->n < MIN_WEIGHTED);
+    alike =
+        alike || !gls_mahalanobis(b->node + (size_t)k * 3, b->n, (size_t)nodes * 3, how == GLS_PROFILE_DIPY, weight);
+    double total = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        weight[i] = alike ? 1 : 1 / weight[i];
+        if (how == GLS_PROFILE_MAHALANOBIS && !isfinite(weight[i])) weight[i] = 0;
+        total += weight[i];
+    }
+    for (size_t i = 0; i < b->n; i++) weight[i] /= total;
+}
+
+gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_image *image, size_t volume,
+                               const gls_sample_options *sampling, gls_profile_weights weights, gls_profile_node *out)
+{
+    GLS_REQUIRE_SIZE(sampling);
+    GLS_REQUIRE(bundles && i < bundles->rules.n && image && volume < image->n_volumes && out);
+    const gls_bundle *b = &bundles->bundle[i];
+    const uint32_t nodes = bundles->options.nodes;
+    const size_t voxels = gls_grid_voxels(&image->grid);
+    const gls_sample_options o = sampling ? *sampling : gls_sample_options_default();
+    gls_image one = {.grid = image->grid, .n_volumes = 1, .data = image->data + volume * voxels};
+    double *value = malloc((2 * b->n + 1) * sizeof *value), *weight = value + b->n;
+    if (!value) return gls_fail(GLS_ERR_MEMORY, "out of memory for a profile");
+    for (uint32_t k = 0; k < nodes; k++) {
+        for (size_t m = 0; m < b->n; m++) gls_sample_at(&one, &o, gls_bundle_nodes(b, m, nodes)[k], &value[m]);
+        if (b->n > 0) find_weights(b, nodes, k, weights, weight);
+        out[k] = summarise(value, weight, b->n, weights == GLS_PROFILE_MEDIAN);
+    }
+    free(value);
+    return GLS_OK;
+}

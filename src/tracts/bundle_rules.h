@@ -1,0 +1,48 @@
+/* Bundles by rules: a table with a row for each, and the judgement of single streamlines. */
+#ifndef GLS_TRACTS_BUNDLE_RULES_H
+#define GLS_TRACTS_BUNDLE_RULES_H
+
+#include <glslines/bundles.h>
+
+#include "tracts/rois.h"
+
+#define GLS_RULE_NONE SIZE_MAX
+
+/* One row. Regions are numbers of a gls_rois. */
+typedef struct gls_bundle_rule {
+    char *name;
+    size_t *include, *exclude, n_include, n_exclude;
+    size_t end[2]; /* of the first and of the last point; GLS_RULE_NONE: any */
+    size_t all;
+    double all_fraction, min_length, max_length, min_span, max_span, max_winding;
+    int crosses; /* world x = midline: 1 has to, -1 must not, 0 may */
+    double midline;
+    int axis; /* 1, 2, 3: the main direction; 0: any */
+    bool ordered, clean;
+    char *truth;       /* text of a mask or file; NULL: none */
+    char *end_text[2]; /* as given, for scores; NULL: none */
+} gls_bundle_rule;
+
+typedef struct gls_bundle_rules {
+    size_t n;
+    gls_bundle_rule *rule;
+    gls_rois *rois;
+} gls_bundle_rules;
+
+gls_status gls_bundle_rules_read(const char *path, gls_bundle_rules *rules);
+/* n bundles of these names without any test. */
+gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
+void gls_bundle_rules_finish(gls_bundle_rules *rules);
+
+/* How a streamline lies in a bundle. */
+typedef enum gls_bundle_direction {
+    GLS_BUNDLE_ALONG,   /* it begins at the start */
+    GLS_BUNDLE_AGAINST, /* it begins at the end */
+    GLS_BUNDLE_UNKNOWN  /* the rule does not say */
+} gls_bundle_direction;
+
+/* The first test that failed, or GLS_BUNDLE_TESTS. hits: of all regions, by gls_rois_find(). n >= 1. */
+gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
+                                 const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
+
+#endif

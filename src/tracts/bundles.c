@@ -1,0 +1,379 @@
+#include "tracts/bundles.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/select.h>
+
+#include "streamlines/builder.h"
+#include "tracts/lines.h"
+#include "util/status.h"
+
+gls_bundles_options gls_bundles_options_default(void)
+{
+    return (gls_bundles_options){.size = sizeof(gls_bundles_options),
+                                 .nodes = 100,
+                                 .cleaning = {.distance = 4, .length_z = 4, .rounds = 5, .min = 20, .core = 0.6}};
+}
+
+/* Takes over the rules. */
+static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *options, gls_bundles **out)
+{
+    gls_bundles_options o = options ? *options : gls_bundles_options_default();
+    gls_bundles *b = calloc(1, sizeof *b);
+    if (b) {
+        b->options = o;
+        b->n_threads = omp_get_max_threads();
+        b->hits = calloc((size_t)b->n_threads, sizeof *b->hits);
+        b->bundle = calloc(rules->n, sizeof *b->bundle);
+        b->rules = *rules;
+        *rules = (gls_bundle_rules){.n = 0};
+    }
+    if (!b || !b->hits || !b->bundle) {
+        gls_bundle_rules_finish(rules);
+        gls_bundles_destroy(b);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
+    }
+    for (size_t i = 0; i < b->rules.n; i++) {
+        const gls_bundle_rule *r = &b->rules.rule[i];
+        bool tells = r->n_include >= 2 || (r->end[0] != GLS_RULE_NONE) != (r->end[1] != GLS_RULE_NONE) ||
+                     (r->end[0] != GLS_RULE_NONE && r->end[1] != GLS_RULE_NONE) || r->ordered;
+        b->bundle[i].directed = o.orientation != GLS_ORIENT_AUTO;
+        b->bundle[i].keeps_nodes = o.keep_nodes || o.clean || r->clean || (!tells && !b->bundle[i].directed);
+    }
+    if (o.orientation == GLS_ORIENT_GIVEN && o.given->line)
+        gls_line_resample(o.given->line, o.given->n_line, GLS_ORIENT_POINTS, b->standard);
+    *out = b;
+    return GLS_OK;
+}
+
+gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(path && bundles && (!options || options->nodes >= 2));
+    gls_bundle_rules rules;
+    gls_status status = gls_bundle_rules_read(path, &rules);
+    return status ? status : create(&rules, options, bundles);
+}
+
+gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(name && bundles && (!options || options->nodes >= 2));
+    gls_bundle_rules rules;
+    gls_status status = gls_bundle_rules_whole(&name, 1, &rules);
+    return status ? status : create(&rules, options, bundles);
+}
+
+gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
+                              const gls_bundles_options *options, gls_bundles **bundles)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(names && n >= 1 && bundles && (!options || options->nodes >= 2));
+    gls_bundle_rules rules;
+    gls_status status = gls_bundle_rules_whole(names, n, &rules);
+    if (!status) status = create(&rules, options, bundles);
+    if (status) return status;
+    (*bundles)->by_group = true;
+    for (size_t i = 0; directed && i < n; i++) (*bundles)->bundle[i].directed |= directed[i];
+    return GLS_OK;
+}
+
+void gls_bundles_destroy(gls_bundles *b)
+{
+    if (!b) return;
+    for (size_t i = 0; b->bundle && i < b->rules.n; i++) {
+        free(b->bundle[i].member);
+        free(b->bundle[i].node);
+    }
+    for (int i = 0; b->hits && i < b->n_threads; i++) gls_roi_hits_finish(&b->hits[i]);
+    gls_bundle_rules_finish(&b->rules);
+    free(b->bundle);
+    free(b->hits);
+    free(b->verdict);
+    free(b->direction);
+    free(b);
+}
+
+static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], size_t n)
+{
+    const gls_orientation *o = b->options.given;
+    double there = 0, back = 0;
+    if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
+    if (o->line) return gls_line_is_backwards(point, n, b->standard);
+    for (int a = 0; a < 3; a++) {
+        there += pow(point[0][a] - o->centre[a], 2);
+        back += pow(point[n - 1][a] - o->centre[a], 2);
+    }
+    return back < there;
+}
+
+/* Fills in the row of verdicts of one streamline. */
+static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, size_t i)
+{
+    const float(*point)[3] = s->point + s->offset[i];
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), m = b->rules.n;
+    double length = gls_line_length(point, n);
+    bool taken = false;
+    if (n > 0) gls_rois_find(b->rules.rois, hits, point, n);
+    for (size_t k = 0; k < m; k++) {
+        gls_bundle_direction direction = GLS_BUNDLE_UNKNOWN;
+        gls_bundle_test test = GLS_BUNDLE_LENGTH;
+        if (n > 0 && b->by_group)
+            test = gls_column_value(&s->group[k], i) ? GLS_BUNDLE_TESTS : GLS_BUNDLE_INCLUDE;
+        else if (n > 0 && !hits->failed)
+            test = gls_bundle_judge(&b->rules, k, hits, point, n, length, &direction);
+        if (test == GLS_BUNDLE_TESTS && taken && b->options.unique) test = GLS_BUNDLE_UNIQUE;
+        taken |= test == GLS_BUNDLE_TESTS;
+        if (test == GLS_BUNDLE_TESTS && b->options.orientation == GLS_ORIENT_GIVEN)
+            direction = is_given_backwards(b, point, n) ? GLS_BUNDLE_AGAINST : GLS_BUNDLE_ALONG;
+        if (b->options.orientation == GLS_ORIENT_NONE) direction = GLS_BUNDLE_ALONG;
+        b->verdict[i * m + k] = (uint8_t)test;
+        b->direction[i * m + k] = (uint8_t)direction;
+    }
+}
+
+static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s, size_t i)
+{
+    gls_bundle *bundle = &b->bundle[k];
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), row = (size_t)b->options.nodes * 3;
+    const float(*point)[3] = s->point + s->offset[i];
+    if (bundle->n == bundle->capacity) {
+        size_t capacity = bundle->capacity ? 2 * bundle->capacity : 64;
+        gls_member *member = realloc(bundle->member, capacity * sizeof *member);
+        if (member) bundle->member = member;
+        float *node = bundle->keeps_nodes ? realloc(bundle->node, capacity * row * sizeof *node) : NULL;
+        if (node) bundle->node = node;
+        if (!member || (bundle->keeps_nodes && !node)) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
+        bundle->capacity = capacity;
+    }
+    gls_bundle_direction direction = b->direction[i * b->rules.n + k];
+    bool turned = direction == GLS_BUNDLE_AGAINST;
+    bundle->any_unknown |= direction == GLS_BUNDLE_UNKNOWN;
+    bundle->member[bundle->n] = (gls_member){b->streamlines + i, gls_line_length(point, n), (uint32_t)n, turned};
+    if (bundle->keeps_nodes) {
+        float(*node)[3] = (float(*)[3])(bundle->node + bundle->n * row);
+        gls_line_resample(point, n, b->options.nodes, node);
+        if (turned) gls_line_reverse(node, b->options.nodes);
+    }
+    bundle->n++;
+    return GLS_OK;
+}
+
+/* The groups of a parcel in the order of the bundles. */
+static gls_status order_groups(const gls_bundles *b, const gls_streamlines *s, gls_column *groups)
+{
+    for (size_t k = 0; k < b->rules.n; k++) {
+        const gls_column *c = gls_column_find(s->group, s->n_groups, b->rules.rule[k].name);
+        if (!c) return gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", b->rules.rule[k].name);
+        groups[k] = *c;
+    }
+    return GLS_OK;
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    gls_bundles *b = user;
+    const size_t m = b->rules.n;
+    gls_streamlines s = *in;
+    gls_column *groups = NULL;
+    gls_status status = GLS_OK;
+    if (in->n * m > b->room) {
+        uint8_t *verdict = realloc(b->verdict, in->n * m), *direction = realloc(b->direction, in->n * m);
+        if (verdict) b->verdict = verdict;
+        if (direction) b->direction = direction;
+        if (!verdict || !direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
+        b->room = in->n * m;
+    }
+    if (b->by_group) {
+        groups = malloc(m * sizeof *groups);
+        status = groups ? order_groups(b, in, groups) : gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
+        s.group = groups;
+    }
+    if (!status) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(b->n_threads)
+        for (size_t i = 0; i < s.n; i++) judge(b, &b->hits[omp_get_thread_num()], &s, i);
+        for (int i = 0; i < b->n_threads; i++)
+            if (b->hits[i].failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    }
+    for (size_t i = 0; i < s.n && !status; i++)
+        for (size_t k = 0; k < m && !status; k++) {
+            if (b->verdict[i * m + k] < GLS_BUNDLE_TESTS)
+                b->bundle[k].failed[b->verdict[i * m + k]]++;
+            else
+                status = add_member(b, k, &s, i);
+        }
+    b->streamlines += s.n;
+    free(groups);
+    return status;
+}
+
+gls_sink gls_bundles_sink(gls_bundles *bundles)
+{
+    return (gls_sink){.append = append, .user = bundles};
+}
+
+gls_status gls_bundles_complete(gls_bundles *b)
+{
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < b->rules.n && !status; k++) {
+        gls_bundle *bundle = &b->bundle[k];
+        bool cleans = b->options.clean || b->rules.rule[k].clean;
+        if (bundle->any_unknown && !bundle->directed && bundle->node) gls_bundle_orient(bundle, b->options.nodes);
+        if (cleans) status = gls_bundle_clean(bundle, b->options.nodes, &b->options.cleaning);
+    }
+    return status;
+}
+
+size_t gls_bundles_count(const gls_bundles *b)
+{
+    return b->rules.n;
+}
+
+uint64_t gls_bundles_streamlines(const gls_bundles *b)
+{
+    return b->streamlines;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
+{
+    const gls_bundle *bundle = &b->bundle[i];
+    gls_bundle_info info = {.name = b->rules.rule[i].name, .count = bundle->n, .median_length = NAN};
+    double sum = 0, square = 0;
+    double *length = malloc((bundle->n + 1) * sizeof *length);
+    for (size_t k = 0; k < bundle->n; k++) {
+        info.turned += bundle->member[k].turned;
+        sum += bundle->member[k].length;
+        if (length) length[k] = bundle->member[k].length;
+    }
+    info.mean_length = sum / (double)bundle->n;
+    for (size_t k = 0; k < bundle->n; k++) square += pow(bundle->member[k].length - info.mean_length, 2);
+    info.sd_length = bundle->n > 1 ? sqrt(square / (double)(bundle->n - 1)) : bundle->n == 1 ? 0 : NAN;
+    if (length && bundle->n > 0) {
+        qsort(length, bundle->n, sizeof *length, by_length);
+        info.median_length = length[bundle->n / 2];
+    }
+    free(length);
+    memcpy(info.failed, bundle->failed, sizeof info.failed);
+    return info;
+}
+
+/* --- the second pass ------------------------------------------------------------------------------------------- */
+
+typedef struct filter {
+    const gls_bundles *bundles;
+    gls_builder builder;
+    bool all;
+    uint64_t at;
+    size_t *next; /* member of each bundle that comes next */
+    size_t capacity;
+    uint8_t **in;       /* membership of a parcel */
+    gls_column *column; /* groups that came, and those of the bundles */
+} filter;
+
+static void discard(void *user)
+{
+    filter *f = user;
+    gls_sink_abort(&f->builder.next);
+    gls_builder_finish(&f->builder);
+    for (size_t k = 0; f->in && k < f->bundles->rules.n; k++) free(f->in[k]);
+    free(f->in);
+    free(f->next);
+    free(f->column);
+    free(f);
+}
+
+static gls_status make_room(filter *f, const gls_streamlines *in)
+{
+    const size_t m = f->bundles->rules.n;
+    if (in->n > f->capacity || !f->column) {
+        f->capacity = in->n;
+        free(f->column);
+        f->column = malloc((in->n_groups + m) * sizeof *f->column);
+        bool done = f->column;
+        for (size_t k = 0; k < m && done; k++) {
+            free(f->in[k]);
+            done = (f->in[k] = malloc(in->n + 1));
+        }
+        if (!done) {
+            f->capacity = 0;
+            return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+        }
+    }
+    return GLS_OK;
+}
+
+static gls_status send(void *user, const gls_streamlines *in)
+{
+    filter *f = user;
+    const gls_bundles *b = f->bundles;
+    const size_t m = b->rules.n;
+    gls_streamlines s = *in;
+    size_t n_old = 0;
+    gls_status status = make_room(f, in);
+    if (status) return status;
+    for (size_t k = 0; k < in->n_groups; k++) {
+        bool replaced = false;
+        for (size_t i = 0; i < m; i++) replaced |= strcmp(b->rules.rule[i].name, in->group[k].name) == 0;
+        if (!replaced) f->column[n_old++] = in->group[k];
+    }
+    for (size_t k = 0; k < m; k++) {
+        memset(f->in[k], 0, in->n);
+        f->column[n_old + k] = (gls_column){b->rules.rule[k].name, GLS_TYPE_BOOL, 1, f->in[k]};
+    }
+    s.group = f->column;
+    s.n_groups = n_old + m;
+    status = gls_builder_begin(&f->builder, &s);
+    for (size_t i = 0; i < s.n && !status; i++, f->at++) {
+        const uint64_t n = s.offset[i + 1] - s.offset[i], last = s.offset[i] + n - 1;
+        bool any = false, turned = false;
+        for (size_t k = 0; k < m; k++) {
+            const gls_bundle *bundle = &b->bundle[k];
+            if (f->next[k] == bundle->n || bundle->member[f->next[k]].place != f->at) continue;
+            if (!any) turned = bundle->member[f->next[k]].turned;
+            any = true;
+            f->in[k][i] = 1;
+            f->next[k]++;
+        }
+        uint64_t to;
+        if (!any && (!f->all || n == 0)) continue;
+        status = gls_builder_add(&f->builder, i, n, &to);
+        if (!status && !turned) gls_builder_copy(&f->builder, to, s.offset[i], n);
+        for (uint64_t p = 0; p < n && turned && !status; p++) gls_builder_copy(&f->builder, to + p, last - p, 1);
+    }
+    return status ? status : gls_builder_flush(&f->builder);
+}
+
+static gls_status finish(void *user)
+{
+    filter *f = user;
+    gls_status status = gls_sink_finish(&f->builder.next);
+    discard(f);
+    return status;
+}
+
+gls_status gls_bundles_filter(const gls_bundles *bundles, bool all, const gls_sink *next, gls_sink *sink)
+{
+    GLS_REQUIRE(bundles && next && next->append && sink);
+    filter *f = calloc(1, sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    f->bundles = bundles;
+    f->all = all;
+    f->next = calloc(bundles->rules.n, sizeof *f->next);
+    f->in = calloc(bundles->rules.n, sizeof *f->in);
+    if (!f->next || !f->in) {
+        discard(f);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    }
+    gls_builder_init(&f->builder, next);
+    *sink = (gls_sink){send, finish, discard, f};
+    return GLS_OK;
+}

@@ -1,0 +1,15 @@
+/* Results written as part of a group, unless that is NULL; an existing file is an error unless overwrite. */
+#ifndef GLS_TRACTS_GROUPED_H
+#define GLS_TRACTS_GROUPED_H
+
+#include <glslines/connectome.h>
+#include <glslines/density.h>
+
+#include "util/output.h"
+
+gls_status gls_density_write_grouped(const gls_density *density, const char *path, bool overwrite,
+                                     gls_output_group *group);
+gls_status gls_connectome_write_grouped(const gls_connectome *connectome, const char *path, bool overwrite,
+                                        gls_output_group *group);
+
+#endif

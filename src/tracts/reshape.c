@@ -1,0 +1,230 @@
+/* Filters that cut streamlines at regions and turn them round. */
+#include <glslines/select.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "streamlines/builder.h"
+#include "tracts/lines.h"
+#include "tracts/rois.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+typedef struct reshaper reshaper;
+struct reshaper {
+    gls_builder builder;
+    gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    /* crop */
+    gls_rois *rois;
+    gls_roi_hits hits;
+    gls_roi_test test;
+    gls_crop_pieces pieces;
+    /* orientation */
+    gls_orientation orientation;
+    double centre[3];
+    float standard[GLS_ORIENT_POINTS][3];
+    uint64_t *n_turned, own;
+    /* inside */
+    bool has_grid, whole;
+    gls_grid grid;
+    double inverse[3][4];
+    gls_filter_counts *counts, own_counts;
+};
+
+/* A position on a streamline: between points `point` and point + 1. */
+typedef struct position {
+    uint64_t point;
+    double share;
+} position;
+
+/* The position at mm from the start, going on from one before it. */
+static position move_on(const gls_streamlines *s, size_t i, position from, double *at, double mm)
+{
+    const uint64_t last = s->offset[i + 1] - 1;
+    while (from.point < last) {
+        double step = gls_builder_distance(s, from.point, from.point + 1);
+        if (*at + step > mm) return (position){from.point, step > 0 ? fmax(mm - *at, 0) / step : 0};
+        *at += step;
+        from.point++;
+    }
+    return (position){last, 0};
+}
+
+static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
+{
+    double at = 0;
+    uint64_t to;
+    position a = {s->offset[i], 0}, b;
+    if (f->test == GLS_ROI_TEST_VERTEX) {
+        a.point += (uint64_t)from;
+        b = (position){s->offset[i] + (uint64_t)until - 1, 0};
+    } else {
+        a = move_on(s, i, a, &at, from);
+        b = move_on(s, i, (position){a.point, 0}, &at, until);
+    }
+    uint64_t first = a.point + 1, n = (b.point >= first ? b.point - first + 1 : 0) + 1 + (b.share > 0);
+    if (n < 2) return GLS_OK;
+    gls_status status = gls_builder_add(&f->builder, i, n, &to);
+    if (status) return status;
+    gls_builder_mix(&f->builder, to, a.point, a.share);
+    if (b.point >= first) gls_builder_copy(&f->builder, to + 1, first, b.point - first + 1);
+    if (b.share > 0) gls_builder_mix(&f->builder, to + n - 1, b.point, b.share);
+    return GLS_OK;
+}
+
+static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    gls_roi_hits *h = &f->hits;
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+    double from = INFINITY, until = 0;
+    gls_status status = GLS_OK;
+    if (n < 2) return GLS_OK;
+    gls_rois_find(f->rois, h, s->point + s->offset[i], n);
+    if (h->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    for (size_t k = 0; k < h->n && !status; k++) {
+        if (!h->event[k].set) continue;
+        double begin = h->event[k].at, end = k + 1 < h->n ? h->event[k + 1].at : h->length;
+        if (f->pieces == GLS_CROP_ALL) status = add_piece(f, s, i, begin, end);
+        if (f->pieces == GLS_CROP_ENDS || end - begin > until - from || isinf(from)) {
+            from = f->pieces == GLS_CROP_ENDS ? fmin(from, begin) : begin;
+            until = end;
+        }
+    }
+    return status || f->pieces == GLS_CROP_ALL || isinf(from) ? status : add_piece(f, s, i, from, until);
+}
+
+static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
+{
+    const gls_orientation *o = &f->orientation;
+    double there = 0, back = 0;
+    if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
+    if (o->line) return gls_line_is_backwards(point, n, (const float(*)[3])f->standard);
+    for (int a = 0; a < 3; a++) {
+        there += (point[0][a] - f->centre[a]) * (point[0][a] - f->centre[a]);
+        back += (point[n - 1][a] - f->centre[a]) * (point[n - 1][a] - f->centre[a]);
+    }
+    return back < there;
+}
+
+static gls_status turn(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    uint64_t to;
+    bool turned = n > 1 && is_backwards(f, s->point + s->offset[i], (size_t)n);
+    gls_status status = gls_builder_add(&f->builder, i, n, &to);
+    if (status) return status;
+    *f->n_turned += turned;
+    if (!turned) gls_builder_copy(&f->builder, to, s->offset[i], n);
+    for (uint64_t p = 0; turned && p < n; p++) gls_builder_copy(&f->builder, to + p, s->offset[i] + n - 1 - p, 1);
+    return GLS_OK;
+}
+
+static bool is_inside(const reshaper *f, const float *point)
+{
+    const double p[3] = {point[0], point[1], point[2]};
+    double v[3];
+    if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) return false;
+    if (!f->has_grid) return true;
+    gls_affine_apply((const double(*)[4])f->inverse, p, v);
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= -0.5 && v[a] <= f->grid.dim[a] - 0.5)) return false;
+    return true;
+}
+
+static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    uint64_t begin = s->offset[i], first = 0, n = 0, to;
+    f->counts->taken++;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
+        if (!is_inside(f, s->point[p])) {
+            begin = p + 1;
+        } else if (p + 1 - begin > n) {
+            first = begin;
+            n = p + 1 - begin;
+        }
+    }
+    if (n == 0 || (f->whole && n < s->offset[i + 1] - s->offset[i])) return GLS_OK;
+    f->counts->kept++;
+    gls_status status = gls_builder_add(&f->builder, i, n, &to);
+    if (!status) gls_builder_copy(&f->builder, to, first, n);
+    return status;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    reshaper *f = user;
+    gls_status status = gls_builder_begin(&f->builder, s);
+    for (size_t i = 0; i < s->n && !status; i++) status = f->reshape(f, s, i);
+    return status ? status : gls_builder_flush(&f->builder);
+}
+
+static void discard(void *user)
+{
+    reshaper *f = user;
+    gls_sink_abort(&f->builder.next);
+    gls_builder_finish(&f->builder);
+    gls_roi_hits_finish(&f->hits);
+    gls_rois_destroy(f->rois);
+    free(f);
+}
+
+static gls_status finish(void *user)
+{
+    reshaper *f = user;
+    gls_status status = gls_sink_finish(&f->builder.next);
+    discard(f);
+    return status;
+}
+
+static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
+{
+    reshaper *f = malloc(sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    *f = *like;
+    if (!f->n_turned) f->n_turned = &f->own;
+    *f->n_turned = 0;
+    if (!f->counts) f->counts = &f->own_counts;
+    *f->counts = (gls_filter_counts){0};
+    gls_builder_init(&f->builder, next);
+    *filter = (gls_sink){append, finish, discard, f};
+    return GLS_OK;
+}
+
+gls_status gls_filter_crop_create(const char *region, gls_roi_test test, gls_crop_pieces pieces, const gls_sink *next,
+                                  gls_sink *filter)
+{
+    GLS_REQUIRE(region && next && next->append && filter && (unsigned)pieces <= GLS_CROP_ENDS);
+    reshaper f = {.reshape = crop, .test = test, .pieces = pieces};
+    size_t index;
+    gls_status status = gls_rois_create(test, &f.rois);
+    if (!status) status = gls_rois_add(f.rois, "crop", region, 0, &index);
+    if (!status) status = create(&f, next, filter);
+    if (status) gls_rois_destroy(f.rois);
+    return status;
+}
+
+gls_status gls_filter_orient_create(const gls_orientation *orientation, uint64_t *n_turned, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE(orientation && next && next->append && filter);
+    GLS_REQUIRE((orientation->axis != 0) + (orientation->centre != NULL) + (orientation->line != NULL) == 1);
+    GLS_REQUIRE(orientation->axis >= 0 && orientation->axis <= 3);
+    GLS_REQUIRE(!orientation->line || orientation->n_line >= 1);
+    reshaper f = {.reshape = turn, .orientation = *orientation, .n_turned = n_turned};
+    if (orientation->centre) memcpy(f.centre, orientation->centre, sizeof f.centre);
+    if (orientation->line) gls_line_resample(orientation->line, orientation->n_line, GLS_ORIENT_POINTS, f.standard);
+    return create(&f, next, filter);
+}
+
+gls_status gls_filter_inside_create(const gls_grid *grid, bool whole, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    reshaper f = {.reshape = keep_inside, .has_grid = grid != NULL, .whole = whole, .counts = counts};
+    if (grid) {
+        f.grid = *grid;
+        gls_grid_inverse(grid, f.inverse);
+    }
+    return create(&f, next, filter);
+}

@@ -1,0 +1,55 @@
+/* Regions as streamlines of files meet them: any number, on any grids, in double precision, with the lines between
+ * points cut exactly at voxel faces. */
+#ifndef GLS_TRACTS_ROIS_H
+#define GLS_TRACTS_ROIS_H
+
+#include "image/regions.h"
+#include <glslines/select.h>
+
+typedef struct gls_rois gls_rois;
+
+gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
+void gls_rois_destroy(gls_rois *rois);
+/* Adds a region, widened by mm; option names it in messages. *index counts regions from 0; the same text and width
+ * give the same one. */
+gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
+/* Adds the two largest blobs (voxels that share faces, edges or corners) of an image, widened by mm; the first one lies
+ * further left, back or down along the axis that parts them most. GLS_ERR_INPUT: there is only one. */
+gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
+size_t gls_rois_count(const gls_rois *rois);
+/* The text of a region, and the box around it in world mm. */
+const char *gls_rois_text(const gls_rois *rois, size_t index);
+void gls_rois_box(const gls_rois *rois, size_t index, double low[3], double high[3]);
+/* Whether values between 0 and 1 were taken for inside. */
+bool gls_rois_is_graded(const gls_rois *rois, size_t index);
+/* Whether a point, world mm, lies in a region. */
+bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
+
+/* Where a stretch of a streamline lies: in the regions of a set, from `at` mm (with tests of points: from point
+ * number `at`) until the next of the same place. */
+typedef struct gls_roi_event {
+    double at;
+    uint32_t place, set;
+} gls_roi_event;
+
+/* Room for what one streamline meets; one for each thread. */
+typedef struct gls_roi_hits {
+    size_t n, capacity;
+    gls_roi_event *event; /* by place, then by at */
+    double length;        /* where the streamline ends, in the unit of `at` */
+    uint8_t *met;         /* for each region: 1 where it is met */
+    bool failed;          /* out of memory */
+} gls_roi_hits;
+
+/* n >= 1 points. */
+void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
+void gls_roi_hits_finish(gls_roi_hits *hits);
+/* Where the region is met first; INFINITY: nowhere. */
+double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
+/* Which share of the streamline lies in the region. */
+double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
+/* Whether the regions are met in this order: from the start, or, backwards, from the end. Going back is allowed to the
+ * last one only; where several lie in one place, the first of the list counts. As tckedit -include_ordered. */
+bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
+
+#endif

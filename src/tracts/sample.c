@@ -1,0 +1,357 @@
+/* Sampling of images along streamlines. */
+#include <glslines/sample.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracts/visits.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+gls_sample_options gls_sample_options_default(void)
+{
+    return (gls_sample_options){.size = sizeof(gls_sample_options), .edge = GLS_EDGE_CLAMP};
+}
+
+const char *gls_track_stat_name(gls_track_stat stat)
+{
+    static const char *const names[GLS_TRACK_STATS] = {"mean", "median", "min", "max", "sum", "std"};
+    return (unsigned)stat < GLS_TRACK_STATS ? names[stat] : "unknown";
+}
+
+static void fill(double *out, size_t n, double value)
+{
+    for (size_t t = 0; t < n; t++) out[t] = value;
+}
+
+/* v: voxel coordinates. */
+static void sample_nearest(const gls_image *image, const double v[3], double empty, double *out)
+{
+    size_t at = 0, n = gls_grid_voxels(&image->grid);
+    for (int a = 2; a >= 0; a--) {
+        double i = floor(v[a] + 0.5);
+        if (!(i >= 0 && i < image->grid.dim[a])) {
+            fill(out, image->n_volumes, empty);
+            return;
+        }
+        at = at * (size_t)image->grid.dim[a] + (size_t)i;
+    }
+    for (size_t t = 0; t < image->n_volumes; t++) {
+        double value = image->data[t * n + at];
+        out[t] = isfinite(value) ? value : empty;
+    }
+}
+
+static void sample_linear(const gls_image *image, const double v[3], bool zero_edge, double empty, double *out)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    const int32_t *dim = image->grid.dim;
+    size_t index[3][2];
+    double weight[3][2];
+    for (int a = 0; a < 3; a++) {
+        double reach = zero_edge ? 1 : 0.5, low = floor(v[a]);
+        if (!(v[a] > -reach && v[a] < dim[a] - 1 + reach)) {
+            fill(out, image->n_volumes, empty);
+            return;
+        }
+        for (int k = 0; k < 2; k++) {
+            double i = low + k, inside = fmin(fmax(i, 0), dim[a] - 1);
+            weight[a][k] = k ? v[a] - low : 1 - (v[a] - low);
+            if (zero_edge && i != inside) weight[a][k] = 0;
+            index[a][k] = (size_t)inside;
+        }
+    }
+    fill(out, image->n_volumes, 0);
+    for (int c = 0; c < 8; c++) {
+        double w = weight[0][c & 1] * weight[1][c >> 1 & 1] * weight[2][c >> 2];
+        size_t at = (index[2][c >> 2] * (size_t)dim[1] + index[1][c >> 1 & 1]) * (size_t)dim[0] + index[0][c & 1];
+        if (w == 0) continue;
+        for (size_t t = 0; t < image->n_volumes; t++) out[t] += w * image->data[t * n + at];
+    }
+    for (size_t t = 0; t < image->n_volumes; t++)
+        if (!isfinite(out[t])) out[t] = empty;
+}
+
+static void sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o,
+                   const float point[3], double *out)
+{
+    const double p[3] = {point[0], point[1], point[2]}, empty = o->outside_zero ? 0 : NAN;
+    double v[3];
+    gls_affine_apply(inverse, p, v);
+    if (o->nearest)
+        sample_nearest(image, v, empty, out);
+    else
+        sample_linear(image, v, o->edge == GLS_EDGE_ZERO, empty, out);
+}
+
+void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3], double *out)
+{
+    double inverse[3][4];
+    gls_grid_inverse(&image->grid, inverse);
+    sample(image, (const double(*)[4])inverse, options, point, out);
+}
+
+/* Room of one thread: values of one streamline, n of them for each volume, and their weights. */
+typedef struct room {
+    size_t capacity;
+    double *value, *weight, *sorted;
+    gls_visits visits;
+    uint64_t points, outside, without;
+    bool failed;
+} room;
+
+typedef struct sampler {
+    gls_sink next;
+    gls_sample_options o;
+    gls_sample_counts *counts, own;
+    size_t n;
+    gls_sample_column *column;
+    double (*inverse)[3][4]; /* for each column */
+    gls_visit_grid *grid;
+    void **data;          /* of each column */
+    size_t lines, points; /* for which there is room */
+    gls_column *list;     /* what is handed on */
+    size_t list_capacity;
+    int n_threads;
+    room *room;
+} sampler;
+
+static bool reserve(room *r, size_t values, size_t n)
+{
+    if (values <= r->capacity && n <= r->capacity && r->value) return true;
+    size_t capacity = (values > n ? values : n) * 2;
+    double *value = realloc(r->value, capacity * sizeof *value);
+    if (value) r->value = value;
+    double *weight = realloc(r->weight, capacity * sizeof *weight);
+    if (weight) r->weight = weight;
+    double *sorted = realloc(r->sorted, capacity * sizeof *sorted);
+    if (sorted) r->sorted = sorted;
+    r->failed |= !value || !weight || !sorted;
+    if (!r->failed) r->capacity = capacity;
+    return !r->failed;
+}
+
+static double step_length(const float *p, const float *q)
+{
+    double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* Values and weights of a streamline of n points: value[k * volumes + t]. Returns how many there are. */
+static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[3], size_t n)
+{
+    const gls_sample_column *c = &s->column[k];
+    const size_t volumes = c->image->n_volumes;
+    if (s->o.weight == GLS_SAMPLE_BY_VOXEL && !c->per_vertex) {
+        const gls_density_options options = {.size = sizeof options, .mapping = GLS_DENSITY_LENGTH, .upsample = 1};
+        gls_visits_find(&r->visits, &s->grid[k], &options, point, n);
+        r->failed |= r->visits.failed;
+        if (r->failed || !reserve(r, r->visits.n * volumes, r->visits.n)) return 0;
+        for (size_t i = 0; i < r->visits.n; i++) {
+            r->weight[i] = r->visits.mm[i];
+            for (size_t t = 0; t < volumes; t++) {
+                double value = c->image->data[t * gls_grid_voxels(&c->image->grid) + r->visits.voxel[i]];
+                r->value[i * volumes + t] = isfinite(value) ? value : s->o.outside_zero ? 0 : NAN;
+            }
+        }
+        r->points += r->visits.n;
+        return r->visits.n;
+    }
+    if (!reserve(r, n * volumes, n)) return 0;
+    double length = 0, before = 0;
+    for (size_t i = 0; i < n; i++) {
+        double after = i + 1 < n ? step_length(point[i], point[i + 1]) : 0;
+        r->weight[i] = s->o.weight == GLS_SAMPLE_BY_LENGTH ? 0.5 * (before + after) : 1;
+        length += after;
+        before = after;
+        sample(c->image, (const double(*)[4])s->inverse[k], &s->o, point[i], r->value + i * volumes);
+        r->outside += isnan(r->value[i * volumes]);
+    }
+    for (size_t i = 0; i < n && length == 0; i++) r->weight[i] = 1;
+    r->points += n;
+    return n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
+{
+    double total = 0, sum = 0, square = 0, min = INFINITY, max = -INFINITY, plain = 0;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = r->value[i * volumes + t], w = r->weight[i];
+        if (isnan(v)) continue;
+        r->sorted[m++] = v;
+        total += w;
+        sum += w * v;
+        plain += v;
+        min = fmin(min, v);
+        max = fmax(max, v);
+    }
+    if (m == 0) return NAN;
+    double mean = total > 0 ? sum / total : plain / (double)m;
+    switch (stat) {
+    case GLS_TRACK_MEAN: return mean;
+    case GLS_TRACK_MIN: return min;
+    case GLS_TRACK_MAX: return max;
+    case GLS_TRACK_SUM: return plain;
+    case GLS_TRACK_MEDIAN:
+        qsort(r->sorted, m, sizeof *r->sorted, by_value);
+        return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
+    case GLS_TRACK_STD: break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double d = r->value[i * volumes + t] - mean;
+        if (!isnan(d)) square += (total > 0 ? r->weight[i] : 1) * d * d;
+    }
+    return sqrt(square / (total > 0 ? total : (double)m));
+}
+
+static void sample_line(const sampler *s, room *r, const gls_streamlines *in, size_t i)
+{
+    const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
+    bool without = false;
+    for (size_t k = 0; k < s->n && !r->failed; k++) {
+        const gls_sample_column *c = &s->column[k];
+        const size_t volumes = c->image->n_volumes, m = n > 0 ? collect(s, r, k, in->point + in->offset[i], n) : 0;
+        if (c->per_vertex) {
+            float *out = (float *)s->data[k] + in->offset[i] * volumes;
+            for (size_t j = 0; j < m * volumes; j++) out[j] = (float)r->value[j];
+            continue;
+        }
+        double *out = (double *)s->data[k] + i * volumes;
+        for (size_t t = 0; t < volumes; t++) {
+            out[t] = statistic(r, c->stat, m, volumes, t);
+            without |= isnan(out[t]);
+        }
+    }
+    r->without += without;
+}
+
+static gls_status make_room(sampler *s, const gls_streamlines *in)
+{
+    const size_t points = (size_t)in->offset[in->n], n = s->n + in->n_dps + in->n_dpv;
+    for (size_t k = 0; k < s->n; k++) {
+        const gls_sample_column *c = &s->column[k];
+        size_t bytes = c->image->n_volumes * (c->per_vertex ? sizeof(float) * points : sizeof(double) * in->n);
+        if (in->n <= s->lines && points <= s->points && s->data[k]) continue;
+        free(s->data[k]);
+        s->data[k] = malloc(bytes + 1);
+        if (!s->data[k]) return gls_fail(GLS_ERR_MEMORY, "out of memory for values along streamlines");
+    }
+    if (in->n > s->lines || points > s->points) {
+        s->lines = in->n;
+        s->points = points;
+    }
+    if (n <= s->list_capacity) return GLS_OK;
+    gls_column *list = realloc(s->list, n * sizeof *list);
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for columns");
+    s->list = list;
+    s->list_capacity = n;
+    return GLS_OK;
+}
+
+/* The new columns of one kind, then the old ones that none of them replaces. */
+static size_t list_columns(const sampler *s, bool per_vertex, const gls_column *old, size_t n_old, gls_column *list)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->column[k].per_vertex == per_vertex)
+            list[n++] = (gls_column){s->column[k].name, per_vertex ? GLS_TYPE_FLOAT32 : GLS_TYPE_FLOAT64,
+                                     (uint32_t)s->column[k].image->n_volumes, s->data[k]};
+    const size_t fresh = n;
+    for (size_t k = 0; k < n_old; k++)
+        if (!gls_column_find(list, fresh, old[k].name)) list[n++] = old[k];
+    return n;
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    sampler *s = user;
+    gls_status status = make_room(s, in);
+    if (status) return status;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(s->n_threads)
+    for (size_t i = 0; i < in->n; i++) sample_line(s, &s->room[omp_get_thread_num()], in, i);
+    s->counts->streamlines += in->n;
+    for (int i = 0; i < s->n_threads; i++) {
+        room *r = &s->room[i];
+        if (r->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the values of a streamline");
+        s->counts->points += r->points;
+        s->counts->outside += r->outside;
+        s->counts->without_value += r->without;
+        r->points = r->outside = r->without = 0;
+    }
+    gls_streamlines out = *in;
+    out.dps = s->list;
+    out.n_dps = list_columns(s, false, in->dps, in->n_dps, s->list);
+    out.dpv = s->list + out.n_dps;
+    out.n_dpv = list_columns(s, true, in->dpv, in->n_dpv, s->list + out.n_dps);
+    return gls_sink_append(&s->next, &out);
+}
+
+static void discard(void *user)
+{
+    sampler *s = user;
+    gls_sink_abort(&s->next);
+    for (int i = 0; s->room && i < s->n_threads; i++) {
+        free(s->room[i].value);
+        free(s->room[i].weight);
+        free(s->room[i].sorted);
+        gls_visits_finish(&s->room[i].visits);
+    }
+    for (size_t k = 0; s->data && k < s->n; k++) free(s->data[k]);
+    free(s->room);
+    free(s->data);
+    free(s->column);
+    free(s->inverse);
+    free(s->grid);
+    free(s->list);
+    free(s);
+}
+
+static gls_status finish(void *user)
+{
+    sampler *s = user;
+    gls_status status = gls_sink_finish(&s->next);
+    discard(s);
+    return status;
+}
+
+gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n, const gls_sample_options *options,
+                                    gls_sample_counts *counts, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(columns && n >= 1 && next && next->append && filter);
+    for (size_t k = 0; k < n; k++)
+        GLS_REQUIRE(columns[k].image && columns[k].name && (unsigned)columns[k].stat < GLS_TRACK_STATS);
+    sampler *s = calloc(1, sizeof *s);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    s->o = options ? *options : gls_sample_options_default();
+    s->counts = counts ? counts : &s->own;
+    *s->counts = (gls_sample_counts){0};
+    s->n = n;
+    s->n_threads = omp_get_max_threads();
+    s->room = calloc((size_t)s->n_threads, sizeof *s->room);
+    s->column = malloc(n * sizeof *s->column);
+    s->inverse = malloc(n * sizeof *s->inverse);
+    s->grid = malloc(n * sizeof *s->grid);
+    s->data = calloc(n, sizeof *s->data);
+    if (!s->room || !s->column || !s->inverse || !s->grid || !s->data) {
+        discard(s);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    }
+    memcpy(s->column, columns, n * sizeof *columns);
+    for (size_t k = 0; k < n; k++) {
+        gls_grid_inverse(&columns[k].image->grid, s->inverse[k]);
+        gls_visit_grid_init(&s->grid[k], &columns[k].image->grid);
+    }
+    s->next = *next;
+    *filter = (gls_sink){append, finish, discard, s};
+    return GLS_OK;
+}

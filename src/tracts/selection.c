@@ -1,0 +1,316 @@
+/* Selection of streamlines: a parcel is tested by several threads, then what passed is handed on in its order. */
+#include <glslines/select.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "streamlines/builder.h"
+#include "tracts/rois.h"
+#include "util/status.h"
+
+#define LENGTH_SLACK 1e-4 /* mm */
+#define DEGREE (3.14159265358979323846 / 180)
+
+struct gls_selection {
+    gls_select_options options;
+    gls_rois *rois;
+    size_t *index[GLS_SELECT_ROLES]; /* regions of each role, in their order */
+    size_t n[GLS_SELECT_ROLES];
+    gls_select_counts counts;
+    double low[3], high[3]; /* of all points */
+    int n_threads;
+    gls_roi_hits *hits; /* one for each thread */
+};
+
+typedef struct filter {
+    gls_selection *selection;
+    gls_builder builder;
+    uint8_t *verdict; /* of a parcel: the test that failed, GLS_SELECT_N_TESTS: none */
+    size_t capacity;
+} filter;
+
+static const char *const role_option[GLS_SELECT_ROLES] = {
+    "include", "exclude", "include-ordered", "include-ends", "exclude-ends", "both-ends", "all"};
+
+gls_select_options gls_select_options_default(void)
+{
+    return (gls_select_options){.size = sizeof(gls_select_options),
+                                .max_length = INFINITY,
+                                .min_weight = -INFINITY,
+                                .max_weight = INFINITY,
+                                .max_turn = INFINITY,
+                                .max_winding = INFINITY};
+}
+
+static gls_status add_regions(gls_selection *s)
+{
+    const gls_select_options *o = &s->options;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < o->n_regions && !status; i++) {
+        gls_select_role role = o->region[i].role;
+        GLS_REQUIRE((unsigned)role < GLS_SELECT_ROLES);
+        size_t *list = realloc(s->index[role], (s->n[role] + 1) * sizeof *list);
+        if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
+        s->index[role] = list;
+        status = gls_rois_add(s->rois, role_option[role], o->region[i].text, o->distance, &list[s->n[role]]);
+        if (!status) s->n[role]++;
+    }
+    if (!status && s->n[GLS_SELECT_END] > 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "--include-ends: a streamline has two ends, %zu regions were given",
+                        s->n[GLS_SELECT_END]);
+    return status;
+}
+
+gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(options && selection);
+    GLS_REQUIRE(options->distance >= 0 && isfinite(options->distance));
+    gls_selection *s = calloc(1, sizeof *s);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
+    s->options = *options;
+    for (int a = 0; a < 3; a++) {
+        s->low[a] = INFINITY;
+        s->high[a] = -INFINITY;
+    }
+    s->n_threads = omp_get_max_threads();
+    s->hits = calloc((size_t)s->n_threads, sizeof *s->hits);
+    gls_status status =
+        s->hits ? gls_rois_create(options->test, &s->rois) : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
+    if (!status) status = add_regions(s);
+    s->options.region = NULL;
+    if (status)
+        gls_selection_destroy(s);
+    else
+        *selection = s;
+    return status;
+}
+
+void gls_selection_destroy(gls_selection *s)
+{
+    if (!s) return;
+    for (int i = 0; s->hits && i < s->n_threads; i++) gls_roi_hits_finish(&s->hits[i]);
+    for (int role = 0; role < GLS_SELECT_ROLES; role++) free(s->index[role]);
+    gls_rois_destroy(s->rois);
+    free(s->hits);
+    free(s);
+}
+
+gls_select_counts gls_selection_get_counts(const gls_selection *s)
+{
+    return s->counts;
+}
+
+const char *gls_selection_far_region(const gls_selection *s)
+{
+    for (size_t i = 0; i < gls_rois_count(s->rois) && s->counts.taken > 0; i++) {
+        double low[3], high[3];
+        gls_rois_box(s->rois, i, low, high);
+        for (int a = 0; a < 3; a++)
+            if (low[a] > s->high[a] || high[a] < s->low[a]) return gls_rois_text(s->rois, i);
+    }
+    return NULL;
+}
+
+const char *gls_selection_graded_region(const gls_selection *s)
+{
+    for (size_t i = 0; i < gls_rois_count(s->rois); i++)
+        if (gls_rois_is_graded(s->rois, i)) return gls_rois_text(s->rois, i);
+    return NULL;
+}
+
+static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
+{
+    double before[3] = {0}, length = 0, winding = 0;
+    if (isinf(o->max_turn) && isinf(o->max_winding)) return true;
+    for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) {
+        double d[3], mm = gls_builder_distance(s, p - 1, p), dot = 0;
+        if (mm == 0) continue;
+        for (int r = 0; r < 3; r++) {
+            d[r] = (double)s->point[p][r] - s->point[p - 1][r];
+            dot += d[r] * before[r];
+        }
+        if (length > 0) {
+            double turn = acos(fmax(-1, fmin(1, dot / (mm * length)))) / DEGREE;
+            winding += turn;
+            if (turn > o->max_turn) return false;
+        }
+        memcpy(before, d, sizeof d);
+        length = mm;
+    }
+    return winding <= o->max_winding;
+}
+
+static bool in_groups(const gls_select_options *o, const gls_streamlines *s, size_t i)
+{
+    for (size_t k = 0; k < o->n_groups; k++)
+        if (!gls_column_value(gls_column_find(s->group, s->n_groups, o->group[k]), i)) return false;
+    for (size_t k = 0; k < o->n_not_groups; k++)
+        if (gls_column_value(gls_column_find(s->group, s->n_groups, o->not_group[k]), i)) return false;
+    return true;
+}
+
+static bool has_id(const gls_select_options *o, uint64_t id)
+{
+    size_t low = 0, high = o->n_ids;
+    if (!o->id) return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->id[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->n_ids && o->id[low] == id;
+}
+
+/* Which of the regions of a role hold the first and the last point. */
+static bool ends_fit(const gls_selection *s, const float *first, const float *last)
+{
+    const size_t *end = s->index[GLS_SELECT_END], *both = s->index[GLS_SELECT_BOTH_ENDS],
+                 *none = s->index[GLS_SELECT_EXCLUDE_ENDS];
+    bool at[2][2] = {{false}}, in[2] = {false};
+    for (size_t k = 0; k < s->n[GLS_SELECT_END]; k++) {
+        at[k][0] = gls_rois_has(s->rois, end[k], first);
+        at[k][1] = gls_rois_has(s->rois, end[k], last);
+    }
+    if (s->n[GLS_SELECT_END] == 1 && !at[0][0] && !at[0][1]) return false;
+    if (s->n[GLS_SELECT_END] == 2 && !(at[0][0] && at[1][1]) && !(at[0][1] && at[1][0])) return false;
+    for (size_t k = 0; k < s->n[GLS_SELECT_BOTH_ENDS]; k++) {
+        in[0] |= gls_rois_has(s->rois, both[k], first);
+        in[1] |= gls_rois_has(s->rois, both[k], last);
+    }
+    if (s->n[GLS_SELECT_BOTH_ENDS] > 0 && !(in[0] && in[1])) return false;
+    for (size_t k = 0; k < s->n[GLS_SELECT_EXCLUDE_ENDS]; k++)
+        if (gls_rois_has(s->rois, none[k], first) || gls_rois_has(s->rois, none[k], last)) return false;
+    return true;
+}
+
+static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
+{
+    const size_t *include = s->index[GLS_SELECT_INCLUDE], *exclude = s->index[GLS_SELECT_EXCLUDE],
+                 *ordered = s->index[GLS_SELECT_ORDERED], *all = s->index[GLS_SELECT_ALL],
+                 n_ordered = s->n[GLS_SELECT_ORDERED];
+    if (gls_rois_count(s->rois) == 0) return true;
+    if (n == 0 || !ends_fit(s, point[0], point[n - 1])) return false;
+    if (s->n[GLS_SELECT_INCLUDE] + s->n[GLS_SELECT_EXCLUDE] + n_ordered + s->n[GLS_SELECT_ALL] == 0) return true;
+    gls_rois_find(s->rois, hits, point, n);
+    if (hits->failed) return false;
+    for (size_t k = 0; k < s->n[GLS_SELECT_INCLUDE]; k++)
+        if (!hits->met[include[k]]) return false;
+    for (size_t k = 0; k < s->n[GLS_SELECT_EXCLUDE]; k++)
+        if (hits->met[exclude[k]]) return false;
+    for (size_t k = 0; k < s->n[GLS_SELECT_ALL]; k++)
+        if (!(gls_rois_share(s->rois, hits, all[k]) >= 1 - 1e-9)) return false;
+    return n_ordered == 0 || gls_rois_ordered(s->rois, hits, ordered, n_ordered, false) ||
+           (s->options.either_way && gls_rois_ordered(s->rois, hits, ordered, n_ordered, true));
+}
+
+static gls_select_test judge(const gls_selection *s, gls_roi_hits *hits, const gls_column *weights,
+                             const gls_streamlines *in, size_t i)
+{
+    const gls_select_options *o = &s->options;
+    const uint64_t n = in->offset[i + 1] - in->offset[i];
+    if (!has_id(o, s->counts.taken + i)) return GLS_SELECT_BY_ID;
+    if (!in_groups(o, in, i)) return GLS_SELECT_BY_GROUP;
+    double weight = weights ? gls_column_value(weights, i) : 0;
+    if (weights && !(weight >= o->min_weight && weight <= o->max_weight)) return GLS_SELECT_BY_WEIGHT;
+    if (n < o->min_points) return GLS_SELECT_BY_POINTS;
+    double length = o->min_length > 0 || isfinite(o->max_length) ? gls_builder_length(in, i) : o->min_length;
+    if (!(length >= o->min_length - LENGTH_SLACK && length <= o->max_length + LENGTH_SLACK))
+        return GLS_SELECT_BY_LENGTH;
+    if (!has_shape(o, in, i)) return GLS_SELECT_BY_SHAPE;
+    return regions_fit(s, hits, in->point + in->offset[i], (size_t)n) ? GLS_SELECT_N_TESTS : GLS_SELECT_BY_REGION;
+}
+
+/* Columns and groups that the tests need, and room. */
+static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column **weights)
+{
+    const gls_select_options *o = &f->selection->options;
+    *weights = o->weights ? gls_column_find(in->dps, in->n_dps, o->weights) : NULL;
+    if (o->weights && (!*weights || (*weights)->components != 1))
+        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", o->weights);
+    for (size_t k = 0; k < o->n_groups + o->n_not_groups; k++) {
+        const char *name = k < o->n_groups ? o->group[k] : o->not_group[k - o->n_groups];
+        if (!gls_column_find(in->group, in->n_groups, name))
+            return gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", name);
+    }
+    if (in->n <= f->capacity) return GLS_OK;
+    uint8_t *verdict = realloc(f->verdict, in->n);
+    if (!verdict) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
+    f->verdict = verdict;
+    f->capacity = in->n;
+    return GLS_OK;
+}
+
+static void note_box(gls_selection *s, const gls_streamlines *in)
+{
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (uint64_t p = 0; p < in->offset[in->n]; p++)
+        for (int a = 0; a < 3; a++) {
+            low[a] = fminf(low[a], in->point[p][a]);
+            high[a] = fmaxf(high[a], in->point[p][a]);
+        }
+    for (int a = 0; a < 3; a++) {
+        s->low[a] = fmin(s->low[a], (double)low[a]);
+        s->high[a] = fmax(s->high[a], (double)high[a]);
+    }
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    filter *f = user;
+    gls_selection *s = f->selection;
+    const gls_column *weights;
+    gls_status status = prepare(f, in, &weights);
+    if (status) return status;
+    if (gls_rois_count(s->rois) > 0) note_box(s, in);
+#pragma omp parallel for schedule(dynamic, 64) num_threads(s->n_threads)
+    for (size_t i = 0; i < in->n; i++)
+        f->verdict[i] = (uint8_t)judge(s, &s->hits[omp_get_thread_num()], weights, in, i);
+    for (int i = 0; i < s->n_threads; i++)
+        if (s->hits[i].failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    status = gls_builder_begin(&f->builder, in);
+    for (size_t i = 0; i < in->n && !status; i++) {
+        uint64_t to, n = in->offset[i + 1] - in->offset[i];
+        bool passed = f->verdict[i] == GLS_SELECT_N_TESTS;
+        if (!passed) s->counts.failed[f->verdict[i]]++;
+        if (passed == s->options.inverse) continue;
+        s->counts.kept++;
+        status = gls_builder_add(&f->builder, i, n, &to);
+        if (!status) gls_builder_copy(&f->builder, to, in->offset[i], n);
+    }
+    s->counts.taken += in->n;
+    return status ? status : gls_builder_flush(&f->builder);
+}
+
+static void discard(void *user)
+{
+    filter *f = user;
+    gls_sink_abort(&f->builder.next);
+    gls_builder_finish(&f->builder);
+    free(f->verdict);
+    free(f);
+}
+
+static gls_status finish(void *user)
+{
+    filter *f = user;
+    gls_status status = gls_sink_finish(&f->builder.next);
+    discard(f);
+    return status;
+}
+
+gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, gls_sink *sink)
+{
+    GLS_REQUIRE(selection && next && next->append && sink);
+    filter *f = calloc(1, sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    f->selection = selection;
+    gls_builder_init(&f->builder, next);
+    selection->counts = (gls_select_counts){0};
+    *sink = (gls_sink){append, finish, discard, f};
+    return GLS_OK;
+}

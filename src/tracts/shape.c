@@ -1,0 +1,286 @@
+#include "tracts/shape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/regions.h"
+#include "tracts/lines.h"
+#include "tracts/visits.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+#define PI 3.14159265358979323846
+
+/* Steps from 2^-16 to 2^16 mm by their exponent and 12 bits of their mantissa. */
+#define STEP_BITS 12
+#define STEP_BINS ((size_t)32 << STEP_BITS)
+#define STEP_LOWEST (127 - 16)
+
+enum { BODY, START, END, N_MASKS };
+
+struct gls_bundle_stats {
+    uint64_t n, points, empty;
+    double weight, mean, square; /* West's sums */
+    size_t capacity;
+    double *length;
+    bool sorted;
+    uint64_t *steps; /* numbers by size */
+    uint64_t n_steps;
+    /* shape */
+    bool has_shape;
+    gls_grid grid;
+    gls_visit_grid visit_grid;
+    gls_visits visits;
+    uint8_t *mask[N_MASKS]; /* a bit a voxel */
+    double sum_length, sum_span, sum_curvature;
+    uint64_t n_curvature;
+    size_t room;
+    float (*resampled)[3];
+};
+
+gls_status gls_bundle_stats_create(const gls_grid *grid, gls_bundle_stats **stats)
+{
+    gls_bundle_stats *s = calloc(1, sizeof *s);
+    bool done = s && (s->steps = calloc(STEP_BINS, sizeof *s->steps));
+    if (done && grid) {
+        s->has_shape = true;
+        s->grid = *grid;
+        gls_visit_grid_init(&s->visit_grid, grid);
+        for (int m = 0; m < N_MASKS && done; m++) done = (s->mask[m] = calloc(gls_grid_voxels(grid) / 8 + 1, 1));
+    }
+    if (!done) {
+        gls_bundle_stats_destroy(s);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the shape of a bundle");
+    }
+    *stats = s;
+    return GLS_OK;
+}
+
+void gls_bundle_stats_destroy(gls_bundle_stats *s)
+{
+    if (!s) return;
+    for (int m = 0; m < N_MASKS; m++) free(s->mask[m]);
+    gls_visits_finish(&s->visits);
+    free(s->length);
+    free(s->steps);
+    free(s->resampled);
+    free(s);
+}
+
+static void add_step(gls_bundle_stats *s, const float *p, const float *q)
+{
+    float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2], mm = sqrtf(x * x + y * y + z * z);
+    uint32_t bits;
+    memcpy(&bits, &mm, sizeof bits);
+    int64_t bin = (int64_t)(bits >> (23 - STEP_BITS)) - ((int64_t)STEP_LOWEST << STEP_BITS);
+    if (bin < 0) bin = 0;
+    if (bin >= (int64_t)STEP_BINS) bin = STEP_BINS - 1;
+    s->steps[bin]++;
+    s->n_steps++;
+}
+
+static double median_step(const gls_bundle_stats *s)
+{
+    uint64_t below = 0;
+    for (size_t bin = 0; bin < STEP_BINS; bin++) {
+        below += s->steps[bin];
+        if (below <= s->n_steps / 2) continue;
+        uint32_t bits = (uint32_t)((bin + ((size_t)STEP_LOWEST << STEP_BITS)) << (23 - STEP_BITS)) + (1u << 10);
+        float mm;
+        memcpy(&mm, &bits, sizeof mm);
+        return (double)mm;
+    }
+    return 0;
+}
+
+static void mark(uint8_t *mask, uint64_t voxel)
+{
+    mask[voxel / 8] |= (uint8_t)(1 << voxel % 8);
+}
+
+static bool is_marked(const uint8_t *mask, uint64_t voxel)
+{
+    return mask[voxel / 8] >> voxel % 8 & 1;
+}
+
+static void mark_end(gls_bundle_stats *s, int m, const float point[3])
+{
+    const double at[3] = {point[0], point[1], point[2]};
+    double v[3];
+    size_t voxel;
+    gls_affine_apply((const double(*)[4])s->visit_grid.world_to_voxel, at, v);
+    if (gls_region_voxel_at(&s->grid, v, &voxel)) mark(s->mask[m], voxel);
+}
+
+/* Sum over inner points, 1 mm apart, of abs(x' x x'') / abs(x')^3. */
+static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], size_t n, double length)
+{
+    size_t m = (size_t)fmin(rint(length), 1e6) + 1;
+    if (m < 3) return GLS_OK;
+    if (m > s->room) {
+        float(*more)[3] = realloc(s->resampled, m * sizeof *more);
+        if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
+        s->resampled = more;
+        s->room = m;
+    }
+    gls_line_resample(point, n, m, s->resampled);
+    for (size_t k = 1; k + 1 < m; k++) {
+        double d[3], e[3], cross = 0, square = 0;
+        for (int r = 0; r < 3; r++) {
+            double before = s->resampled[k - 1][r], at = s->resampled[k][r], after = s->resampled[k + 1][r];
+            d[r] = 0.5 * (after - before);
+            e[r] = after - 2 * at + before;
+            square += d[r] * d[r];
+        }
+        for (int r = 0; r < 3; r++) {
+            double c = d[(r + 1) % 3] * e[(r + 2) % 3] - d[(r + 2) % 3] * e[(r + 1) % 3];
+            cross += c * c;
+        }
+        if (square == 0) continue;
+        s->sum_curvature += sqrt(cross) / (square * sqrt(square));
+        s->n_curvature++;
+    }
+    return GLS_OK;
+}
+
+static gls_status add_shape(gls_bundle_stats *s, const float (*point)[3], size_t n, double length)
+{
+    const gls_density_options options = {.size = sizeof options, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
+    double span = 0;
+    gls_visits_find(&s->visits, &s->visit_grid, &options, point, n);
+    if (s->visits.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the voxels of a streamline");
+    for (size_t i = 0; i < s->visits.n; i++) mark(s->mask[BODY], s->visits.voxel[i]);
+    mark_end(s, START, point[0]);
+    mark_end(s, END, point[n - 1]);
+    for (int r = 0; r < 3; r++) span += pow((double)point[n - 1][r] - point[0][r], 2);
+    s->sum_span += sqrt(span);
+    s->sum_length += length;
+    return add_curvature(s, point, n, length);
+}
+
+gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], size_t n, double weight)
+{
+    if (n == 0) {
+        s->empty++;
+        return GLS_OK;
+    }
+    if (s->n == s->capacity) {
+        size_t capacity = s->capacity ? 2 * s->capacity : 1024;
+        double *more = realloc(s->length, capacity * sizeof *more);
+        if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
+        s->length = more;
+        s->capacity = capacity;
+    }
+    double length = gls_line_length(point, n), before = s->weight, d = length - s->mean;
+    s->length[s->n++] = length;
+    s->sorted = false;
+    s->points += n;
+    s->weight += weight;
+    if (s->weight != 0) {
+        s->mean += weight / s->weight * d;
+        s->square += before * weight / s->weight * d * d;
+    }
+    for (size_t i = 1; i < n; i++) add_step(s, point[i - 1], point[i]);
+    return s->has_shape ? add_shape(s, point, n, length) : GLS_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+const double *gls_bundle_stats_sorted(gls_bundle_stats *s, size_t *n)
+{
+    if (!s->sorted && s->n > 0) qsort(s->length, s->n, sizeof *s->length, by_value);
+    s->sorted = true;
+    *n = s->n;
+    return s->length;
+}
+
+gls_lengths gls_bundle_stats_lengths(gls_bundle_stats *s)
+{
+    size_t n;
+    const double *sorted = gls_bundle_stats_sorted(s, &n);
+    gls_lengths l = {.n = n, .points = s->points, .empty = s->empty, .weight = s->weight};
+    if (n == 0) return l;
+    double divisor = (double)(n - 1) / (double)n * s->weight;
+    l.mean = s->mean;
+    l.sd = n > 1 && divisor != 0 ? sqrt(s->square / divisor) : 0;
+    l.min = sorted[0];
+    l.q25 = sorted[n / 4];
+    l.median = sorted[n / 2];
+    l.q75 = sorted[n - 1 - n / 4];
+    l.max = sorted[n - 1];
+    l.step = median_step(s);
+    return l;
+}
+
+/* mm2 of faces between a marked voxel and one that is not. */
+static double find_surface(const gls_bundle_stats *s)
+{
+    const int32_t *dim = s->grid.dim;
+    const double *side = s->grid.voxel_size;
+    const size_t stride[3] = {1, (size_t)dim[0], (size_t)dim[0] * (size_t)dim[1]};
+    double area = 0;
+    size_t at[3];
+    for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++) {
+        if (!is_marked(s->mask[BODY], v)) continue;
+        at[0] = v % stride[1];
+        at[1] = v / stride[1] % (size_t)dim[1];
+        at[2] = v / stride[2];
+        for (int a = 0; a < 3; a++) {
+            double face = side[(a + 1) % 3] * side[(a + 2) % 3];
+            if (at[a] == 0 || !is_marked(s->mask[BODY], v - stride[a])) area += face;
+            if (at[a] + 1 == (size_t)dim[a] || !is_marked(s->mask[BODY], v + stride[a])) area += face;
+        }
+    }
+    return area;
+}
+
+/* 1.5 times the mean distance of the end's voxels from their mean, and their number. */
+static double find_radius(const gls_bundle_stats *s, int m, uint64_t *count)
+{
+    double mean[3] = {0}, sum = 0, p[3];
+    *count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++) {
+            if (!is_marked(s->mask[m], v)) continue;
+            gls_region_centre(&s->grid, v, p);
+            gls_affine_apply(s->grid.affine, p, p);
+            double square = 0;
+            for (int r = 0; r < 3; r++) {
+                if (pass == 0) mean[r] += p[r];
+                square += (p[r] - mean[r]) * (p[r] - mean[r]);
+            }
+            if (pass == 0) ++*count;
+            if (pass == 1) sum += sqrt(square);
+        }
+        for (int r = 0; r < 3 && pass == 0; r++) mean[r] /= (double)*count;
+    }
+    return 1.5 * sum / (double)*count;
+}
+
+gls_shape gls_bundle_stats_shape(gls_bundle_stats *s)
+{
+    gls_shape shape;
+    uint64_t voxels = 0, count;
+    for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++) voxels += is_marked(s->mask[BODY], v);
+    const double one = fabs(gls_affine_det((const double(*)[4])s->grid.affine)), n = (double)s->n;
+    double length = s->sum_length / n;
+    shape.volume = s->n > 0 ? (double)voxels * one : NAN;
+    shape.span = s->sum_span / n;
+    shape.curl = length / shape.span;
+    shape.diameter = 2 * sqrt(shape.volume / (PI * length));
+    shape.elongation = length / shape.diameter;
+    shape.surface_area = s->n > 0 ? find_surface(s) : NAN;
+    shape.irregularity = shape.surface_area / (PI * shape.diameter * length);
+    for (int e = 0; e < 2; e++) {
+        shape.radius[e] = find_radius(s, START + e, &count);
+        shape.area[e] = count > 0 ? (double)count * pow(one, 2.0 / 3) : NAN;
+        shape.end_irregularity[e] = PI * shape.radius[e] * shape.radius[e] / shape.area[e];
+    }
+    shape.mean_curvature = s->sum_curvature / (double)s->n_curvature;
+    return shape;
+}

@@ -1,0 +1,206 @@
+#include "workflow/tracts/columns.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/file.h"
+#include "util/status.h"
+#include "util/table.h"
+#include "util/text.h"
+
+#define MAX_BYTES ((size_t)1 << 33)
+
+/* "name_3" -> 4 bytes of name, 3; false: no number behind. */
+static bool split_name(const char *text, size_t *length, size_t *number)
+{
+    const char *mark = strrchr(text, '_');
+    char *end;
+    if (!mark || mark == text || !mark[1]) return false;
+    *number = strtoul(mark + 1, &end, 10);
+    *length = (size_t)(mark - text);
+    return !*end;
+}
+
+/* Names of columns and how many components each has; header is cut into words. */
+static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
+{
+    size_t n = 0, length, number, last = 0;
+    t->column = calloc(n_cells, sizeof *t->column);
+    if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    for (char *rest = t->header, *word; (word = strsep(&rest, "\t,")); n++) {
+        if (n == n_cells || !*word) break;
+        bool numbered = split_name(word, &length, &number);
+        gls_column *before = t->n > 0 ? &t->column[t->n - 1] : NULL;
+        if (numbered && number > 0 && before && number == last + 1 && strlen(before->name) == length &&
+            strncmp(before->name, word, length) == 0) {
+            before->components++;
+            last = number;
+            continue;
+        }
+        last = 0;
+        if (numbered && number == 0) word[length] = '\0';
+        t->column[t->n++] = (gls_column){.name = word, .type = GLS_TYPE_FLOAT64, .components = 1};
+    }
+    return n == n_cells ? GLS_OK
+                        : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, rows have %zu", path, n, n_cells);
+}
+
+gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
+{
+    char *text = NULL;
+    double *rows = NULL;
+    size_t size = 0, n_rows = 0, n_cells = 0;
+    *t = (gls_tract_table){.n = 0};
+    if (!path) return GLS_OK;
+    gls_status status = gls_file_read(path, MAX_BYTES, &text, &size);
+    size_t line = status ? 0 : strcspn(text, "\n");
+    if (!status && !(t->header = strndup(text, line))) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_table_parse(path, text + line, size - line, &rows, &n_rows, &n_cells);
+    if (!status) status = read_names(t, path, n_cells);
+    t->rows = n_rows;
+    t->values = status ? NULL : malloc(n_rows * n_cells * sizeof *t->values);
+    if (!status && !t->values) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    for (size_t k = 0, first = 0; k < t->n && !status; k++) {
+        const size_t width = t->column[k].components;
+        double *to = t->values + first * n_rows;
+        for (size_t i = 0; i < n_rows; i++)
+            for (size_t j = 0; j < width; j++) to[i * width + j] = rows[i * n_cells + first + j];
+        t->column[k].data = to;
+        first += width;
+    }
+    free(text);
+    free(rows);
+    return status;
+}
+
+void gls_tract_table_finish(gls_tract_table *t)
+{
+    free(t->column);
+    free(t->header);
+    free(t->values);
+    *t = (gls_tract_table){.n = 0};
+}
+
+/* --- track scalars ------------------------------------------------------------------------------------------- */
+
+static gls_status read_header(gls_tract_scalars *s)
+{
+    char line[1024];
+    long offset = -1;
+    bool single = false, begun = false;
+    while (fgets(line, sizeof line, s->file)) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (!begun && strcmp(line, "mrtrix track scalars") != 0) break;
+        begun = true;
+        if (strncmp(line, "datatype: ", 10) == 0) single = strcmp(line + 10, "Float32LE") == 0;
+        if (strncmp(line, "file: . ", 8) == 0) offset = strtol(line + 8, NULL, 10);
+        if (strcmp(line, "END") == 0) break;
+    }
+    if (!begun) return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file", s->path);
+    if (!single || offset <= 0)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: only Float32LE values in the same file can be read", s->path);
+    return fseek(s->file, offset, SEEK_SET) == 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is cut off", s->path);
+}
+
+gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
+{
+    const char *mark = strrchr(text, '=');
+    *s = (gls_tract_scalars){.file = NULL};
+    if (!mark || mark == text || !mark[1]) return gls_fail(GLS_ERR_ARGUMENT, "--tsf %s: must be FILE=NAME", text);
+    s->path = gls_text_copy(text);
+    if (!s->path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    s->path[mark - text] = '\0';
+    s->name = s->path + (mark - text) + 1;
+    s->file = fopen(s->path, "rb");
+    if (!s->file) return gls_fail(GLS_ERR_INPUT, "%s: cannot be opened", s->path);
+    return read_header(s);
+}
+
+void gls_tract_scalars_close(gls_tract_scalars *s)
+{
+    if (s->file) fclose(s->file);
+    free(s->path);
+    *s = (gls_tract_scalars){.file = NULL};
+}
+
+typedef struct adder {
+    gls_tract_scalars *scalars;
+    gls_sink next;
+    float *value;
+    gls_column *column;
+    size_t points, columns;
+} adder;
+
+static gls_status fill(adder *a, const gls_streamlines *in)
+{
+    gls_tract_scalars *s = a->scalars;
+    float end;
+    for (size_t i = 0; i < in->n; i++, s->line++) {
+        const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
+        bool fits =
+            fread(a->value + first, sizeof *a->value, n, s->file) == n && fread(&end, sizeof end, 1, s->file) == 1;
+        for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
+        if (!fits || !isnan(end))
+            return gls_fail(GLS_ERR_INPUT, "%s: its values do not fit the vertices of streamline %" PRIu64, s->path,
+                            s->line);
+    }
+    return GLS_OK;
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    adder *a = user;
+    gls_streamlines out = *in;
+    const size_t points = (size_t)in->offset[in->n];
+    if (points > a->points || in->n_dpv + 1 > a->columns || !a->value) {
+        free(a->value);
+        free(a->column);
+        a->points = points;
+        a->columns = in->n_dpv + 1;
+        a->value = malloc((points + 1) * sizeof *a->value);
+        a->column = malloc(a->columns * sizeof *a->column);
+        if (!a->value || !a->column) return gls_fail(GLS_ERR_MEMORY, "out of memory for values of vertices");
+    }
+    gls_status status = fill(a, in);
+    if (status) return status;
+    a->column[0] = (gls_column){a->scalars->name, GLS_TYPE_FLOAT32, 1, a->value};
+    out.dpv = a->column;
+    out.n_dpv = 1;
+    for (size_t k = 0; k < in->n_dpv; k++)
+        if (strcmp(in->dpv[k].name, a->scalars->name) != 0) a->column[out.n_dpv++] = in->dpv[k];
+    return gls_sink_append(&a->next, &out);
+}
+
+static void discard(void *user)
+{
+    adder *a = user;
+    gls_sink_abort(&a->next);
+    free(a->value);
+    free(a->column);
+    free(a);
+}
+
+static gls_status finish(void *user)
+{
+    adder *a = user;
+    float end;
+    gls_status status = GLS_OK;
+    if (fread(&end, sizeof end, 1, a->scalars->file) != 1 || !isinf(end))
+        status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
+                          a->scalars->line);
+    if (!status) status = gls_sink_finish(&a->next);
+    discard(a);
+    return status;
+}
+
+gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink)
+{
+    adder *a = calloc(1, sizeof *a);
+    if (!a) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    a->scalars = scalars;
+    a->next = *sink;
+    *sink = (gls_sink){append, finish, discard, a};
+    return GLS_OK;
+}

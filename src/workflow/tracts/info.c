@@ -1,0 +1,131 @@
+/* glslines info: what a tractogram of any program holds. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/summary.h>
+
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/json.h"
+#include "workflow/sidecar.h"
+#include "workflow/tracts/info_json.h"
+#include "workflow/tracts/tracts.h"
+
+static void print_header(gls_text *text, const char *path, const gls_tractogram_info *info)
+{
+    gls_text_printf(text, "%s\n", path);
+    gls_text_printf(text, "  format       %s", gls_tractogram_format_name(info->format));
+    if (info->format == GLS_FORMAT_TRK) gls_text_printf(text, " version %d", info->version);
+    if (info->format == GLS_FORMAT_VTK) gls_text_printf(text, " version %d.%d", info->version / 10, info->version % 10);
+    gls_text_printf(text, ", %s positions%s, %" PRIu64 " bytes\n", gls_type_name(info->position_type),
+                    info->is_packed ? ", deflated" : "", info->bytes);
+    if (info->counts_streamlines)
+        gls_text_printf(text, "  header       %" PRIu64 " streamlines\n", info->n_streamlines);
+    if (info->counts_points) gls_text_printf(text, "  header       %" PRIu64 " points\n", info->n_points);
+    if (info->has_grid) {
+        const gls_grid *g = &info->grid;
+        char axes[4];
+        gls_grid_axis_codes(g, axes);
+        gls_text_printf(text, "  grid         %d x %d x %d voxels of %g x %g x %g mm, axes %s\n", g->dim[0], g->dim[1],
+                        g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], axes);
+        for (int r = 0; r < 3; r++)
+            gls_text_printf(text, "  %-12s %12.6g %12.6g %12.6g %12.6g\n", r == 0 ? "affine" : "", g->affine[r][0],
+                            g->affine[r][1], g->affine[r][2], g->affine[r][3]);
+    }
+    for (size_t k = 0; k < info->n_dps; k++)
+        gls_text_printf(text, "  dps          %s: %u x %s\n", info->dps[k].name, info->dps[k].components,
+                        gls_type_name(info->dps[k].type));
+    for (size_t k = 0; k < info->n_dpv; k++)
+        gls_text_printf(text, "  dpv          %s: %u x %s\n", info->dpv[k].name, info->dpv[k].components,
+                        gls_type_name(info->dpv[k].type));
+    for (size_t k = 0; k < info->n_groups; k++)
+        gls_text_printf(text, "  group        %s: %" PRIu64 " streamlines\n", info->group[k].name, info->group_size[k]);
+    for (size_t k = 0; k < info->n_header; k++) {
+        const char *value = info->header[k].value;
+        gls_text_printf(text, "  key          %s: %.*s%s\n", info->header[k].key, (int)strcspn(value, "\n"), value,
+                        strchr(value, '\n') ? " ..." : "");
+    }
+}
+
+static void print_spread(gls_text *text, const char *what, const gls_spread *s)
+{
+    gls_text_printf(text, "  %-12s mean %.6g, median %.6g, sd %.4g, min %.6g, max %.6g mm\n", what, s->mean, s->median,
+                    s->sd, s->min, s->max);
+}
+
+static void print_summary(gls_text *text, const gls_summary_result *r)
+{
+    gls_text_printf(text, "  counted      %" PRIu64 " streamlines, %" PRIu64 " points\n", r->streamlines, r->points);
+    if (r->length.n > 0) {
+        gls_text_printf(text, "  box          %.6g .. %.6g, %.6g .. %.6g, %.6g .. %.6g mm\n", r->low[0], r->high[0],
+                        r->low[1], r->high[1], r->low[2], r->high[2]);
+        print_spread(text, "length", &r->length);
+    }
+    if (r->step.n > 0) print_spread(text, "step", &r->step);
+    for (size_t k = 0; k < r->n_columns; k++) {
+        const gls_column_summary *c = &r->column[k];
+        if (c->kind != GLS_COLUMN_GROUP)
+            gls_text_printf(text, "  values       %s: min %.6g, mean %.6g, max %.6g%s\n", c->name, c->min, c->mean,
+                            c->max, c->n_not_finite > 0 ? ", some not finite" : "");
+    }
+    if (r->empty) gls_text_printf(text, "  empty        %" PRIu64 " streamlines without points\n", r->empty);
+    if (r->single_points)
+        gls_text_printf(text, "  single       %" PRIu64 " streamlines of one point\n", r->single_points);
+    if (r->zero_steps)
+        gls_text_printf(text, "  repeated     %" PRIu64 " points equal to the one before\n", r->zero_steps);
+    if (r->outside)
+        gls_text_printf(text, "  outside      %" PRIu64 " streamlines leave the grid, the first is %" PRIu64 "\n",
+                        r->outside, r->first_outside);
+    if (r->not_finite)
+        gls_text_printf(
+            text, "  invalid      %" PRIu64 " streamlines with a point that is not finite, the first is %" PRIu64 "\n",
+            r->not_finite, r->first_not_finite);
+}
+
+static gls_status inform(gls_tract_job *job, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
+                         bool *invalid)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_summary *summary = NULL;
+    const gls_summary_result *result = NULL;
+    gls_status status = gls_tract_open(job, path, true, &reader);
+    if (status) return status;
+    const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    if (o->count || o->check) status = gls_summary_create(info->has_grid ? &info->grid : NULL, &summary);
+    if (!status && summary) {
+        gls_sink sink = gls_summary_sink(summary);
+        status = gls_tract_append(job, reader, &sink);
+        result = gls_summary_get(summary);
+    }
+    if (!status) {
+        print_header(text, path, info);
+        if (result) print_summary(text, result);
+        *invalid |= result && result->not_finite > 0;
+        cJSON_AddItemToArray(list, gls_tract_info_json(path, info, result));
+    }
+    gls_summary_destroy(summary);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+{
+    const gls_info_cli *o = options;
+    gls_text text = {0};
+    bool invalid = false;
+    gls_status status = GLS_OK;
+    cJSON_DeleteItemFromObject(job->root, "counts");
+    job->counts = NULL;
+    if (o->json) status = gls_output_check(o->json, job->options.force, file, n, NULL, 0);
+    cJSON *list = cJSON_AddArrayToObject(job->root, "tractograms");
+    for (size_t i = 0; i < n && !status; i++) status = inform(job, o, file[i], &text, list, &invalid);
+    if (!status && o->json) {
+        char *json = cJSON_Print(job->root);
+        status = gls_sidecar_write(o->json, job->options.force, &job->group, json);
+        free(json);
+    }
+    job->printed = gls_text_take(&text);
+    if (!status && invalid && o->check) job->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
+    return status;
+}

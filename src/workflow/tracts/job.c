@@ -1,0 +1,208 @@
+#include "workflow/tracts/job.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/format.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/json.h"
+#include "workflow/output.h"
+#include "workflow/sidecar.h"
+
+#define TEXT_BYTES 65536
+
+void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJSON *root)
+{
+    *job = (gls_tract_job){.options = *options, .root = root};
+    job->counts = cJSON_CreateObject();
+    cJSON_AddItemToObject(root, "counts", job->counts);
+}
+
+gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
+{
+    struct stat info;
+    if (!path) return GLS_OK;
+    if (job->n_inputs == GLS_TRACT_MAX_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
+    job->input[job->n_inputs++] = path;
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "inputs");
+    if (!list) list = cJSON_AddArrayToObject(job->root, "inputs");
+    cJSON *file = cJSON_CreateObject();
+    cJSON_AddStringToObject(file, "path", path);
+    if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
+    cJSON_AddItemToArray(list, file);
+    return GLS_OK;
+}
+
+gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
+{
+    if (!path) return GLS_OK;
+    if (job->n_outputs + 2 > GLS_TRACT_MAX_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
+    const bool force = job->options.force;
+    gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
+    if (status) return status;
+    job->output[job->n_outputs++] = path;
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
+    if (!list) list = cJSON_AddArrayToObject(job->root, "outputs");
+    cJSON_AddItemToArray(list, cJSON_CreateString(path));
+    if (job->sidecar) return GLS_OK;
+    job->sidecar = gls_sidecar_name(path);
+    if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->output[job->n_outputs++] = job->sidecar;
+    return gls_place_check(job->sidecar, force, job->input, job->n_inputs, &path, 1);
+}
+
+void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n)
+{
+    gls_json_uint(job->counts, key, n);
+}
+
+void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
+{
+    va_list args;
+    free(job->said);
+    va_start(args, format);
+    if (vasprintf(&job->said, format, args) < 0) job->said = NULL;
+    va_end(args);
+}
+
+gls_status gls_tract_job_commit(gls_tract_job *job)
+{
+    char *text = job->sidecar ? cJSON_Print(job->root) : NULL;
+    gls_status status = GLS_OK;
+    if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);
+    free(text);
+    if (!status) status = gls_output_group_commit(&job->group);
+    if (!status && job->said) gls_log(GLS_LOG_INFO, "%s", job->said);
+    return status;
+}
+
+void gls_tract_job_finish(gls_tract_job *job)
+{
+    gls_output_group_discard(&job->group);
+    cJSON_Delete(job->root);
+    free(job->sidecar);
+    free(job->said);
+    free(job->printed);
+    *job = (gls_tract_job){.n_inputs = 0};
+}
+
+gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    if (status) return status;
+    *grid = image->grid;
+    gls_image_destroy(image);
+    return GLS_OK;
+}
+
+gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+                                 const char *output, gls_grid *grid)
+{
+    if (job->options.reference) return gls_tract_grid_read(job->options.reference, grid);
+    if (!info->has_grid)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and %s needs one: name an image with --reference", path,
+                        output);
+    *grid = info->grid;
+    return GLS_OK;
+}
+
+gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
+                          gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    gls_grid reference;
+    gls_status status = job->options.reference ? gls_tract_grid_read(job->options.reference, &reference) : GLS_OK;
+    if (status) return status;
+    if (job->options.reference) options.reference = &reference;
+    options.vtk_space = (gls_vtk_space)job->options.vtk_space;
+    options.recover = job->options.recover;
+    options.allow_invalid = allow_invalid;
+    return gls_tractogram_reader_open(path, &options, reader);
+}
+
+gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink)
+{
+    gls_status status = gls_tractogram_pump(reader, sink, job->go_on, NULL);
+    if (status != GLS_ERR_CANCELLED || job->n_outputs == 0) return status;
+    return gls_fail(status, "interrupted: %s was not written", job->output[0]);
+}
+
+gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reader, gls_sink *sink, gls_status status)
+{
+    if (!status && reader) status = gls_tract_append(job, reader, sink);
+    if (!status) return gls_sink_finish(sink);
+    gls_sink_abort(sink);
+    return status;
+}
+
+gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text)
+{
+    const char *dot = strrchr(path, '.');
+    *text = (gls_tract_text){.output = GLS_OUTPUT_NONE, .separator = dot && strcmp(dot, ".csv") == 0 ? ',' : '\t'};
+    text->buffer = malloc(TEXT_BYTES);
+    if (!text->buffer) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    gls_status status = gls_output_create(path, job->options.force, &text->output);
+    text->output.group = &job->group;
+    if (!status) return GLS_OK;
+    free(text->buffer);
+    text->buffer = NULL;
+    return status;
+}
+
+static void put(gls_tract_text *text, const char *data, size_t n)
+{
+    if (text->n + n > TEXT_BYTES && !text->failed) {
+        text->failed = gls_output_write(&text->output, text->buffer, text->n);
+        text->n = 0;
+    }
+    if (text->failed) return;
+    memcpy(text->buffer + text->n, data, n);
+    text->n += n;
+}
+
+void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
+{
+    char line[4096];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t length = n < (int)sizeof line ? (size_t)n : sizeof line - 1;
+    if (length == 0) return;
+    put(text, line, length);
+    text->begun = line[length - 1] != '\n';
+}
+
+void gls_tract_text_number(gls_tract_text *text, double value)
+{
+    char number[40] = {text->separator};
+    const size_t skipped = text->begun ? 0 : 1;
+    if (isfinite(value))
+        gls_format_double(value, number + 1, sizeof number - 1);
+    else
+        snprintf(number + 1, sizeof number - 1, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+    put(text, number + skipped, strlen(number) - skipped);
+    text->begun = true;
+}
+
+gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)
+{
+    if (!text->buffer) return status;
+    if (!status) status = text->failed;
+    if (!status && text->n > 0) status = gls_output_write(&text->output, text->buffer, text->n);
+    if (!status)
+        status = gls_output_commit(&text->output);
+    else
+        gls_output_discard(&text->output);
+    free(text->buffer);
+    text->buffer = NULL;
+    return status;
+}

@@ -1,0 +1,91 @@
+/* A command on tractograms: what it reads, and what it writes, all or nothing, with a sidecar beside the first output.
+ */
+#ifndef GLS_WORKFLOW_TRACTS_JOB_H
+#define GLS_WORKFLOW_TRACTS_JOB_H
+
+#include <glslines/tractogram.h>
+
+#include "util/output.h"
+#include "workflow/tracts/rows.h"
+
+struct cJSON;
+
+#define ROW GLS_ROW_FIELD
+typedef struct gls_tract_common {
+#include "workflow/tracts/common.def"
+} gls_tract_common;
+#undef ROW
+
+#define GLS_TRACT_MAX_FILES 512
+
+typedef struct gls_tract_job {
+    gls_tract_common options;
+    gls_tractogram_progress go_on; /* asked now and then */
+    const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
+    size_t n_inputs, n_outputs;
+    char *sidecar; /* NULL: there is no output */
+    gls_output_group group;
+    struct cJSON *root, *counts; /* the sidecar in the making */
+    char *said;                  /* a line for the user once all is written; NULL: none */
+    gls_status verdict;          /* of what was printed and written: an error after all is done; see gls_last_error() */
+    char *printed;               /* what the command prints as its result; NULL: nothing */
+} gls_tract_job;
+
+/* root: of the sidecar, which then belongs to the job. */
+void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, struct cJSON *root);
+/* Notes an input (NULL: none), which no output may overwrite. */
+gls_status gls_tract_job_reads(gls_tract_job *job, const char *path);
+/* Checks where an output goes (NULL: there is none), after all inputs are noted; the first one gets the sidecar. */
+gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
+void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
+void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Gives all files in the group their names, the sidecar among them. */
+gls_status gls_tract_job_commit(gls_tract_job *job);
+void gls_tract_job_finish(gls_tract_job *job);
+
+/* The grid of an image. */
+gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
+/* The grid of --reference, else that of the tractogram; GLS_ERR_ARGUMENT: neither, for what names the output. */
+gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+                                 const char *output, gls_grid *grid);
+gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
+                          gls_tractogram_reader **reader);
+/* Appends what is left in a reader. */
+gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink);
+/* The same, then finishes the sink, or aborts it after a failure; NULL reader: nothing is appended. */
+gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
+
+/* A file of text that is written line by line, in the group of a job. */
+typedef struct gls_tract_text {
+    gls_output output;
+    char separator; /* by the name: ',' of .csv, else a tab */
+    char *buffer;
+    size_t n;
+    bool begun; /* the line has something */
+    gls_status failed;
+} gls_tract_text;
+gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text);
+void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A number, after a separator unless it is the first of its line: the shortest that reads back, "nan" for what is none.
+ */
+void gls_tract_text_number(gls_tract_text *text, double value);
+/* Leaves the file to the group, or removes it after a failure. Harmless where it was not opened. */
+gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
+
+/* What streamlines count: nothing (1 each), a text file, or a column of the tractogram itself. */
+typedef struct gls_tract_weights {
+    const char *column; /* under which they go with the streamlines; NULL: none */
+    double *values;     /* of a file; NULL: none */
+    uint64_t n;
+    double most; /* largest absolute value */
+} gls_tract_weights;
+/* The file that text names, NULL where it is NULL or dps:NAME. */
+const char *gls_tract_weights_file(const char *text);
+/* Reads a file, or, where the range is wanted, passes over the tractogram at path for that of a column. */
+gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_job *job,
+                                  const char *path, bool range);
+/* A sink that gives the streamlines their weights and hands them on. */
+gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
+void gls_tract_weights_close(gls_tract_weights *weights);
+
+#endif

@@ -1,0 +1,46 @@
+#include "workflow/tracts/orient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/regions.h"
+#include "util/status.h"
+
+gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_job *job, const char *text)
+{
+    *o = (gls_tract_orient){.line = NULL};
+    if (!text) return GLS_OK;
+    if (strlen(text) == 1 && strchr("xyz", *text)) {
+        o->orientation.axis = *text - 'x' + 1;
+        return GLS_OK;
+    }
+    const char *dot = strrchr(text, '.');
+    bool is_track = dot && (strcmp(dot, ".tck") == 0 || strcmp(dot, ".trk") == 0 || strcmp(dot, ".trx") == 0 ||
+                            strcmp(dot, ".vtk") == 0);
+    if (!is_track) {
+        gls_status status = gls_region_centre_of("orient", text, o->centre);
+        o->orientation.centre = o->centre;
+        return status;
+    }
+    gls_tractogram_reader *reader = NULL;
+    gls_streamlines first;
+    gls_status status = gls_tract_open(job, text, false, &reader);
+    if (!status) status = gls_tractogram_reader_next(reader, &first);
+    if (!status && (first.n == 0 || first.offset[1] == 0))
+        status = gls_fail(GLS_ERR_INPUT, "--orient %s: has no first streamline with points", text);
+    if (!status) {
+        o->orientation.n_line = (size_t)first.offset[1];
+        o->line = malloc(o->orientation.n_line * sizeof *o->line);
+        if (!o->line) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    if (!status) memcpy(o->line, first.point, o->orientation.n_line * sizeof *o->line);
+    o->orientation.line = (const float(*)[3])o->line;
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+void gls_tract_orient_finish(gls_tract_orient *o)
+{
+    free(o->line);
+    o->line = NULL;
+}

@@ -1,0 +1,147 @@
+/* glslines profile: values of images along bundles. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/tracts/orient.h"
+#include "workflow/tracts/profile_table.h"
+#include "workflow/tracts/tracts.h"
+
+typedef struct profiling {
+    gls_tract_job *job;
+    const gls_profile_cli *o;
+    const char *tracks;
+    gls_bundles *bundles;
+    gls_tract_orient orient;
+    size_t n_images;
+    gls_image **image;
+    char **name;
+} profiling;
+
+static gls_status read_images(profiling *p, const char *const *path)
+{
+    p->image = calloc(p->n_images, sizeof *p->image);
+    p->name = calloc(p->n_images, sizeof *p->name);
+    if (!p->image || !p->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < p->n_images && !status; i++) {
+        status = gls_image_read(path[i], GLS_IMAGE_ANY, &p->image[i]);
+        p->name[i] = gls_profile_column(path[i]);
+        if (!p->name[i]) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        for (size_t k = 0; k < i && !status; k++)
+            if (strcmp(p->name[k], p->name[i]) == 0)
+                status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns have the name %s: rename an image", path[i],
+                                  p->name[i]);
+    }
+    return status;
+}
+
+/* Groups that glslines segment made have a direction already. */
+static gls_status create_from_groups(profiling *p, const gls_tractogram_info *info, const gls_bundles_options *options)
+{
+    const char **name = calloc(info->n_groups, sizeof *name);
+    bool *directed = calloc(info->n_groups, sizeof *directed);
+    gls_status status = name && directed ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t g = 0; g < info->n_groups && !status; g++) {
+        name[g] = info->group[g].name;
+        for (size_t k = 0; k < info->n_dpg; k++)
+            directed[g] |=
+                strcmp(info->dpg[k].group, name[g]) == 0 && strcmp(info->dpg[k].column.name, "n_flipped") == 0;
+    }
+    if (!status) status = gls_bundles_groups(name, directed, info->n_groups, options, &p->bundles);
+    free(name);
+    free(directed);
+    return status;
+}
+
+static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
+{
+    const gls_profile_cli *o = p->o;
+    gls_bundles_options options = gls_bundles_options_default();
+    const bool automatic = !o->orient || strcmp(o->orient, "auto") == 0,
+               none = o->orient && strcmp(o->orient, "none") == 0;
+    options.nodes = (uint32_t)o->nodes;
+    options.keep_nodes = true;
+    options.unique = o->unique;
+    options.clean = o->clean;
+    options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
+                                           o->clean_min,      o->clean_core,     o->clean_length};
+    gls_status status = automatic || none ? GLS_OK : gls_tract_orient_read(&p->orient, p->job, o->orient);
+    if (status) return status;
+    options.orientation = automatic ? GLS_ORIENT_AUTO : none ? GLS_ORIENT_NONE : GLS_ORIENT_GIVEN;
+    options.given = &p->orient.orientation;
+    if (o->bundles) return gls_bundles_read(o->bundles, &options, &p->bundles);
+    if (info->n_groups > 0) return create_from_groups(p, info, &options);
+    char *name = gls_profile_column(p->tracks);
+    status = name ? gls_bundles_whole(name, &options, &p->bundles) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    free(name);
+    return status;
+}
+
+static gls_status collect(profiling *p)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_sink sink = {0};
+    gls_status status = gls_tract_open(p->job, p->tracks, false, &reader);
+    if (!status) status = create_bundles(p, gls_tractogram_reader_info(reader));
+    if (!status) sink = gls_bundles_sink(p->bundles);
+    status = gls_tract_pump(p->job, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    return status ? status : gls_bundles_complete(p->bundles);
+}
+
+static gls_status write(profiling *p)
+{
+    const gls_profile_cli *o = p->o;
+    gls_profile_table table = {.image = (const gls_image *const *)p->image,
+                               .name = (const char *const *)p->name,
+                               .n_images = p->n_images,
+                               .sampling = gls_sample_options_default(),
+                               .weights = (gls_profile_weights)o->weights,
+                               .stats = o->stats,
+                               .tidy = o->tidy};
+    table.sampling.nearest = o->nearest;
+    if (o->like) {
+        table.weights = GLS_PROFILE_DIPY;
+        table.sampling.edge = GLS_EDGE_ZERO;
+        table.sampling.outside_zero = true;
+    }
+    return gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->job->options.force,
+                                   &p->job->group);
+}
+
+gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+{
+    const gls_profile_cli *o = options;
+    profiling p = {.job = job, .o = o, .tracks = file[0], .n_images = n - 1};
+    gls_status status = GLS_OK;
+    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "--output: name the table to write");
+    if (o->like && o->weights) return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other");
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
+    if (!status) status = gls_tract_job_reads(job, job->options.reference);
+    if (!status) status = gls_tract_job_reads(job, o->bundles);
+    if (!status) status = gls_tract_job_writes(job, o->output);
+    if (!status) status = read_images(&p, file + 1);
+    if (!status) status = collect(&p);
+    if (!status) status = write(&p);
+    for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
+        gls_bundle_info b = gls_bundles_get(p.bundles, k);
+        gls_tract_job_count(job, b.name, b.count);
+        if (b.count == 0) gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
+    }
+    if (!status) {
+        gls_tract_job_count(job, "read", gls_bundles_streamlines(p.bundles));
+        gls_tract_job_say(job, "%s: %zu bundles of %" PRIu64 " streamlines", o->output, gls_bundles_count(p.bundles),
+                          gls_bundles_streamlines(p.bundles));
+    }
+    gls_bundles_destroy(p.bundles);
+    gls_tract_orient_finish(&p.orient);
+    for (size_t i = 0; p.image && i < p.n_images; i++) gls_image_destroy(p.image[i]);
+    for (size_t i = 0; p.name && i < p.n_images; i++) free(p.name[i]);
+    free(p.image);
+    free(p.name);
+    return status;
+}

@@ -1,0 +1,102 @@
+#include "workflow/tracts/profile_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/format.h"
+#include "util/status.h"
+#include "util/text.h"
+
+char *gls_profile_column(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return strndup(name, strcspn(name, "."));
+}
+
+static void put_number(gls_text *text, char separator, double value)
+{
+    char number[40];
+    gls_text_printf(text, "%c%s", separator, isfinite(value) ? gls_format_double(value, number, sizeof number) : "nan");
+}
+
+static void name_column(char *buffer, size_t size, const gls_profile_table *t, size_t image, size_t volume)
+{
+    if (volume == 0)
+        snprintf(buffer, size, "%s", t->name[image]);
+    else
+        snprintf(buffer, size, "%s_%zu", t->name[image], volume);
+}
+
+static void write_header(const gls_profile_table *t, char separator, gls_text *text)
+{
+    char name[512];
+    gls_text_printf(text, "tractID%cnodeID", separator);
+    if (t->tidy) gls_text_printf(text, "%cscalar%cvalue", separator, separator);
+    for (size_t i = 0; i < t->n_images && !t->tidy; i++)
+        for (size_t v = 0; v < t->image[i]->n_volumes; v++) {
+            name_column(name, sizeof name, t, i, v);
+            gls_text_printf(text, "%c%s", separator, name);
+            if (t->stats) gls_text_printf(text, "%c%s_sd%c%s_n", separator, name, separator, name);
+        }
+    if (t->stats && !t->tidy) gls_text_printf(text, "%cx%cy%cz", separator, separator, separator);
+    gls_text_puts(text, "\n");
+}
+
+static void write_bundle(const gls_profile_table *t, const char *bundle, uint32_t nodes, const gls_profile_node *node,
+                         const double (*core)[3], char separator, gls_text *text)
+{
+    char name[512];
+    for (uint32_t k = 0; k < nodes; k++) {
+        size_t column = 0;
+        if (!t->tidy) gls_text_printf(text, "%s%c%u", bundle, separator, k);
+        for (size_t i = 0; i < t->n_images; i++)
+            for (size_t v = 0; v < t->image[i]->n_volumes; v++, column++) {
+                const gls_profile_node *n = &node[column * nodes + k];
+                name_column(name, sizeof name, t, i, v);
+                if (t->tidy) gls_text_printf(text, "%s%c%u%c%s", bundle, separator, k, separator, name);
+                put_number(text, separator, n->value);
+                if (t->tidy) gls_text_puts(text, "\n");
+                if (!t->stats || t->tidy) continue;
+                put_number(text, separator, n->sd);
+                gls_text_printf(text, "%c%" PRIu64, separator, n->n);
+            }
+        if (t->tidy) continue;
+        for (int r = 0; r < 3 && t->stats; r++) put_number(text, separator, core[k][r]);
+        gls_text_puts(text, "\n");
+    }
+}
+
+gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles *bundles, uint32_t nodes,
+                                   const char *path, bool overwrite, gls_output_group *group)
+{
+    const char *dot = strrchr(path, '.');
+    const char separator = dot && strcmp(dot, ".tsv") == 0 ? '\t' : ',';
+    size_t columns = 0;
+    gls_text text = {0};
+    for (size_t i = 0; i < t->n_images; i++) columns += t->image[i]->n_volumes;
+    gls_profile_node *node = malloc(columns * nodes * sizeof *node);
+    double(*core)[3] = malloc(nodes * sizeof *core);
+    gls_status status = node && core ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    write_header(t, separator, &text);
+    for (size_t b = 0; b < gls_bundles_count(bundles) && !status; b++) {
+        size_t column = 0;
+        for (size_t i = 0; i < t->n_images && !status; i++)
+            for (size_t v = 0; v < t->image[i]->n_volumes && !status; v++, column++)
+                status =
+                    gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights, node + column * nodes);
+        if (status) break;
+        gls_bundles_core(bundles, b, core);
+        write_bundle(t, gls_bundles_get(bundles, b).name, nodes, node, (const double(*)[3])core, separator, &text);
+    }
+    free(node);
+    free(core);
+    const size_t length = text.length;
+    char *data = gls_text_take(&text);
+    if (!status && !data) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_file_write(path, overwrite, group, data, length);
+    free(data);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* Options of the commands on tractograms: each command has a file of rows beside this one. From a row come the field of
+ * the options' struct, its default, and the option of the command line with its help.
+ *
+ * ROW(group, type, field, name, letter, metavar, unit, range, default, default_text, choices, help): as in
+ * track/params.def. */
+#ifndef GLS_WORKFLOW_TRACTS_ROWS_H
+#define GLS_WORKFLOW_TRACTS_ROWS_H
+
+#include "track/params.h"
+#include <glslines/workflow.h>
+
+#define GLS_ROW_FLAG bool
+#define GLS_ROW_INT int
+#define GLS_ROW_UINT64 uint64_t
+#define GLS_ROW_DOUBLE double
+#define GLS_ROW_STRING const char *
+#define GLS_ROW_STRINGS gls_strings
+#define GLS_ROW_NUMBERS gls_numbers
+#define GLS_ROW_CHOICE int
+
+/* What a file of rows becomes in a struct, and in its initial value. */
+#define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
+#define GLS_ROW_DEFAULT(group, type, field, name, letter, metavar, unit, range, default_, ...) .field = default_,
+#define GLS_NO_LIST \
+    {               \
+        .n = 0      \
+    }
+
+#endif

@@ -1,0 +1,167 @@
+/* glslines segment: bundles by a table of rules. The first pass decides who is in, the second one writes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/bundles.h>
+#include <glslines/filters.h>
+
+#include "tracts/shape.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/tracts/tracts.h"
+#include "workflow/tracts/writer.h"
+
+typedef struct segmentation {
+    gls_tract_job *job;
+    const gls_segment_cli *o;
+    const char *tracks;
+    gls_bundles *bundles;
+    size_t n;
+    bool has_grid;
+    gls_grid grid;
+    gls_bundle_stats **volume; /* of each bundle; NULL: no grid */
+    uint32_t *turned;
+    gls_group_data *dpg;
+} segmentation;
+
+static gls_status collect(segmentation *s, const char *rules)
+{
+    gls_bundles_options options = gls_bundles_options_default();
+    gls_tractogram_reader *reader = NULL;
+    const gls_segment_cli *o = s->o;
+    options.unique = o->unique;
+    options.clean = o->clean;
+    options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
+                                           o->clean_min,      o->clean_core,     o->clean_length};
+    gls_status status = gls_bundles_read(rules, &options, &s->bundles);
+    if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
+    gls_sink sink = {0};
+    if (!status) sink = gls_bundles_sink(s->bundles);
+    status = gls_tract_pump(s->job, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    return status ? status : gls_bundles_complete(s->bundles);
+}
+
+static gls_status add_volumes(void *user, const gls_streamlines *in)
+{
+    segmentation *s = user;
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < s->n && s->volume; k++) {
+        const gls_column *in_it = gls_column_find(in->group, in->n_groups, gls_bundles_get(s->bundles, k).name);
+        for (size_t i = 0; i < in->n && !status; i++)
+            if (gls_column_value(in_it, i))
+                status = gls_bundle_stats_add(s->volume[k], in->point + in->offset[i],
+                                              (size_t)(in->offset[i + 1] - in->offset[i]), 1);
+    }
+    return status;
+}
+
+static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
+{
+    gls_status status = GLS_OK;
+    s->n = gls_bundles_count(s->bundles);
+    s->has_grid = info->has_grid || s->job->options.reference;
+    if (s->has_grid || s->o->output)
+        status = gls_tract_grid_choose(s->job, s->tracks, info, s->o->output ? s->o->output : "the volume", &s->grid);
+    s->turned = calloc(s->n, sizeof *s->turned);
+    s->dpg = calloc(s->n, sizeof *s->dpg);
+    if (s->has_grid && s->o->table) s->volume = calloc(s->n, sizeof *s->volume);
+    if (!s->turned || !s->dpg || (s->has_grid && s->o->table && !s->volume))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < s->n && !status; k++) {
+        gls_bundle_info b = gls_bundles_get(s->bundles, k);
+        s->turned[k] = (uint32_t)b.turned;
+        s->dpg[k] = (gls_group_data){b.name, {"n_flipped", GLS_TYPE_UINT32, 1, &s->turned[k]}};
+        if (s->volume) status = gls_bundle_stats_create(&s->grid, &s->volume[k]);
+    }
+    return status;
+}
+
+static gls_status write(segmentation *s)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_sink sink = {0}, all[2];
+    gls_filter_counts valid;
+    size_t n = 0;
+    gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
+    const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
+    if (!status) status = prepare(s, info);
+    if (!status && s->o->output) {
+        gls_tract_output output = {.path = s->o->output, .grid = &s->grid, .info = info, .dpg = s->dpg, .n_dpg = s->n};
+        status = gls_tract_writer_create(s->job, &output, &all[0]);
+        gls_sink next = all[0];
+        if (!status) status = gls_filter_valid_create(&valid, &next, &all[0]);
+        n += !status;
+    }
+    if (!status) all[n++] = (gls_sink){.append = add_volumes, .user = s};
+    if (!status) status = gls_sink_tee(all, n, &sink);
+    gls_sink next = sink;
+    if (!status) status = gls_bundles_filter(s->bundles, s->o->keep_all, &next, &sink);
+    status = gls_tract_pump(s->job, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+static gls_status write_table(segmentation *s)
+{
+    gls_tract_text t;
+    if (!s->o->table) return GLS_OK;
+    gls_status status = gls_tract_text_open(s->job, s->o->table, &t);
+    if (status) return status;
+    const char *const names[] = {"bundle", "count", "turned", "mean_mm", "median_mm", "sd_mm", "volume_mm3"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (k > 0) gls_tract_text_printf(&t, "%c", t.separator);
+        gls_tract_text_printf(&t, "%s", names[k]);
+    }
+    for (int test = 0; test < GLS_BUNDLE_TESTS; test++)
+        gls_tract_text_printf(&t, "%cfailed_%s", t.separator, gls_bundle_test_name((gls_bundle_test)test));
+    gls_tract_text_printf(&t, "\n");
+    for (size_t k = 0; k < s->n; k++) {
+        gls_bundle_info b = gls_bundles_get(s->bundles, k);
+        double volume = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
+        const double value[] = {(double)b.count, (double)b.turned, b.mean_length, b.median_length, b.sd_length, volume};
+        gls_tract_text_printf(&t, "%s", b.name);
+        for (size_t i = 0; i < sizeof value / sizeof *value; i++) gls_tract_text_number(&t, value[i]);
+        for (int test = 0; test < GLS_BUNDLE_TESTS; test++) gls_tract_text_number(&t, (double)b.failed[test]);
+        gls_tract_text_printf(&t, "\n");
+    }
+    return gls_tract_text_close(&t, GLS_OK);
+}
+
+gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+{
+    const gls_segment_cli *o = options;
+    segmentation s = {.job = job, .o = o, .tracks = file[0]};
+    gls_status status = GLS_OK;
+    if (!o->output && !o->table) return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output or --table");
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
+    if (!status) status = gls_tract_job_reads(job, job->options.reference);
+    if (!status) status = gls_tract_job_writes(job, o->output);
+    if (!status) status = gls_tract_job_writes(job, o->table);
+    if (!status) status = collect(&s, file[1]);
+    if (!status) status = write(&s);
+    if (!status) status = write_table(&s);
+    uint64_t members = 0, empty = 0;
+    for (size_t k = 0; k < s.n && !status; k++) {
+        gls_bundle_info b = gls_bundles_get(s.bundles, k);
+        members += b.count;
+        empty += b.count == 0;
+        gls_tract_job_count(job, b.name, b.count);
+    }
+    if (!status) {
+        uint64_t total = gls_bundles_streamlines(s.bundles);
+        gls_tract_job_count(job, "read", total);
+        if (empty == s.n && total > 0)
+            gls_log(GLS_LOG_WARNING, "%s: no bundle has a streamline: are its regions in the space of %s?", file[1],
+                    file[0]);
+        gls_tract_job_say(job, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
+                          o->output ? o->output : o->table, members, s.n, empty);
+    }
+    for (size_t k = 0; s.volume && k < s.n; k++) gls_bundle_stats_destroy(s.volume[k]);
+    gls_bundles_destroy(s.bundles);
+    free(s.volume);
+    free(s.turned);
+    free(s.dpg);
+    return status;
+}

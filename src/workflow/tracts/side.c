@@ -1,0 +1,129 @@
+/* Columns of a TCK file, which has no room for them: weights and values per streamline as text, values per vertex as
+ * track scalar files of MRtrix3. The files are opened with the first streamlines. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+#include "workflow/tracts/writer.h"
+
+typedef struct side {
+    gls_tract_job *job;
+    gls_sink next;
+    const char *tck;
+    char stamp[48];
+    char **path; /* weights, dps, one for each dpv */
+    size_t n_paths;
+    bool opened, has_weights, has_dps;
+    gls_tract_text weights, dps;
+    size_t n_tsf;
+    gls_sink *tsf; /* one for each dpv */
+} side;
+
+static void discard(void *user)
+{
+    side *s = user;
+    gls_sink_abort(&s->next);
+    gls_tract_text_close(&s->weights, GLS_ERR_CANCELLED);
+    gls_tract_text_close(&s->dps, GLS_ERR_CANCELLED);
+    for (size_t k = 0; k < s->n_tsf; k++) gls_sink_abort(&s->tsf[k]);
+    for (size_t k = 0; k < s->n_paths; k++) free(s->path[k]);
+    free(s->path);
+    free(s->tsf);
+    free(s);
+}
+
+static bool is_weights(const gls_column *c)
+{
+    return strcmp(c->name, "weights") == 0 && c->components == 1;
+}
+
+/* The name of a file beside the TCK file, which is checked and then kept. */
+static gls_status name_file(side *s, const char *name, const char *suffix)
+{
+    const char *dot = strrchr(s->tck, '.');
+    char *path = NULL;
+    if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    s->path[s->n_paths++] = path;
+    return gls_tract_job_writes(s->job, path);
+}
+
+static gls_status open_files(side *s, const gls_streamlines *in)
+{
+    gls_status status = GLS_OK;
+    s->opened = true;
+    s->path = calloc(in->n_dpv + 2, sizeof *s->path);
+    s->tsf = calloc(in->n_dpv + 1, sizeof *s->tsf);
+    if (!s->path || !s->tsf) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < in->n_dps; k++) {
+        s->has_weights |= is_weights(&in->dps[k]);
+        s->has_dps |= !is_weights(&in->dps[k]);
+    }
+    if (s->has_weights) status = name_file(s, "weights", "txt");
+    if (s->has_weights && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->weights);
+    if (s->has_dps && !status) status = name_file(s, "dps", "tsv");
+    if (s->has_dps && !status) status = gls_tract_text_open(s->job, s->path[s->n_paths - 1], &s->dps);
+    for (size_t k = 0, n = 0; k < in->n_dps && s->has_dps && !status; k++) {
+        const gls_column *c = &in->dps[k];
+        for (uint32_t j = 0; j < c->components && !is_weights(c); j++, n++)
+            gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
+    }
+    if (s->has_dps) gls_tract_text_printf(&s->dps, "\n");
+    for (size_t k = 0; k < in->n_dpv && !status; k++) {
+        status = name_file(s, in->dpv[k].name, "tsf");
+        if (!status)
+            status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], s->stamp, in->dpv[k].name, &s->tsf[k]);
+        if (!status) s->n_tsf++;
+    }
+    return status;
+}
+
+static void write_rows(side *s, const gls_streamlines *in)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        for (size_t k = 0; k < in->n_dps; k++) {
+            const gls_column *c = &in->dps[k];
+            gls_tract_text *text = is_weights(c) ? &s->weights : &s->dps;
+            for (uint32_t j = 0; j < c->components; j++)
+                gls_tract_text_number(text, gls_column_value(c, i * c->components + j));
+        }
+        if (s->has_weights) gls_tract_text_printf(&s->weights, "\n");
+        if (s->has_dps) gls_tract_text_printf(&s->dps, "\n");
+    }
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    side *s = user;
+    gls_status status = s->opened || in->n == 0 ? GLS_OK : open_files(s, in);
+    if (!status) write_rows(s, in);
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_append(&s->tsf[k], in);
+    gls_streamlines rest = *in;
+    rest.n_dps = rest.n_dpv = 0;
+    return status ? status : gls_sink_append(&s->next, &rest);
+}
+
+static gls_status finish(void *user)
+{
+    side *s = user;
+    gls_status status = gls_sink_finish(&s->next);
+    status = gls_tract_text_close(&s->weights, status);
+    status = gls_tract_text_close(&s->dps, status);
+    for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_finish(&s->tsf[k]);
+    discard(s);
+    return status;
+}
+
+gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const char *stamp, const gls_sink *next,
+                                 gls_sink *sink)
+{
+    side *s = calloc(1, sizeof *s);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    s->job = job;
+    s->tck = tck;
+    s->next = *next;
+    snprintf(s->stamp, sizeof s->stamp, "%s", stamp);
+    *sink = (gls_sink){append, finish, discard, s};
+    return GLS_OK;
+}

@@ -1,0 +1,62 @@
+/* The commands on tractograms: options, and what they do with files. Each returns with all outputs in the group of the
+ * job, for gls_tract_job_commit(). */
+#ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
+#define GLS_WORKFLOW_TRACTS_TRACTS_H
+
+#include "workflow/tracts/job.h"
+
+#define ROW GLS_ROW_FIELD
+typedef struct gls_edit_cli {
+#include "workflow/tracts/edit.def"
+} gls_edit_cli;
+typedef struct gls_sample_cli {
+#include "workflow/tracts/sample.def"
+} gls_sample_cli;
+typedef struct gls_stats_cli {
+#include "workflow/tracts/stats.def"
+} gls_stats_cli;
+typedef struct gls_segment_cli {
+#include "workflow/tracts/segment.def"
+} gls_segment_cli;
+typedef struct gls_profile_cli {
+#include "workflow/tracts/profile.def"
+} gls_profile_cli;
+typedef struct gls_score_cli {
+#include "workflow/tracts/score.def"
+} gls_score_cli;
+typedef struct gls_density_cli {
+#include "workflow/tracts/density.def"
+} gls_density_cli;
+typedef struct gls_connectome_cli {
+#include "workflow/tracts/connectome.def"
+} gls_connectome_cli;
+typedef struct gls_convert_cli {
+#include "workflow/tracts/convert.def"
+} gls_convert_cli;
+typedef struct gls_info_cli {
+#include "workflow/tracts/info.def"
+} gls_info_cli;
+#undef ROW
+
+/* file: inputs, and the output last. */
+gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS IMAGE... */
+gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS... */
+gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS BUNDLES */
+gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS IMAGE... */
+gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS */
+gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS OUT */
+gls_status gls_tract_density(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS LABELS OUT */
+gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: IN OUT */
+gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: TRACKS... */
+gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+
+#endif

@@ -1,0 +1,94 @@
+/* Track scalar files of MRtrix3: a number for each vertex, in the layout of a TCK file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tractogram/tractogram.h"
+#include "util/status.h"
+#include "workflow/tracts/writer.h"
+
+#define HEADER_BYTES 256
+
+typedef struct tsf {
+    gls_output output;
+    gls_packer packer;
+    char stamp[48];
+    const char *column;
+    uint64_t count;
+} tsf;
+
+static void discard(void *user)
+{
+    tsf *t = user;
+    gls_packer_finish(&t->packer);
+    gls_output_discard(&t->output);
+    free(t);
+}
+
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    static const uint32_t nan = 0x7fc00000;
+    tsf *t = user;
+    const gls_column *c = gls_column_find(in->dpv, in->n_dpv, t->column);
+    if (!c || c->components != 1)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a track scalar file has one value a vertex: %s is none",
+                        t->output.path, t->column);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < in->n && !status; i++) {
+        for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {
+            float value = (float)gls_column_value(c, p);
+            status = gls_packer_put(&t->packer, &value, sizeof value);
+        }
+        if (!status) status = gls_packer_put(&t->packer, &nan, sizeof nan);
+    }
+    t->count += in->n;
+    return status;
+}
+
+static gls_status finish(void *user)
+{
+    static const uint32_t infinity = 0x7f800000;
+    tsf *t = user;
+    char header[HEADER_BYTES] = {0};
+    snprintf(header, sizeof header,
+             "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", t->stamp,
+             HEADER_BYTES, (unsigned long long)t->count);
+    gls_status status = gls_packer_put(&t->packer, &infinity, sizeof infinity);
+    if (!status) status = gls_packer_flush(&t->packer);
+    if (!status) status = gls_output_write_at(&t->output, 0, header, sizeof header);
+    if (!status) status = gls_output_commit(&t->output);
+    discard(t);
+    return status;
+}
+
+gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
+                                gls_sink *sink)
+{
+    static const char room[HEADER_BYTES];
+    tsf *t = calloc(1, sizeof *t);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    t->output = GLS_OUTPUT_NONE;
+    t->column = column;
+    snprintf(t->stamp, sizeof t->stamp, "%s", stamp);
+    gls_status status = gls_output_create(path, job->options.force, &t->output);
+    t->output.group = &job->group;
+    if (!status) status = gls_output_write(&t->output, room, sizeof room);
+    if (!status) status = gls_packer_init(&t->packer, &t->output);
+    if (status)
+        discard(t);
+    else
+        *sink = (gls_sink){append, finish, discard, t};
+    return status;
+}
+
+gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const gls_tractogram_info *info,
+                                    const char *column, gls_sink *sink)
+{
+    const char *stamp = NULL;
+    for (size_t k = 0; k < info->n_header; k++)
+        if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, "timestamp") == 0)
+            stamp = info->header[k].value;
+    if (!stamp || strlen(stamp) >= 48)
+        return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
+    return gls_tract_tsf_create(job, path, stamp, column, sink);
+}

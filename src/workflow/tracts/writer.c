@@ -1,0 +1,166 @@
+#include "workflow/tracts/writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+
+#include "tractogram/tractogram.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/json.h"
+
+enum { MAX_FIELDS = 256, MAX_LINES = 256 };
+
+typedef struct outlet {
+    gls_tract_job *job;
+    const char *path;
+    gls_tractogram_writer *writer;
+    gls_sink sink;
+} outlet;
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    return gls_sink_append(&((outlet *)user)->sink, s);
+}
+
+static void discard(void *user)
+{
+    outlet *o = user;
+    gls_sink_abort(&o->sink);
+    free(o);
+}
+
+static gls_status finish(void *user)
+{
+    outlet *o = user;
+    const char *lost = gls_tractogram_writer_lost(o->writer);
+    if (lost) {
+        cJSON_AddStringToObject(o->job->root, "lost", lost);
+        gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", o->path, lost);
+    }
+    gls_status status = gls_sink_finish(&o->sink);
+    discard(o);
+    return status;
+}
+
+/* Keys of a TCK header for another one; lines point into *text. */
+static gls_status copy_header(const gls_tractogram_info *info, const char *lines[MAX_LINES + 2], char **text)
+{
+    static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
+    size_t n = 0, bytes = 1;
+    if (info->format != GLS_FORMAT_TCK) return GLS_OK;
+    for (size_t k = 0; k < info->n_header; k++)
+        for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
+            bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
+    char *to = *text = malloc(bytes);
+    if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < info->n_header; k++) {
+        bool skipped = strncmp(info->header[k].key, "glslines", 8) == 0;
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++) skipped |= strcmp(info->header[k].key, own[i]) == 0;
+        for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL) {
+            int length = (int)strcspn(v, "\n");
+            if (skipped || memchr(v, ':', (size_t)length) || n == MAX_LINES) continue;
+            lines[n++] = to;
+            to += sprintf(to, "%s: %.*s", info->header[k].key, length, v) + 1;
+        }
+    }
+    lines[n] = NULL;
+    return GLS_OK;
+}
+
+static bool is_added(const gls_tract_output *o, const char *name)
+{
+    for (size_t i = 0; o->added[i]; i++)
+        if (strcmp(o->added[i], name) == 0) return true;
+    return false;
+}
+
+static gls_status choose_fields(const gls_tract_output *o, const char *input, gls_sink *sink)
+{
+    const char *names[MAX_FIELDS];
+    size_t n = 0;
+    if (!o->fields || strcmp(o->fields, "all") == 0) return GLS_OK;
+    char *copy = strdup(o->fields), *rest = copy;
+    if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    const gls_tractogram_info *info = o->info;
+    gls_status status = GLS_OK;
+    for (char *name; !status && strcmp(o->fields, "none") != 0 && (name = strsep(&rest, ","));) {
+        bool known = gls_column_find(info->dps, info->n_dps, name) || gls_column_find(info->dpv, info->n_dpv, name) ||
+                     gls_column_find(info->group, info->n_groups, name) || is_added(o, name);
+        if (!known) status = gls_fail(GLS_ERR_INPUT, "%s: has no column or group \"%s\"", input, name);
+        if (!status && n == MAX_FIELDS) status = gls_fail(GLS_ERR_ARGUMENT, "--fields: more than %d names", MAX_FIELDS);
+        if (!status) names[n++] = name;
+    }
+    const gls_sink next = *sink;
+    if (!status) status = gls_filter_columns_create(names, n, &next, sink);
+    free(copy);
+    return status;
+}
+
+static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, gls_tractogram_format format,
+                                const char *stamp, gls_tractogram_writer **writer)
+{
+    static const double identity[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    const char *lines[MAX_LINES + 2] = {NULL};
+    char *text = NULL, line[80];
+    gls_grid grid;
+    size_t n = 0;
+    gls_tractogram_options options = gls_tractogram_options_default();
+    gls_status status = o->grid ? GLS_OK : gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, identity);
+    if (!status) status = copy_header(o->info, lines, &text);
+    while (lines[n]) n++;
+    snprintf(line, sizeof line, "timestamp: %s", stamp);
+    if (format == GLS_FORMAT_TCK && o->info->n_dpv > 0) lines[n++] = line;
+    lines[n] = NULL;
+    options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
+    options.overwrite = job->options.force;
+    options.header_lines = lines;
+    if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
+        options.dpg = o->info->dpg;
+        options.n_dpg = o->info->n_dpg;
+    }
+    if (o->dpg) {
+        options.dpg = o->dpg;
+        options.n_dpg = o->n_dpg;
+    }
+    if (!status) status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
+    free(text);
+    return status;
+}
+
+bool gls_tract_needs_grid(gls_tractogram_format format)
+{
+    return format == GLS_FORMAT_TRX || format == GLS_FORMAT_TRK;
+}
+
+gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o, gls_sink *sink)
+{
+    gls_tractogram_format format;
+    char stamp[48];
+    gls_status status = gls_tractogram_format_parse(o->path, &format);
+    if (!status && o->half_precision && format != GLS_FORMAT_TRX)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+    if (status) return status;
+    outlet *outlet = calloc(1, sizeof *outlet);
+    if (!outlet) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    outlet->job = job;
+    outlet->path = o->path;
+    /* files of values per vertex belong to the TCK file with the same stamp */
+    snprintf(stamp, sizeof stamp, "%" PRIu64 ".%" PRIu64, o->info->n_streamlines, o->info->n_points);
+    status = create_writer(job, o, format, stamp, &outlet->writer);
+    if (!status) {
+        gls_writer_join(outlet->writer, &job->group);
+        outlet->sink = gls_tractogram_writer_sink(outlet->writer);
+        const gls_sink next = outlet->sink;
+        if (format == GLS_FORMAT_TCK) status = gls_tract_side_create(job, o->path, stamp, &next, &outlet->sink);
+    }
+    if (!status) status = choose_fields(o, job->n_inputs > 0 ? job->input[0] : o->path, &outlet->sink);
+    if (status)
+        discard(outlet);
+    else
+        *sink = (gls_sink){append, finish, discard, outlet};
+    return status;
+}
