@@ -461,7 +461,6 @@ static const check_line ptt4[] = {
     {46, {3, 22}, {{-20.000f, 14.194f, -12.352f}, {-14.436f, -34.006f, -5.991f}}},
     {47, {-20, 2}, {{18.221f, 22.085f, -0.355f}, {20.523f, -21.202f, 4.416f}}},
 };
-/* clang-format on */
 
 #define LINES(name) {name, sizeof name / sizeof *name}
 const check_expected check_scene_lines[CHECK_VARIANTS] = {
@@ -473,3 +472,4 @@ const check_expected check_scene_lines[CHECK_VARIANTS] = {
     LINES(det8),
     LINES(ptt4),
 };
+/* clang-format on */

@@ -52,7 +52,7 @@ struct gls_device {
     pthread_mutex_t lock; /* recursive */
     gls_device_memory memory;
     uint64_t memory_limit; /* of gls_device_limit_memory() */
-    GLuint staging; /* of gls_staging_read(), made at its first use, freed with the context */
+    GLuint staging;        /* of gls_staging_read(), made at its first use, freed with the context */
     const uint8_t *staging_mapped;
     bool lost; /* for good; no call reaches the driver any more */
     const char *lost_why;
