@@ -1,9 +1,8 @@
 // Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Matrices are stored column by
 // column in the model buffer, so that neighbouring lanes read neighbouring words.
-SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
+#include "odf/channels.glsl"
 SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
-#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 #define RESIDUAL(i) CHANNEL(VOLUME_COEFFICIENT_CHANNELS + (i))
 float fitted[N_COEFFICIENTS];
 
@@ -89,6 +88,11 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
             if (LANE == 0) CHANNEL(first + m) = total;
         }
     }
+#define SCALE(j, w) CHANNEL(j) *= w;
+#define FIXED(j, value) CHANNEL(j) = value;
+    if (LANE == 0) {
+#include <scale_rows>
+    }
     lane_sync();
     EACH_COEFFICIENT(fitted[j] = CHANNEL(j);)
 #else
@@ -106,7 +110,8 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         }
     }
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);
-#endif
 #define SCALE(j, w) fitted[j] *= w;
+#define FIXED(j, value) fitted[j] = value;
 #include <scale_rows>
+#endif
 }

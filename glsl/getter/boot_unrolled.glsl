@@ -71,5 +71,6 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     resample(draw, inverse_s0);
 #define SCALE(j, w) fitted[j] *= w;
+#define FIXED(j, value) fitted[j] = value;
 #include <scale_rows>
 }

@@ -1,8 +1,6 @@
 // ODF from a field of SH coefficients, in loops.
+#include "odf/channels.glsl"
 #include "odf/sh_looped.glsl"
-
-SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
-#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 
 void odf_at(vec3 p)
 {

@@ -10,8 +10,7 @@ float channels[VOLUME_CHANNELS];
 #define FIRST_TILE 0
 #define NEXT_TILE 1
 #else
-SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
-#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
+#include "odf/channels.glsl"
 #define FIRST_TILE LANE
 #define NEXT_TILE LANES
 #endif

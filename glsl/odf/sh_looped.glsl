@@ -1,4 +1,5 @@
 // ODF from SH coefficients, in loops.
+#include "odf/channels.glsl"
 SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
@@ -15,6 +16,15 @@ void put_odf(int v, float value)
     odf_min = min(odf_min, value);
 }
 
+// Coefficients of a high order are read where they lie in shared memory: with a register for each, a GPU keeps half as
+// many streamlines at a time.
+#if N_COEFFICIENTS > 15
+#define COEFFICIENT(j) CHANNEL(j)
+#else
+#define COEFFICIENT(j) c[j]
+#endif
+
+// From c, which are the first channels, too, if they are of a high order.
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
     odf_max = -1e30;
@@ -24,7 +34,7 @@ void evaluate_odf(float c[N_COEFFICIENTS])
     // orbit share their sums
     for (int o = LANE; o < N_ORBITS; o += LANES) {
         float pp = 0.0, mp = 0.0, pm = 0.0, mm = 0.0;
-#define TERM(sum, j) sum += MODEL_FLOAT(MODEL_ORBITS + j * N_ORBITS + o) * c[j];
+#define TERM(sum, j) sum += MODEL_FLOAT(MODEL_ORBITS + j * N_ORBITS + o) * COEFFICIENT(j);
 #include <orbit_terms>
 #undef TERM
         uint member = MODEL_UINT(MODEL_MEMBERS + o);
@@ -38,7 +48,7 @@ void evaluate_odf(float c[N_COEFFICIENTS])
 #else
     for (int v = LANE; v < N_VERTICES; v += LANES) {
         float value = 0.0;
-        EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * c[j];)
+        EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * COEFFICIENT(j);)
         put_odf(v, value);
     }
 #endif

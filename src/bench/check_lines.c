@@ -461,7 +461,6 @@ static const check_line ptt4[] = {
     {46, {3, 22}, {{-20.000f, 14.194f, -12.352f}, {-14.436f, -34.006f, -5.991f}}},
     {47, {-20, 2}, {{18.221f, 22.085f, -0.355f}, {20.523f, -21.202f, 4.416f}}},
 };
-/* clang-format on */
 
 #define LINES(name)                      \
     {                                    \
@@ -470,3 +469,4 @@ static const check_line ptt4[] = {
 const check_expected check_scene_lines[CHECK_VARIANTS] = {
     LINES(boot4), LINES(boot8), LINES(prob4), LINES(prob8), LINES(det4), LINES(det8), LINES(ptt4),
 };
+/* clang-format on */

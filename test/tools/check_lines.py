@@ -141,11 +141,11 @@ def main():
     print('#include "bench/check.h"\n\n/* clang-format off */')
     for variant in VARIANTS:
         print(f"static const check_line {variant}[] = {{", *tables[variant], "};", sep="\n")
-    print("/* clang-format on */\n\n#define LINES(name) {name, sizeof name / sizeof *name}")
+    print("\n#define LINES(name) {name, sizeof name / sizeof *name}")
     print("const check_expected check_scene_lines[CHECK_VARIANTS] = {")
     for variant in VARIANTS:
         print(f"    LINES({variant}),")
-    print("};")
+    print("};\n/* clang-format on */")
 
 
 main()

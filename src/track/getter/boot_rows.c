@@ -80,7 +80,7 @@ void gls_boot_rows_scale(gls_text *out, const gls_qball *qball)
 {
     for (size_t j = 0; j < qball->k; j++) {
         if (j == 0 && qball->options.model == GLS_QBALL_CSA)
-            gls_text_puts(out, "fitted[0] = 0.28209479177;\n");
+            gls_text_puts(out, "FIXED(0, 0.28209479177)\n");
         else
             put(out, "SCALE", j, qball->fit_scale[j]);
     }
