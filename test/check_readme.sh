@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 code=0
 texts="README.md $(echo src/doc/*.md)"
-commands="track merge fit info convert edit sample stats segment profile density connectome score phantom devices bench help"
+commands="track merge fit info convert edit sample stats segment profile density connectome render score phantom devices bench help"
 
 note() {
     echo "FAIL $*"
@@ -83,7 +83,7 @@ grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2
 
 # --- command lines: the command is one, and so is each of its options ---
 # shellcheck disable=SC2086
-sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines (track|merge|fit|info|convert|edit|sample|stats|segment|profile|density|connectome|score|phantom|devices|bench|help)( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
+sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines (track|merge|fit|info|convert|edit|sample|stats|segment|profile|density|connectome|render|score|phantom|devices|bench|help)( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
 while read -r name command rest; do
     for word in $rest; do
         option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z-]*\).*/\1/p')

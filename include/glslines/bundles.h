@@ -45,6 +45,7 @@ typedef enum gls_bundle_orientation {
 } gls_bundle_orientation;
 
 typedef struct gls_bundles_options {
+    size_t size;    /* of this struct; set by gls_bundles_options_default() */
     uint32_t nodes; /* points at equal distances along each; default 100 */
     bool unique;    /* a streamline belongs to the first bundle whose tests it passes; default false */
     bool clean;     /* clean all bundles; default false: those whose rule says so */

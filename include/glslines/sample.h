@@ -34,6 +34,7 @@ typedef enum gls_sample_weight {
 } gls_sample_weight;
 
 typedef struct gls_sample_options {
+    size_t size;              /* of this struct; set by gls_sample_options_default() */
     bool nearest;             /* the value of the nearest voxel; default false: trilinear */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
     bool outside_zero;        /* outside, and in voxels that are not finite, the value is 0; default false: NaN, which

@@ -46,6 +46,7 @@ typedef enum gls_select_test {
 } gls_select_test;
 
 typedef struct gls_select_options {
+    size_t size; /* of this struct; set by gls_select_options_default() */
     const gls_select_region *region;
     size_t n_regions;
     gls_roi_test test;             /* default GLS_ROI_TEST_SEGMENT */

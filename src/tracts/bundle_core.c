@@ -221,6 +221,7 @@ static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_pr
 gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_image *image, size_t volume,
                                const gls_sample_options *sampling, gls_profile_weights weights, gls_profile_node *out)
 {
+    GLS_REQUIRE_SIZE(sampling);
     GLS_REQUIRE(bundles && i < bundles->rules.n && image && volume < image->n_volumes && out);
     const gls_bundle *b = &bundles->bundle[i];
     const uint32_t nodes = bundles->options.nodes;

@@ -13,7 +13,8 @@
 
 gls_bundles_options gls_bundles_options_default(void)
 {
-    return (gls_bundles_options){.nodes = 100,
+    return (gls_bundles_options){.size = sizeof(gls_bundles_options),
+                                 .nodes = 100,
                                  .cleaning = {.distance = 4, .length_z = 4, .rounds = 5, .min = 20, .core = 0.6}};
 }
 
@@ -50,6 +51,7 @@ static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *opt
 
 gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(path && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
     gls_status status = gls_bundle_rules_read(path, &rules);
@@ -58,6 +60,7 @@ gls_status gls_bundles_read(const char *path, const gls_bundles_options *options
 
 gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(name && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
     gls_status status = gls_bundle_rules_whole(&name, 1, &rules);
@@ -67,6 +70,7 @@ gls_status gls_bundles_whole(const char *name, const gls_bundles_options *option
 gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
                               const gls_bundles_options *options, gls_bundles **bundles)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(names && n >= 1 && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
     gls_status status = gls_bundle_rules_whole(names, n, &rules);

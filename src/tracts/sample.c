@@ -12,7 +12,7 @@
 
 gls_sample_options gls_sample_options_default(void)
 {
-    return (gls_sample_options){.edge = GLS_EDGE_CLAMP};
+    return (gls_sample_options){.size = sizeof(gls_sample_options), .edge = GLS_EDGE_CLAMP};
 }
 
 const char *gls_track_stat_name(gls_track_stat stat)
@@ -326,6 +326,7 @@ static gls_status finish(void *user)
 gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n, const gls_sample_options *options,
                                     gls_sample_counts *counts, const gls_sink *next, gls_sink *filter)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(columns && n >= 1 && next && next->append && filter);
     for (size_t k = 0; k < n; k++)
         GLS_REQUIRE(columns[k].image && columns[k].name && (unsigned)columns[k].stat < GLS_TRACK_STATS);

@@ -36,7 +36,8 @@ static const char *const role_option[GLS_SELECT_ROLES] = {
 
 gls_select_options gls_select_options_default(void)
 {
-    return (gls_select_options){.max_length = INFINITY,
+    return (gls_select_options){.size = sizeof(gls_select_options),
+                                .max_length = INFINITY,
                                 .min_weight = -INFINITY,
                                 .max_weight = INFINITY,
                                 .max_turn = INFINITY,
@@ -64,6 +65,7 @@ static gls_status add_regions(gls_selection *s)
 
 gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(options && selection);
     GLS_REQUIRE(options->distance >= 0 && isfinite(options->distance));
     gls_selection *s = calloc(1, sizeof *s);

@@ -29,7 +29,8 @@ static gls_status create(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
     gls_image *labels = NULL;
-    gls_connectome_options options = {.assignment = (gls_assignment)o->assign,
+    gls_connectome_options options = {.size = sizeof options,
+                                      .assignment = (gls_assignment)o->assign,
                                       .radius = o->radius,
                                       .scale = (gls_connectome_scale)o->scale,
                                       .stat = (gls_connectome_stat)o->stat,

@@ -115,7 +115,7 @@ static gls_status create_writer(gls_tract_job *job, const gls_tract_output *o, g
     snprintf(line, sizeof line, "timestamp: %s", stamp);
     if (format == GLS_FORMAT_TCK && o->info->n_dpv > 0) lines[n++] = line;
     lines[n] = NULL;
-    options.half_precision = o->half_precision;
+    options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = job->options.force;
     options.header_lines = lines;
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
