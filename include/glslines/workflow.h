@@ -129,19 +129,19 @@ typedef struct gls_job_options {
     gls_graphics api;   /* default GLS_GRAPHICS_AUTO */
     int ngpus;          /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
     /* output */
-    const char *output;           /* its suffix gives the format; "none": only the three below; default NULL:
-                                     tracks.trx */
-    const char *output_prefix;    /* in place of output: a suffix by format is appended; default NULL */
-    gls_tractogram_format format; /* where output does not give it; default GLS_FORMAT_TRX */
+    const char *output;             /* its suffix gives the format; "none": only the three below; default NULL:
+                                       tracks.trx */
+    const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */
+    gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
     gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
-    const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
-    const char *density;          /* map of the streamlines in each voxel, NIfTI; default NULL: none */
-    const char *connectome;       /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    const char *profile;          /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
-                                     <glslines/bundles.h>; without images the stop map; default NULL: none */
-    bool force;                   /* overwrite; default false */
-    bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
-    int argc;                     /* words of the command line to note in the sidecar; default 0: none */
+    const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
+    const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
+    const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
+    const char *profile;            /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
+                                       <glslines/bundles.h>; without images the stop map; default NULL: none */
+    bool force;                     /* overwrite; default false */
+    bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
+    int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
 GLS_API gls_job_options gls_job_options_default(void);
