@@ -210,6 +210,7 @@ stage_peers() {
     check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
     check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
     check "edit against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_edit.py build/glslines build/peer/tracts_edit
+    check "values along streamlines against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_values.py build/glslines build/peer/tracts_values
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time

@@ -38,7 +38,6 @@ typedef struct score_options {
     double snr, max_angle, fa_threshold, min_length;
     cmd_length probe_length, min_radius;
     int api;
-    bool bundles;
     const char *device;
 } score_options;
 #define TRACT_OWNER score_options
@@ -132,11 +131,6 @@ static const cmd_option table[] = {
      .max = 1e6,
      FIELD(snr),
      .help = "Signal of white matter at b = 0 over the standard deviation of the noise."},
-    {.group = "Output",
-     .name = "bundles",
-     .type = CMD_FLAG,
-     FIELD(bundles),
-     .help = "Also a table of the bundles for each method."},
     {.group = "Device",
      .name = "device",
      .type = CMD_STRING,
@@ -241,7 +235,7 @@ static void print_rows(const score_run *run)
     printf("VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid bundles, IB "
            "invalid pairs of end regions;\n"
            "OL overlap, OR overreach and f1: means over all bundles\n");
-    for (int i = 0; i < run->scores.n && run->options->bundles; i++) print_bundles(&run->scores.row[i]);
+    for (int i = 0; i < run->scores.n && run->options->o.bundles; i++) print_bundles(&run->scores.row[i]);
 }
 
 static int write_json(const score_run *run)

@@ -180,6 +180,20 @@ static gls_status open_tck(gls_tractogram_reader *r)
     return GLS_OK;
 }
 
+/* How many of n triplets of float32 come before one that is not finite. */
+static size_t count_finite(const unsigned char *data, size_t n)
+{
+    const uint32_t exponent = 0x7f800000;
+    uint32_t word[3];
+    size_t i = 0;
+    for (; i < n; i++) {
+        memcpy(word, data + 12 * i, sizeof word);
+        if ((word[0] & exponent) == exponent || (word[1] & exponent) == exponent || (word[2] & exponent) == exponent)
+            break;
+    }
+    return i;
+}
+
 /* Takes points out of the buffer up to a triplet that ends something. *end gets 0, NAN or INFINITY: the buffer is
  * empty, the streamline is whole, the file is. */
 static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float *end)
@@ -192,6 +206,13 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
     if (status == GLS_OK) status = gls_reader_reserve(r, *points + n);
     if (status != GLS_OK) return status;
     *end = 0;
+    if (!t->wide && !t->swapped) {
+        size_t finite = count_finite(c->buffer + c->next, n);
+        memcpy(r->point[*points], c->buffer + c->next, finite * row);
+        c->next += finite * row;
+        *points += finite;
+        n -= finite;
+    }
     for (size_t i = 0; i < n && *end == 0; i++, c->next += row) {
         float *p = r->point[*points];
         double full[3];

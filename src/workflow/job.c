@@ -112,7 +112,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[13 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[14 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
                                                                           o->bval,
                                                                           o->bvec,
                                                                           o->mask,

@@ -6,6 +6,7 @@ usage: tracts_values.py GLSLINES WORK_DIR
 One line per check; exits with 1 if one fails.
 """
 import os
+import subprocess
 import sys
 
 import nibabel as nib
@@ -83,6 +84,66 @@ def check_sample(lines):
         report(f"sample: {name}, columns", worst < 1e-6, f"{worst:.1e}")
 
 
+def check_stats(lines):
+    glslines("stats", "plain.tck", "-o", "stats.tsv")
+    row = table("stats.tsv")
+    out = subprocess.run(["tckstats", path("plain.tck"), "-quiet", "-output", "mean", "-output", "std", "-output", "min", "-output", "max", "-output", "count"], capture_output=True, text=True, check=True).stdout.split()
+    mine = [float(row[key]) for key in ("mean_mm", "sd_mm", "min_mm", "max_mm", "count")]
+    worst = max(abs(a - float(b)) / max(1, abs(a)) for a, b in zip(mine, out))
+    report("stats: against tckstats", worst < 1e-4, f"{worst:.1e}")
+    glslines("stats", "plain.tck", "--shape", "--template", "oblique.nii.gz", "-o", "shape.tsv")
+    row = table("shape.tsv")
+    image = nib.load(path("oblique.nii.gz"))
+    count, _ = t.traverse(lines, image.shape, image.affine)
+    inside = count > 0
+    side = np.sqrt((image.affine[:3, :3] ** 2).sum(0))
+    length, span = (np.mean(v) for v in ([steps(line).sum() for line in lines], [np.linalg.norm(line[-1].astype(float) - line[0]) for line in lines]))
+    volume = inside.sum() * abs(np.linalg.det(image.affine[:3, :3]))
+    area = sum(np.abs(np.diff(np.pad(inside, [(1, 1) if k == d else (0, 0) for k in range(3)]).astype(int), axis=d)).sum() * np.prod(np.delete(side, d)) for d in range(3))
+    diameter = 2 * np.sqrt(volume / (np.pi * length))
+    model = {"volume_mm3": volume, "span_mm": span, "curl": length / span, "diameter_mm": diameter, "elongation": length / diameter, "surface_area_mm2": area, "irregularity": area / (np.pi * diameter * length)}
+    worst = max(abs(float(row[key]) / value - 1) for key, value in model.items())
+    report("stats: shape against numpy", worst < 1e-9, f"{worst:.1e}")
+
+
+def check_profile():
+    """A bundle of noisy arcs, half of them reversed."""
+    from dipy.stats.analysis import afq_profile, gaussian_weights
+    from dipy.tracking.streamline import Streamlines, orient_by_streamline, set_number_of_points
+    rng = np.random.default_rng(7)
+    angle = np.linspace(0, np.pi * 0.6, 60)
+    arc = 14 * np.stack([np.cos(angle) - 0.3, np.sin(angle) - 0.5, 0.3 * angle], 1)
+    bundle = [(arc[rng.integers(0, 4):60 - rng.integers(0, 4)] + rng.normal(0, 1.2, 3)).astype(np.float32)[::rng.choice([-1, 1])] for _ in range(60)]
+    save_tck("bundle.tck", bundle)
+    save_tck("standard.tck", [bundle[0]])
+    image = nib.load(path("smooth_LAS.nii"))
+    volume = np.asarray(image.dataobj, np.float64)
+    oriented = orient_by_streamline(Streamlines(bundle), bundle[0])
+    glslines("profile", "bundle.tck", "smooth_LAS.nii", "--like", "dipy", "--orient", "standard.tck", "-o", "mine.csv")
+    theirs = afq_profile(volume, oriented, image.affine, weights=gaussian_weights)
+    mine = table("mine.csv", ",")["smooth_LAS"]
+    report("profile: --like dipy against afq_profile", np.nanmax(np.abs(mine - theirs)) < 1e-6, f"{np.nanmax(np.abs(mine - theirs)):.1e}")
+    glslines("profile", "bundle.tck", "smooth_LAS.nii", "--orient", "standard.tck", "-o", "mine.csv")
+    mine = table("mine.csv", ",")["smooth_LAS"]
+    nodes = np.array(set_number_of_points(oriented, 100))
+    inverse = np.linalg.inv(image.affine)
+    worst = 0
+    for k in range(100):
+        x = nodes[:, k].astype(float)
+        d = x - x.mean(0)
+        w = 1 / np.sqrt(np.einsum("ij,jk,ik->i", d, np.linalg.pinv(d.T @ d / len(d)), d))
+        v = trilinear(volume, x @ inverse[:3, :3].T + inverse[:3, 3], "clamp")
+        ok = np.isfinite(v)
+        worst = max(worst, abs((w * v)[ok].sum() / w[ok].sum() - mine[k]))
+    report("profile: Mahalanobis weights against numpy", worst < 1e-5, f"{worst:.1e}")
+    glslines("profile", "bundle.tck", "smooth_LAS.nii", "-o", "auto.csv", "--stats")
+    run(t.tool, "edit", "bundle.tck", "turned.tck", "--orient", "x", "-q", "--force")
+    glslines("profile", "turned.tck", "smooth_LAS.nii", "-o", "auto2.csv", "--stats")
+    a, b = table("auto.csv", ","), table("auto2.csv", ",")
+    worst = np.nanmax(np.abs(a["smooth_LAS"] - b["smooth_LAS"]))
+    report("profile: the direction does not depend on that of the file", worst < 1e-5, f"{worst:.1e}")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -93,6 +154,8 @@ def main():
     lines = [line for line in t.random_lines(800, 1.0, 8) if len(line) > 3]
     save_tck("plain.tck", lines)
     check_sample(lines)
+    check_stats(lines)
+    check_profile()
     print(f"{t.failures} checks failed" if t.failures else "all checks passed")
     return 1 if t.failures else 0
 

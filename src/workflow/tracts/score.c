@@ -95,8 +95,9 @@ static gls_status score_truth(scoring *s)
     if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle};
-    const gls_score_options options = {
-        .size = sizeof options, .end_distance = s->o->end_distance, .route_distance = s->o->route_distance};
+    gls_score_options options = gls_score_options_default();
+    options.end_distance = s->o->end_distance;
+    options.route_distance = s->o->route_distance;
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
     gls_sink sink = {.append = add_to_score, .user = score};
