@@ -209,8 +209,9 @@ static cJSON *make_defaults(void)
         }
         while ((item = one ? one->child : NULL)) {
             cJSON_DetachItemViaPointer(one, item);
-            if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(all, item->string)))
-                cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, item);
+            cJSON *known = cJSON_GetObjectItemCaseSensitive(all, item->string);
+            if (cJSON_IsNull(known))
+                cJSON_ReplaceItemViaPointer(all, known, item);
             else
                 cJSON_Delete(item);
         }

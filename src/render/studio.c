@@ -294,7 +294,10 @@ gls_status gls_studio_draw(gls_studio *s, uint32_t frame, gls_canvas *canvas)
     gls_status status = gls_canvas_create(canvas, s->result.width, s->result.height, s->plan.background);
     for (size_t i = 0; i < s->plan.n_tiles && !status; i++) {
         gls_tile tile = s->plan.tile[i];
-        if (o->turn) turn_camera(&tile.camera, 360.0 * frame / o->turn);
+        if (o->turn) {
+            turn_camera(&tile.camera, 360.0 * frame / o->turn);
+            if (frame > 0) tile.name[0] = 0; /* the name is of where the turn begins */
+        }
         status = draw_tile(s, &tile, (uint32_t)(i % s->plan.columns) * s->plan.width,
                            (uint32_t)(i / s->plan.columns) * s->plan.height, canvas);
         if (!status && o->go_on && !o->go_on())

@@ -165,6 +165,17 @@ expect 0 render bundle.tck -o frames --turn 8 --frames "$@"
 is "" same turn.png frames/0000.png
 expect 4 render bundle.tck -o frames --turn 8 --frames --tile 100x100 -q
 expect 0 render bundle.tck -o map.png --color map:left.nii "$@"
+# numbers of columns, and a group: its members have a colour, the others are grey
+python3 -c 'import struct, zipfile
+open("weights.txt", "w").write("\n".join(str(i) for i in range(21)))
+with zipfile.ZipFile("bundle.trx") as a, zipfile.ZipFile("group.trx", "w") as b:
+    for name in a.namelist():
+        b.writestr(name, a.read(name))
+    b.writestr("groups/some.uint32", struct.pack("<11I", *range(11)))'
+expect 0 convert bundle.tck weights.trx --reference left.nii --weights weights.txt -q
+expect 0 render weights.trx -o weights.png --color dps:weights --range 0,20 --colormap inferno "$@"
+expect 0 render group.trx -o group.png --color group:some --views superior --no-labels --fit 100 --occlusion 0 "$@"
+is left where group.png 0 0 100 100
 expect 0 render bundle.trx -o slab.png --views superior,slab --slab sagittal:2:5 --image left.nii --planes 0,0,0 "$@"
 [ "$(python3 "$look" size slab.png | cut -d' ' -f1)" -eq 300 ] || note "slabs in a row"
 
