@@ -63,6 +63,7 @@ typedef enum gls_odf_interpolation {
 } gls_odf_interpolation;
 
 typedef struct gls_track_params {
+    size_t size;             /* of this struct */
     gls_direction_getter dg; /* default GLS_DG_BOOT */
     double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
@@ -96,9 +97,9 @@ typedef struct gls_track_params {
         odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
-    uint64_t rng_seed;   /* default 0 */
-    gls_mapping mapping; /* default GLS_MAPPING_AUTO */
-    bool float_textures; /* RGBA32F instead of RGBA16F volumes; default false */
+    uint64_t rng_seed;       /* default 0 */
+    gls_mapping mapping;     /* default GLS_MAPPING_AUTO */
+    gls_precision precision; /* of the volumes on the device; default GLS_PRECISION_HALF */
     uint64_t
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
@@ -178,7 +179,7 @@ typedef struct gls_track_result {
     gls_mapping mapping;           /* of the first device that was left */
     uint32_t lanes;                /* invocations per streamline, the most of any device */
     uint32_t n_devices;            /* that were left at the end */
-    bool float_textures;           /* precision of the volumes: less than asked for where they did not fit */
+    gls_precision precision;       /* precision of the volumes: less than asked for where they did not fit */
     /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather,
@@ -205,7 +206,7 @@ typedef struct gls_tracker gls_tracker;
 /* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
  * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
  * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
- * float_textures). */
+ * precision). */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
 #define GLS_TRACKER_MAX_DEVICES 64

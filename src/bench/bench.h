@@ -26,7 +26,8 @@ typedef struct bench_options {
     const char *device[BENCH_MAX_DEVICES];
     int n_devices;
     gls_graphics api;
-    bool float_textures, no_write, no_ceilings;
+    gls_precision precision;
+    bool no_write, no_ceilings;
     uint64_t chunk_size;
     int repeat;
     int argc; /* words of the command line, for the JSON */

@@ -104,7 +104,9 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", NULL}, *const for_odf[] = {"mask", "roi",
                                                                                                       NULL};
-    static const char *const for_fit[] = {"model", "sh-order", "shells", "response", "sm-lambda", "min-signal", NULL};
+    static const char *const for_fit[] = {
+        "model",           "sh-order",       "shells",    "response",   "response-fa", "response-radius",
+        "response-voxels", "csd-directions", "sm-lambda", "min-signal", NULL};
     const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
     int n = arguments->n_positionals;
     if (n != 0 && n != 5)

@@ -183,10 +183,5 @@ void track_print_summary(const gls_job *job)
              r->lanes == 1 ? "invocation" : "invocations");
     cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
              job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
-    if (r->streamlines == 0)
-        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
-                 "empty",
-                 gls_format_count(r->seeds - r->seeds_without_direction - r->seeds_rejected, a, sizeof a),
-                 gls_format_count(r->seeds, b, sizeof b), gls_format_count(r->directions, c, sizeof c));
     warn_of_regions(job);
 }

@@ -19,6 +19,7 @@
 gls_track_params gls_track_params_default(void)
 {
     return (gls_track_params){
+        .size = sizeof(gls_track_params),
 #define TRACK_ROW(type, field, name, unit, range, default_) .field = (default_),
 #include "track/params.def"
 #undef TRACK_ROW
@@ -121,6 +122,7 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_IFOD2] = "ifod2",
         [GLS_FOR_FIT] = "a fitted model",
         [GLS_FOR_QBALL] = "opdt, csa",
+        [GLS_FOR_CSD] = "csd",
         [GLS_FOR_SH] = "--sh",
         [GLS_FOR_ODF] = "--sh, --odf",
         [GLS_FOR_SEED_COUNT] = "seeds by number",

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <glslines/csd.h>
 #include <glslines/track.h>
 
 /* Ranges of rows, and what they become in a struct with the members min, max and min_open. */
@@ -48,6 +49,7 @@ typedef enum gls_param_user {
     GLS_FOR_IFOD2,
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
+    GLS_FOR_CSD,             /* csd is fitted */
     GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
     GLS_FOR_ODF,             /* ODFs are given */
     GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */

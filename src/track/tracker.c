@@ -74,7 +74,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
     if (status == GLS_ERR_DEVICE) status = try_mappings(t, i);
-    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.float_textures)) return status;
+    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT)) return status;
     bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
                          status == GLS_ERR_UNSUPPORTED;
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
@@ -166,6 +166,7 @@ static void destroy_engines(gls_tracker *t)
 gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                     const gls_track_input *input, gls_tracker **out)
 {
+    GLS_REQUIRE_SIZE(params);
     const gls_track_params defaults = gls_track_params_default();
     if (!params) params = &defaults;
     GLS_REQUIRE(devices && input && out);
@@ -185,11 +186,11 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     for (size_t i = 0; i < n; i++) t->mapping[i] = params->mapping;
     t->input = *input;
     status = create_engines(t);
-    if (gls_status_is_memory(status) && t->params.float_textures) {
+    if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
         /* the same on every device, or their streamlines would differ */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
         destroy_engines(t);
-        t->params.float_textures = false;
+        t->params.precision = GLS_PRECISION_HALF;
         status = create_engines(t);
     }
     if (status == GLS_OK)
@@ -202,6 +203,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
 gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                               gls_tracker **tracker)
 {
+    GLS_REQUIRE_SIZE(params);
     GLS_REQUIRE(device && input && tracker);
     return gls_tracker_create_group(&device, 1, params, input, tracker);
 }

@@ -110,6 +110,8 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
     if (o->response && o->model != GLS_MODEL_CSD)
         return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    if (o->csd_directions && o->model != GLS_MODEL_CSD)
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd has a constraint");
     return GLS_OK;
 }
 
@@ -117,6 +119,11 @@ gls_bvec_frame gls_model_frame(const gls_model_options *o)
 {
     if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
     return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
+}
+
+const char *gls_csd_directions_file(const gls_model_options *o)
+{
+    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
 }
 
 const char *gls_basis_name(gls_sh_basis basis)
@@ -166,6 +173,7 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
     case GLS_FOR_QBALL: return !given && o->model.model != GLS_MODEL_CSD;
+    case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return given;
     case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds;
@@ -279,7 +287,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
     /* the basis and the axes of what is written */
-    gls_job_options options = {.model = *model};
+    gls_job_options options = {.size = sizeof options, .model = *model};
     for (int basis = 0; basis < 2; basis++)
         for (size_t i = 0; i < N_ROWS; i++) {
             bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;

@@ -14,8 +14,12 @@
 
 gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 {
-    static const char *const roles[GLS_FILE_N_FILES] = {"dwi", "bval", "bvec",     "mask",  "roi",   "fa",
-                                                        "sh",  "odf",  "response", "seeds", "sphere"};
+    static const char *const roles[GLS_FILE_N_FILES] = {
+        [GLS_FILE_DWI] = "dwi",     [GLS_FILE_BVAL] = "bval",     [GLS_FILE_BVEC] = "bvec",
+        [GLS_FILE_MASK] = "mask",   [GLS_FILE_ROI] = "roi",       [GLS_FILE_FA] = "fa",
+        [GLS_FILE_SH] = "sh",       [GLS_FILE_ODF] = "odf",       [GLS_FILE_RESPONSE] = "response",
+        [GLS_FILE_SEEDS] = "seeds", [GLS_FILE_SPHERE] = "sphere", [GLS_FILE_DIRECTIONS] = "csd_directions",
+    };
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
     input->file[GLS_FILE_DWI].path = options->dwi;
@@ -28,11 +32,14 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_ODF].path = options->odf;
     input->file[GLS_FILE_RESPONSE].path = options->model.response;
     input->file[GLS_FILE_SEEDS].path = options->seeds;
-    if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0)
-        input->file[GLS_FILE_SPHERE].path = options->sphere;
+    input->file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+    if (!gls_sphere_is_built_in(options->sphere)) input->file[GLS_FILE_SPHERE].path = options->sphere;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
-        gls_status code = gls_input_file_check(
-            &input->file[i], i == GLS_FILE_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
+        const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
+                                                  "a file)"
+                           : i == GLS_FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT
+                                                      : NULL;
+        gls_status code = gls_input_file_check(&input->file[i], hint);
         if (code) return code;
     }
     return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
@@ -213,6 +220,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     code = read_regions(input, options);
+    for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_clock_seconds() - start;
     return code;
 }

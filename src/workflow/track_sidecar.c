@@ -3,8 +3,10 @@
 #include <cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "image/regions.h"
 #include "util/hash.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
@@ -49,6 +51,8 @@ static void add_inputs(cJSON *root, const gls_job *job)
     const gls_study *in = &job->study;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
+    gls_input_file labels = {.role = "labels", .path = job->maps.labels};
+    if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels)) gls_sidecar_add_file(inputs, &labels);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     gls_sidecar_add_grid(root, in->grid);
     if (in->series.dwi)
@@ -106,6 +110,16 @@ static void add_rest(cJSON *root, const gls_job *job)
     gls_json_uint(output, "bytes", job->result.output_bytes);
 }
 
+/* The image that a region is read from; one that has gone by now is left out. */
+static void add_region_file(cJSON *object, const gls_region_info *region)
+{
+    gls_region_text text;
+    if (gls_region_text_parse(gls_region_role_name(region->role), region->text, &text) != GLS_OK) return;
+    gls_input_file file = {.role = "image", .path = text.path};
+    if (!gls_input_file_check(&file, NULL) && !gls_input_file_hash(&file)) gls_sidecar_add_file(object, &file);
+    free(text.path);
+}
+
 /* The regions of the run. */
 static void add_regions(cJSON *root, const gls_regions *regions)
 {
@@ -119,6 +133,7 @@ static void add_regions(cJSON *root, const gls_regions *regions)
             gls_json_uint(object, "voxels", region.voxels);
         else
             cJSON_AddNullToObject(object, "voxels");
+        if (region.role != GLS_REGION_MASK) add_region_file(object, &region);
         cJSON_AddItemToArray(array, object);
     }
 }
@@ -154,7 +169,7 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON_AddBoolToObject(device, "software", job->device->software);
     cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
-    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
+    cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);

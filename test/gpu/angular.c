@@ -67,7 +67,7 @@ static gls_track_params params_of(gls_direction_getter dg, double weight)
     p.angular_weight = weight;
     p.max_angle = 60;
     p.max_directions_per_seed = 1;
-    p.float_textures = true;
+    p.precision = GLS_PRECISION_FLOAT;
     return p;
 }
 

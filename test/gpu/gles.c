@@ -108,14 +108,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, bool float_textures, collection *c)
+static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, gls_precision precision, collection *c)
 {
     gls_track_params p = params;
     p.mapping = mapping;
     gls_tracker *t = NULL;
     gls_track_input input = series_input(&phantom, qball);
     p.dg = dg;
-    p.float_textures = float_textures;
+    p.precision = precision;
     if (dg != GLS_DG_BOOT) input.odf = source;
     if (dg == GLS_DG_PTT) p.max_angle = 15, p.ptt_substep = 0.05;
     assert_ok(gls_tracker_create(d, &p, &input, &t));
@@ -126,10 +126,10 @@ static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, b
 
 /* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round
  * otherwise. */
-static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_textures, bool least, collection *c)
+static void track_gl(gls_direction_getter dg, gls_mapping mapping, gls_precision precision, bool least, collection *c)
 {
     if (least) setenv("GLSLINES_ODF_CELLS", "0", 1);
-    track(gl, dg, mapping, float_textures, c);
+    track(gl, dg, mapping, precision, c);
     unsetenv("GLSLINES_ODF_CELLS");
 }
 

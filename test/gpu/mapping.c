@@ -44,7 +44,7 @@ static int set_up(void **state)
     params.max_length = 60;
     params.stop_threshold = 0.6;
     params.max_directions_per_seed = 4;
-    params.float_textures = true;
+    params.precision = GLS_PRECISION_FLOAT;
     params.keep_single_points = true;
     return 0;
 }

@@ -52,7 +52,7 @@ static void check_getters(gls_device *on)
         gls_track_params_scale(&params, phantom->dwi->grid.voxel_size[0]);
         params.dg = getters[i];
         check(on, params);
-        params.float_textures = true;
+        params.precision = GLS_PRECISION_FLOAT;
         params.batch_seeds = 777;
         check(on, params);
     }

@@ -205,7 +205,7 @@ static void same_numbers_same_streamlines(void **unused)
     p.probe_radius = 1;
     compare_same(&s, &p, 20, "three threads");
     p = bend_params();
-    p.float_textures = false;
+    p.precision = GLS_PRECISION_HALF;
     compare_same(&s, &p, 100, "half floats");
     if (gls_device_get_info(device)->subgroup_size > 0) {
         p = bend_params();

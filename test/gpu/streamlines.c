@@ -286,7 +286,7 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
     fixture f;
     agreement a;
     arcs_init(&f, model, snr);
-    f.params.float_textures = true;
+    f.params.precision = GLS_PRECISION_FLOAT;
     f.params.keep_single_points = true;
     f.params.boot_retry = retry;
     f.params.boot_start = start;

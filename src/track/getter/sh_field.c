@@ -76,9 +76,10 @@ gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *m
     const gls_odf_source *odf = request->input->odf;
     gls_define_list *d = &model->defines;
     size_t n = odf->parts->n_inputs;
-    gls_status status = gls_textures_plan(&request->input->stop_map->grid, (uint32_t)n,
-                                          request->params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
-                                          request->limits, request->n_units, &model->field);
+    gls_status status =
+        gls_textures_plan(&request->input->stop_map->grid, (uint32_t)n,
+                          request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
+                          request->limits, request->n_units, &model->field);
     if (status != GLS_OK) return status;
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4, "coefficients in whole tiles");
     gls_define_slot(d, "sh_rows", rows_of(odf->order), "polynomials of the basis functions, order by order");

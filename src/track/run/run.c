@@ -82,7 +82,7 @@ static void complete_result(gls_run *run)
     gls_track_result *r = &run->stats.result;
     const gls_tracker *t = run->tracker;
     gls_track_stats_complete(&run->stats, t->params.step_size);
-    r->float_textures = t->params.float_textures;
+    r->precision = t->params.precision;
     for (size_t i = 0; i < t->n; i++) {
         const gls_engine *e = t->engine[i];
         if (!e) continue;
