@@ -4,8 +4,8 @@
 Usage: trekker.py GLSLINES WORK [OTHER_GLSLINES ...]    Needs Trekker 0.9 from PyPI, which exists for Python 3.8 to 3.11 (status 77 without), numpy, scipy and nibabel.
 Trekker runs twice: what the runs differ by is chance. Both programs start at the same places in the same directions, and no mask ends streamlines. Known of Trekker 0.9,
 and inside the bounds: in place of the amplitude at a probe's start it counts the one at the end of the probe that was chosen for the step before, which is less where
-that one bends. So it ends 0.3 mm early at each side and turns up to 6 % less, more where the threshold is high, and follows a ring for longer; two scenes have wider
-bounds for that reason. Its two halves join over a step of 0.95 mm; probeRadius sets probeLength; its limits of trials change nothing."""
+that one bends. So it ends 0.3 mm early at each side and turns up to 6 % less, more where the threshold is high, for which one scene has a wider
+bound; another has one because Trekker follows a ring for longer. Its two halves join over a step of 0.95 mm; probeRadius sets probeLength; its limits of trials change nothing."""
 import json
 import os
 import subprocess
