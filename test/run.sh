@@ -217,6 +217,8 @@ stage_peers() {
     "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer/boot > "$build/peer_boot.log" 2>&1 &
     boot=$!
     check "probabilistic and deterministic tracking against DIPY" "$python" test/peer/dipy_odf_tracking.py --glslines build/glslines --work build/peer/odf
+    check "iFOD2, iFOD1 and SD_STREAM against MRtrix3" "$python" test/peer/mrtrix_tracking.py build/glslines build/peer/ifod
+    check "parallel transport against Trekker" "$python" test/peer/trekker.py build/glslines build/peer/trekker
     check "bootstrap tracking against DIPY" outcome $boot "$build/peer_boot.log"
     check "benchmark beside DIPY and MRtrix3" "$python" test/bench/peers.py build/glslines build/test/peer_data build/peers.json --seconds 0.5 --shape 18x20x18 --nseeds 100 --repeat 1 \
         --no-ceilings --force

@@ -130,7 +130,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
-#if STEP_PARTS > 1
+#if OWN_STEPS
     // where a way leads over several places, any of them may end it: what was passed before is kept
     vec3 q = h.p;
     int passed = 0;
@@ -170,7 +170,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
     if (end == GUIDE_GO_ON) return true;
     uint parts = h.n_points * uint(STEP_PARTS);
-#if STEP_PARTS > 1
+#if OWN_STEPS
     if (moves) parts -= uint(STEP_PARTS - passed);
 #endif
     half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));

@@ -104,11 +104,12 @@ typedef struct gls_track_params {
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
-/* The defaults of a getter: those above, but for ifod1, ifod2 and sdstream MRtrix3's step_size (0.1, 0.5 and 0.1),
- * max_angle (15, 45, 60), one direction a seed, and as min_length and max_length -5 and -100. */
+/* The defaults of a getter: those above, but for ifod1, ifod2 and sdstream MRtrix3's: max_angle 15, 45 and 60, one
+ * direction a seed, and step_size -0.1, -0.5 and -0.1, min_length -5, max_length -100: in voxels, of which one is the
+ * cube root of its volume. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
-/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and where they are
- * negative, without their sign, min_length and max_length) by voxel, mm. */
+/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and without their
+ * sign those that are negative) by voxel, mm. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);

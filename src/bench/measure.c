@@ -102,6 +102,20 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
     return code;
 }
 
+/* Those of all columns; for MRtrix3's getters their own step, angle and longest length. */
+static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
+{
+    gls_track_params params = run->params, own = gls_track_params_default_for(dg);
+    params.dg = dg;
+    if (!gls_getter_ends_itself(dg)) return params;
+    gls_track_params_scale(&own, run->data.voxel_mm);
+    params.step_size = own.step_size;
+    params.max_angle = own.max_angle;
+    params.max_length = own.max_length;
+    params.max_directions_per_seed = own.max_directions_per_seed;
+    return params;
+}
+
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)
 {
     gls_device *device = run->device[c->device].device;
@@ -110,8 +124,7 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     gls_tracker *tracker = NULL;
     gls_seeds *seeds = NULL;
     c->nseeds = bench_seeds_for(run, c->dg);
-    c->params = run->params;
-    c->params.dg = (gls_direction_getter)c->dg;
+    c->params = params_of(run, (gls_direction_getter)c->dg);
     c->params.mapping = (gls_mapping)c->mapping;
     if (c->dg == GLS_DG_BOOT) {
         input.dwi = gls_series_model_dwi(&model->model);

@@ -15,6 +15,9 @@
  * ptt: o (c q + 2) fetches, of the curves, their start and the stop map; of several threads o (c (q + 1) t + 1), since
  * each has a start of its own; 18 MACs a sample for position and tangent on the arc, two products of a frame.
  *
+ * ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 of the stop map; ifod1 samples the
+ * same coefficients along e directions; sdstream climbs in u turns of 8 k MACs.
+ *
  * One direction is drawn for each point: failed draws, the two ends and initial directions are not counted. What is not
  * a multiply-add (random numbers, logarithms, comparisons, the arithmetic of the texture unit) is not counted either.
  */
@@ -29,7 +32,9 @@ static double tiles(size_t channels)
 
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    enum { CURVES = 2, ARC_MACS = 18 }; /* two curves or so are tried for a step at the defaults */
+    /* at the defaults: two curves or so are tried for a step; thirteen arcs, of which each has two samples before it is
+     * given up or taken; a dozen directions; three turns */
+    enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
@@ -43,6 +48,12 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
             p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);
         macs = substeps * samples * ARC_MACS;
+    } else if (p->dg == GLS_DG_IFOD2) {
+        fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
+        macs = SAMPLES * 2 * (double)k;
+    } else if (gls_getter_ends_itself(p->dg)) {
+        fetches = tiles(k) + 1;
+        macs = (p->dg == GLS_DG_IFOD1 ? DIRECTIONS * 2 : CLIMBS * 8) * (double)k;
     } else {
         fetches = tiles(k) + 1;
         macs = v * (double)k + v;

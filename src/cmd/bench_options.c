@@ -48,7 +48,8 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(dg),
-     .help = "Direction getters, a column each: boot, prob, det, ptt, commas between them, or all."},
+     .help = "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or "
+             "all."},
     {.group = MEASURED,
      .name = "device",
      .type = CMD_STRING,
@@ -171,7 +172,7 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
     if (!code) code = parse_devices(v->device, o);
     for (int i = 0; !code && i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
         if (o->dg[i] == GLS_DG_BOOT)
-            code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt");
+            code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
     int n_columns = o->n_dg * o->n_mapping * o->n_devices;
     if (!code && n_columns > BENCH_MAX_COLUMNS)
         code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d", n_columns, BENCH_MAX_COLUMNS);

@@ -219,13 +219,13 @@ static void print_bundles(const gls_method_score *row)
 
 static void print_rows(const score_run *run)
 {
-    printf("%-5s %-4s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %",
+    printf("%-5s %-8s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines", "VS %", "WPC %",
            "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
     for (int i = 0; i < run->scores.n; i++) {
         const gls_method_score *row = &run->scores.row[i];
         const gls_score_result *r = &row->result;
         double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
-        printf("%-5s %-4s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+        printf("%-5s %-8s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
                " %6.1f %6.1f %6.1f %8.1f\n",
                gls_model_name(row->model), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
                percent * (double)r->wrong_path, percent * (double)r->invalid, percent * (double)r->no_connection,

@@ -73,6 +73,8 @@ static const char *const examples[] = {
     "--cache-dir fits -o ptt.trx",
     "Fibre orientation distributions of MRtrix3:",
     "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
+    "The same as MRtrix3's tckgen does it:",
+    "glslines track --sh wmfod.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg ifod2 -o ifod2.tck",
     "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 10000000 --shard 3/8 -o big.trx",
     "What would be done, on the software renderer:",
@@ -86,7 +88,7 @@ const cmd_command cmd_track = {
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
                    "Directions come from the data by the "
-                   "bootstrap of a model (--dg boot), or from orientation distribution functions (prob, det, ptt), "
+                   "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
                    "which are fitted (--model) or given (--sh, --odf). "
                    "Without files the built-in phantom is tracked. "
                    "The same inputs and options give the same file on the same device, whatever the batch size.",

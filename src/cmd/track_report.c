@@ -80,7 +80,10 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
         printf("shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
                gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(job, o);
-    printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
+    bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->dg);
+    if (o->fa || !ends_itself)
+        printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
+    if (ends_itself) printf("cutoff      FOD amplitudes below %g\n", o->fod_cutoff);
     for (size_t i = 0; i < gls_regions_count(in->regions); i++) {
         gls_region_info region = gls_regions_get(in->regions, i);
         if (region.role == GLS_REGION_MASK) continue;
@@ -93,7 +96,7 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     printf("direction   %s, step %.6g mm, at most %g degrees\n", gls_getter_name((gls_direction_getter)o->dg),
            job->params.step_size, o->max_angle);
     if (o->dg == GLS_DG_PTT) print_probe(&job->params);
-    printf("length      %g to %g mm\n", o->min_length, o->max_length);
+    printf("length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     for (size_t i = 0; i < job->devices.n; i++) {
         const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         printf("device      %s, %s\n", device->renderer, device->version);

@@ -218,7 +218,12 @@ gls_status gls_job_open(gls_job *job)
     if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
-    job->params = gls_params_in_mm(o, job->study.voxel_mm);
+    job->params = gls_params_in_mm(o, job->study.grid);
+    if (o->track.step_size < 0) {
+        job->options.track.step_size = job->params.step_size;
+        job->options.in_mm.step_size = true;
+    }
+    if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
     job->options.track.min_length = job->params.min_length;
     job->options.track.max_length = job->params.max_length;
     if (job->params.min_length > job->params.max_length)

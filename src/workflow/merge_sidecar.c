@@ -222,16 +222,45 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-static void set_lengths(cJSON *root, const gls_merge_result *r)
+/* Lengths of streamlines whose last steps may be parts of one, which their points do not tell: of the shards' figures
+ * the mean and the extremes follow, but no median. */
+static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
+{
+    double sum = 0, least = INFINITY, most = 0;
+    uint64_t all = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t count = 0;
+        const cJSON *own = item(shards[i].root, "lengths"), *mean = item(own, "mean_mm"), *low = item(own, "min_mm"),
+                    *high = item(own, "max_mm");
+        if (!get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
+        if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
+        all += count;
+        sum += (double)count * mean->valuedouble;
+        least = fmin(least, low->valuedouble);
+        most = fmax(most, high->valuedouble);
+    }
+    if (all == 0) return;
+    replace_double(lengths, "mean_mm", sum / (double)all);
+    replace_double(lengths, "min_mm", least);
+    replace_double(lengths, "max_mm", most);
+    replace(lengths, "median_mm", cJSON_CreateNull());
+}
+
+static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     cJSON *lengths = cJSON_GetObjectItemCaseSensitive(root, "lengths");
     const cJSON *step = item_at(root, "parameters", "step_size_mm");
     if (r->streamlines == 0 || !cJSON_IsNumber(step)) return;
     double mm = step->valuedouble;
-    replace_double(lengths, "mean_mm", r->mean_steps * mm);
-    replace_double(lengths, "median_mm", r->median_steps * mm);
-    replace_double(lengths, "min_mm", (double)r->min_steps * mm);
-    replace_double(lengths, "max_mm", (double)r->max_steps * mm);
+    /* parts of steps: of ifod2 alone */
+    if (cJSON_IsNumber(item_at(root, "parameters", "samples"))) {
+        join_lengths(lengths, shards, n);
+    } else {
+        replace_double(lengths, "mean_mm", r->mean_steps * mm);
+        replace_double(lengths, "median_mm", r->median_steps * mm);
+        replace_double(lengths, "min_mm", (double)r->min_steps * mm);
+        replace_double(lengths, "max_mm", (double)r->max_steps * mm);
+    }
     replace_double(lengths, "mean_points", r->mean_steps + 1);
     replace_double(lengths, "median_points", r->median_steps + 1);
     replace_uint(lengths, "max_points", r->max_steps + 1);
@@ -370,7 +399,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
     if (ok) {
         cJSON_DeleteItemFromObjectCaseSensitive(root, "shard");
         replace_uint(root, "Count", result->streamlines);
-        set_lengths(root, result);
+        set_lengths(root, shards, n, result);
         join_warnings(root, shards, n, warnings);
         set_names(root, options, output_bytes);
         printed = with_numbers(root);

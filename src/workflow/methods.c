@@ -83,7 +83,6 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
 /* Tracks and scores one method into the next row. */
 static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
 {
-    const double *side = run->fa->grid.voxel_size;
     gls_job_options options = *run->options;
     if (gls_getter_ends_itself(dg)) {
         options.track = gls_track_params_default_for(dg);
@@ -91,7 +90,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
         options.track.stop_threshold = run->options->track.stop_threshold;
         options.track.min_length = run->options->track.min_length;
     }
-    gls_track_params params = gls_params_in_mm(&options, fmin(side[0], fmin(side[1], side[2])));
+    gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
     gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
     gls_method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();

@@ -1,5 +1,6 @@
 #include "workflow/params.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,7 +326,7 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
 }
 
 #define SCALE_LENGTH(field) \
-    if (!o->in_mm.field) mm.field *= voxel_mm;
+    if (!o->in_mm.field && mm.field > 0) mm.field *= voxel_mm;
 #define SCALE_FLAG(field)
 #define SCALE_INT(field)
 #define SCALE_UINT64(field)
@@ -336,12 +337,13 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_track_p
 #define SCALE_STRING(field)
 #define SCALE_CHOICE(field)
 
-gls_track_params gls_params_in_mm(const gls_job_options *o, double voxel_mm)
+gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid)
 {
+    const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     gls_track_params mm = o->track;
 #define PARAM(owner, group, type, field, ...) SCALE_##type(field)
 #include "track/params.def"
 #undef PARAM
-    gls_track_params_lengths(&mm, voxel_mm);
+    gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
     return mm;
 }

@@ -38,8 +38,8 @@ void gls_params_keep_identity(cJSON *object);
 /* A hash of what the result depends on; without memory GLS_ERR_MEMORY. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 
-/* The parameters of the tracker with every length in mm. */
-gls_track_params gls_params_in_mm(const gls_job_options *options, double voxel_mm);
+/* The parameters of the tracker with every length in mm, for data on such a grid. */
+gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
 
 /* Defaults of a model, and the axes that its sh_frame stands for. */
 gls_model_options gls_model_options_default(gls_model_kind model);

@@ -193,7 +193,7 @@ static gls_status read_regions(gls_study *input, const gls_job_options *o)
             status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
     if (!status) status = gls_regions_complete(input->regions);
     if (!status) status = check_tracking_mask(input);
-    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->voxel_mm).step_size);
+    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);
     return status;
 }
 

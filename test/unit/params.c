@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 
 #include "track/check.h"
 #include "workflow/params.h"
+
+static const gls_grid cubes = {.voxel_size = {2, 2, 2}};
 
 static gls_job_options with_user(gls_param_user user)
 {
@@ -35,7 +38,7 @@ static gls_job_options with_user(gls_param_user user)
 static uint64_t identity(const gls_job_options *o)
 {
     uint64_t hash = 0;
-    gls_track_params mm = gls_params_in_mm(o, 2);
+    gls_track_params mm = gls_params_in_mm(o, &cubes);
     assert_int_equal(gls_params_identity(o, &mm, &hash), GLS_OK);
     return hash;
 }
@@ -98,12 +101,25 @@ static void test_lengths(void **state)
     gls_job_options o = gls_job_options_default();
     (void)state;
     uint64_t voxels = identity(&o);
-    gls_track_params mm = gls_params_in_mm(&o, 2);
+    gls_track_params mm = gls_params_in_mm(&o, &cubes);
     assert_true(mm.step_size == 1 && mm.probe_length == 1 && mm.max_length == 500);
     o.in_mm.step_size = true;
-    mm = gls_params_in_mm(&o, 2);
+    mm = gls_params_in_mm(&o, &cubes);
     assert_true(mm.step_size == 0.5 && mm.probe_length == 1);
     assert_true(identity(&o) != voxels);
+    /* defaults of a getter count voxels by their volume, what is given by the smallest side */
+    const gls_grid flat = {.voxel_size = {1, 1, 8}};
+    o = gls_job_options_default();
+    o.track = gls_track_params_default_for(GLS_DG_IFOD2);
+    mm = gls_params_in_mm(&o, &flat);
+    assert_true(fabs(mm.step_size - 1) < 1e-9 && fabs(mm.min_length - 10) < 1e-9 && fabs(mm.max_length - 200) < 1e-9);
+    o.track.step_size = 0.5;
+    o.track.max_length = 90;
+    mm = gls_params_in_mm(&o, &flat);
+    assert_true(mm.step_size == 0.5 && mm.max_length == 90);
+    mm = gls_track_params_default_for(GLS_DG_SDSTREAM);
+    gls_track_params_scale(&mm, 2);
+    assert_true(mm.step_size == 0.2 && mm.min_length == 10 && mm.max_length == 200 && mm.probe_length == 1);
 }
 
 static void test_keys(void **state)

@@ -80,6 +80,14 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
+ * is too short. */
+static bool too_short(const gls_engine *t, double length)
+{
+    double least = t->params.min_length;
+    return least > 0 && t->plan.getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
+}
+
 /* Decides on the finished streamline i of a round: its kept steps, and what becomes of it. */
 static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t *backward,
                          uint32_t *forward)
@@ -104,7 +112,7 @@ static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, ui
                                       : GLS_VERDICT_KEPT;
     gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                ? guided
                           : steps == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
-                          : length < t->params.min_length * (1 - 1e-9)  ? GLS_VERDICT_TOO_SHORT
+                          : too_short(t, length)                        ? GLS_VERDICT_TOO_SHORT
                                                                         : guided;
     r->verdicts[verdict]++;
     if (verdict == guided)

@@ -13,6 +13,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
     gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
+    gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "steps lead over places that the getter knows");
     gls_define_int(d, "OWN_START", plan->getter->own_start, "initial directions are no vertices");
     gls_define_int(d, "N_VERTICES", (int64_t)sphere->n, "of the sphere");
     gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4, "vertices in whole tiles");

@@ -61,7 +61,7 @@ typedef struct gls_getter {
     /* Turns for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
     /* Places that a step leads over, its end included: the guide looks at each, the last one is stored, or where the
-     * half ends on the way the last that was reached. NULL: 1. */
+     * half ends on the way the last that was reached; the shader has step_place(). NULL: 1, straight ahead. */
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in a dispatch where halves wait between dispatches, unless a turn is split: a renderer may end a
      * kernel after some tens of thousands of turns of its loops. NULL: 4. */

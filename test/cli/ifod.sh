@@ -1,0 +1,108 @@
+#!/bin/sh
+# Tests of --dg ifod2, ifod1 and sdstream: ifod.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+set -u
+tool=$1
+work=$2
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+failures=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+}
+
+# expect CODE PART_OF_MESSAGE ARGUMENTS...
+expect() {
+    code=$1 part=$2
+    shift 2
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] && { [ -z "$part" ] || grep -qF -e "$part" stdout stderr; } && return
+    note "$*: exit code $got, not $code, or no '$part'"
+    head -n 5 stderr
+}
+
+same() {
+    cmp -s "$1" "$2" || note "$1 and $2 differ"
+}
+
+expect 0 "" phantom data --shape 30 36 30 --voxel-size 3 -q
+expect 0 "" fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz fod --model csd --sh-order 6 -q
+fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --device llvmpipe --nseeds 300 --force"
+
+# options that a getter does not have, and values that are none
+# shellcheck disable=SC2086
+{
+    expect 2 "--cutoff: only --dg ifod1, ifod2, sdstream has it" $fod --fa fod_fa.nii.gz --dg prob --cutoff 0.2
+    expect 2 "--samples: only --dg ifod2 has it" $fod --dg ifod1 --samples 3
+    expect 2 "--trials: only --dg ifod1, ifod2 has it" $fod --dg sdstream --trials 10
+    expect 2 "--pmf-threshold: only --dg boot, prob, det, ptt has it" $fod --dg ifod2 --pmf-threshold 0.1
+    expect 2 "--probe-length: only --dg ptt has it" $fod --dg ifod2 --probe-length 1
+    expect 2 "--samples" $fod --dg ifod2 --samples 1
+    expect 2 "--cutoff" $fod --dg ifod2 --cutoff -1
+    expect 2 "--angular-weight" $fod --dg ifod2 --angular-weight 0.5
+    expect 2 "--odf-interpolation" $fod --dg ifod2 --odf-interpolation amplitudes
+    expect 2 "--min-length: 400 mm is more than --max-length 300 mm" $fod --dg ifod2 --min-length 400
+    expect 2 "--fa" $fod --dg prob
+}
+
+# no FA is needed; what was not given is MRtrix3's
+for dg in ifod2 ifod1 sdstream; do
+    # shellcheck disable=SC2086
+    {
+        expect 0 "" $fod --dg $dg -o $dg.tck
+        expect 0 "" $fod --dg $dg --chunk-size 37 -o $dg.chunks.tck --sidecar none
+        expect 0 "" $fod --dg $dg --mapping group -o $dg.group.tck --sidecar none
+        for i in 1 2 3; do expect 0 "" $fod --dg $dg --shard $i/3 -o $dg.part.trx; done
+        expect 0 "" $fod --dg $dg -o $dg.whole.trx
+        expect 0 "" merge ${dg}.part_shard-*.trx -o $dg.merged.trx --force
+        expect 0 "cutoff      FOD amplitudes below 0.1" $fod --dg $dg --dry-run
+    }
+    same $dg.tck $dg.chunks.tck
+    same $dg.tck $dg.group.tck
+done
+# shellcheck disable=SC2086
+{
+    expect 0 "" $fod --dg ifod2 --fa fod_fa.nii.gz --fa-threshold 0.4 -o fa.tck
+    expect 0 "" $fod --dg ifod2 --cutoff 1000 -o none.tck
+    expect 0 "" $fod --dg ifod2 --min-length 0 --max-length 500 --samples 3 --power 0.5 --trials 20 -o given.tck
+    expect 0 "" $fod --dg sdstream --max-angle 10 -o narrow.tck
+}
+# a model of one's own data, too
+expect 0 "" track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --model csd --sh-order 6 --dg ifod2 --nseeds 100 -q -o fitted.tck
+python3 - <<'END' || failures=$((failures + 1))
+import json
+
+
+def sidecar(name):
+    return json.load(open(name + ".json"))
+
+
+expected = {"ifod2": (1.5, 45), "ifod1": (0.3, 15), "sdstream": (0.3, 60)}
+for dg, (step, angle) in expected.items():
+    s = sidecar(dg)
+    p, counts = s["parameters"], s["counts"]
+    assert abs(p["step_size_mm"] - step) < 1e-9 and p["max_angle_degrees"] == angle and p["cutoff"] == 0.1, p
+    assert p["min_length_mm"] == 15 and p["max_length_mm"] == 300, p
+    assert p["pmf_threshold"] is None and p["max_directions_per_seed"] is None and p["probe_quality"] is None, p
+    assert (p["samples"], p["trials"]) == ((4, 1000) if dg == "ifod2" else (None, 1000) if dg == "ifod1" else (None, None)), p
+    assert p["power"] == (0.25 if dg == "ifod2" else None)
+    assert counts["directions"] <= 300 and counts["half_streamline_ends"]["stop_map"] == 0, counts
+    assert counts["streamlines"] > (50 if dg == "sdstream" else 200) and s["lengths"]["min_mm"] >= 15
+    assert s["TractographyMethod"] == ("deterministic" if dg == "sdstream" else "probabilistic")
+    merged, whole = sidecar(dg + ".merged"), sidecar(dg + ".whole")
+    assert merged["counts"] == whole["counts"] and merged["parameters"]["samples"] == whole["parameters"]["samples"]
+    for key, value in whole["lengths"].items():
+        found = merged["lengths"][key]
+        assert found is None if key == "median_mm" and dg == "ifod2" else abs(found - value) < 1e-6, (dg, key, found, value)
+fa, none, given = sidecar("fa"), sidecar("none"), sidecar("given")
+assert fa["counts"]["half_streamline_ends"]["stop_map"] > 0
+assert none["counts"]["directions"] == 0 and none["counts"]["seeds_without_direction"] == 300, none["counts"]
+assert given["parameters"]["min_length_mm"] == 0 and given["parameters"]["power"] == 0.5 and given["parameters"]["samples"] == 3
+assert sidecar("fitted")["counts"]["streamlines"] > 50
+assert sidecar("narrow")["lengths"]["mean_mm"] < sidecar("sdstream")["lengths"]["mean_mm"]
+END
+[ $failures -eq 0 ] && echo "ok   ifod2, ifod1 and sdstream"
+exit $failures
