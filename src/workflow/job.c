@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/nifti.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"
 #include "util/output.h"
@@ -27,11 +28,9 @@ uint64_t gls_job_seeds(const gls_job *job)
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL;
-    int n_series = (o->dwi != NULL) + (o->bval != NULL) + (o->bvec != NULL);
-    if (n_series != 0 && n_series != 3)
-        return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
+    if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
+        return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
-    if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
     if (odf && !o->dwi && !o->fa)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && !o->dwi && !o->roi && !o->seeds)
@@ -54,10 +53,11 @@ static gls_status check_getter(const gls_job_options *o)
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take prob, det or ptt",
                         o->sh ? "sh" : "odf");
-    if (t->dg == GLS_DG_BOOT && o->model.model == GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
-                                          "step, for which the model must be linear "
-                                          "(opdt, csa); take prob, det or ptt");
+    if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
+                        "the model must be linear (opdt, csa); take prob, det or ptt",
+                        gls_model_name(o->model.model));
     if (t->dg == GLS_DG_PTT && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
     if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
@@ -107,7 +107,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[13 + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[16 + 4 * GLS_MAX_STRINGS] = {o->dwi,
                                                     o->bval,
                                                     o->bvec,
                                                     o->mask,
@@ -119,9 +119,12 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                     o->seeds,
                                                     gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
                                                     gls_csd_directions_file(&o->model),
+                                                    o->model.response_wm,
+                                                    o->model.response_gm,
+                                                    o->model.response_csf,
                                                     job->maps.labels};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 13;
+    size_t n = 16;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -146,11 +149,12 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
-    const char *others[] = {job->output, job->sidecar, job->maps.density};
+    const char *others[] = {job->output, job->sidecar, o->write_mask, job->maps.density};
     gls_status status = check_place(job, job->output, NULL, 0);
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
-    if (!status && o->density) status = check_place(job, o->density, others, 2);
-    return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 3);
+    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, 2);
+    if (!status && o->density) status = check_place(job, o->density, others, 3);
+    return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 4);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -175,6 +179,11 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = choose_format(job);
+    if (!status && job->options.dwi && !job->options.bval) {
+        status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
+        job->options.bval = job->bval;
+        job->options.bvec = job->bvec;
+    }
     if (!status) status = gls_maps_init(&job->maps, &job->options);
     if (!status) status = init_shard(job);
     if (!status) status = name_outputs(job);
@@ -198,9 +207,13 @@ gls_status gls_job_open(gls_job *job)
     job->device = gls_device_get_info(job->devices.device[0]);
     status = gls_study_read(&job->study, o);
     if (status) return status;
+    if (!o->sh && !o->odf) {
+        job->options.model.model = job->study.model.kind;
+        job->options.model.sh_order = job->study.model.order;
+    }
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
-    return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    return job->study.seeds ? gls_shard_restrict(&job->shard, &job->study, o, &job->params) : GLS_OK;
 }
 
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
@@ -215,7 +228,9 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
+    bool restricted = job->study.seeds;
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
+    if (!status && !restricted) status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
 }
@@ -338,6 +353,9 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
+    if (!status && job->options.write_mask)
+        status = gls_image_write_grouped(job->options.write_mask, job->options.force, &group, job->study.mask,
+                                         GLS_IMAGE_UINT8);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
@@ -396,6 +414,8 @@ void gls_job_destroy(gls_job *job)
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
     gls_maps_finish(&job->maps);
+    free(job->bval);
+    free(job->bvec);
     free(job->output);
     free(job->sidecar);
     free(job);

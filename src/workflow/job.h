@@ -16,6 +16,7 @@ struct gls_job {
     gls_shard shard;         /* count 0: the whole run */
     gls_track_params params; /* lengths in mm; once the study is read */
     gls_tractogram_format format;
+    char *bval, *bvec; /* found beside the series */
     char *output;
     char *sidecar; /* NULL: none */
     gls_maps maps;
