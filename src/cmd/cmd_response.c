@@ -86,7 +86,7 @@ static const cmd_option table[] = {
     {.group = "Method",
      .name = "csd-directions",
      .type = CMD_STRING,
-     .metavar = "small|default|repulsion724|symmetric362|FILE",
+     .metavar = "small|repulsion724|symmetric362|FILE",
      .default_text = "repulsion600",
      FIELD(directions),
      .help = "dhollander: directions in which the ODFs of its fits must not be negative."},
