@@ -45,12 +45,6 @@ typedef enum gls_seed_space {
     GLS_SEEDS_WORLD  /* mm, RAS+ */
 } gls_seed_space;
 
-typedef enum gls_graphics {
-    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
-    GLS_GRAPHICS_GL,
-    GLS_GRAPHICS_GLES
-} gls_graphics;
-
 #define GLS_MAX_NUMBERS 8
 typedef struct gls_numbers {
     double value[GLS_MAX_NUMBERS];
@@ -118,16 +112,16 @@ typedef struct gls_monitor {
 
 /* What to track and how. Without dwi, sh and odf the built-in phantom is tracked. */
 typedef struct gls_job_options {
-    size_t size; /* of this struct; set by gls_job_options_default() */
+    size_t size; /* of this struct */
     /* images; all on one grid */
     const char *dwi;         /* the series */
     const char *bval, *bvec; /* its table, both or none; default NULL: the files beside dwi, dwi.bval and dwi.bvec
                                 (.bvals, .bvecs), else bvals and bvecs */
     const char *mask;        /* voxels > 0; default NULL: gls_mask_estimate() of dwi; without dwi all */
-    const char *roi;         /* seeds lie in voxels > 0; default NULL: MSMT gls_seed_region_of_tissues(), else
-                                gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */
-    const char *fa;          /* stop map; default NULL: FA of a tensor fit */
-    const char *sh, *odf;    /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
+    const char *roi; /* seeds lie in voxels > 0; default NULL: with three tissues gls_seed_region_of_tissues(), else
+                        gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */
+    const char *fa;  /* stop map; default NULL: FA of a tensor fit */
+    const char *sh, *odf; /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
     gls_model_options model;
     const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
     const char *cache_dir; /* folder that keeps fits; default NULL */
@@ -151,17 +145,17 @@ typedef struct gls_job_options {
     gls_graphics api;   /* default GLS_GRAPHICS_AUTO */
     int ngpus;          /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
     /* output */
-    const char *output;           /* its suffix gives the format; default NULL: tracks.trx */
-    const char *output_prefix;    /* in place of output: a suffix by format is appended; default NULL */
-    gls_tractogram_format format; /* where output does not give it; default GLS_FORMAT_TRX */
-    bool half_positions;          /* TRX: positions in half precision; default false */
-    const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
-    const char *write_mask;       /* the mask, NIfTI; default NULL: none */
-    const char *density;          /* map of the streamlines in each voxel, NIfTI; default NULL: none */
-    const char *connectome;       /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    bool force;                   /* overwrite; default false */
-    bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
-    int argc;                     /* words of the command line to note in the sidecar; default 0: none */
+    const char *output;             /* its suffix gives the format; default NULL: tracks.trx */
+    const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */
+    gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
+    gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
+    const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
+    const char *write_mask;         /* the mask, NIfTI; default NULL: none */
+    const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
+    const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
+    bool force;                     /* overwrite; default false */
+    bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
+    int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
 GLS_API gls_job_options gls_job_options_default(void);

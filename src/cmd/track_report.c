@@ -10,10 +10,9 @@
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
-    bool subgroup =
-        asked == GLS_MAPPING_SUBGROUP || (asked == GLS_MAPPING_AUTO && device->subgroup_size > 1 && !device->software);
-    *lanes = subgroup ? device->subgroup_size : 1;
-    return subgroup ? "subgroup" : "single";
+    if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
+    *lanes = gls_mapping_lanes(asked, device);
+    return gls_mapping_name(asked);
 }
 
 static void print_model(const gls_job *job, const track_options *o)

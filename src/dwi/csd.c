@@ -16,7 +16,8 @@
 
 gls_csd_options gls_csd_options_default(void)
 {
-    return (gls_csd_options){.sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
+    return (gls_csd_options){
+        .size = sizeof(gls_csd_options), .sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
 }
 
 /* What all threads share. */
@@ -116,6 +117,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
                        const gls_image *mask, const gls_response *response, const gls_csd_options *options,
                        gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_csd_options defaults = gls_csd_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(dwi && gradients && response && sh);

@@ -19,7 +19,8 @@
 
 gls_response_options gls_response_options_default(void)
 {
-    return (gls_response_options){.roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
+    return (gls_response_options){
+        .size = sizeof(gls_response_options), .roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
 /* First voxel and number of voxels of the cube along each axis. */
@@ -133,6 +134,7 @@ static gls_status check_count(const gls_response_options *options, const int32_t
 gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                  const gls_response_options *options, gls_response *response)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_response_options defaults = gls_response_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(dwi && gradients && response);

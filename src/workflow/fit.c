@@ -256,7 +256,8 @@ static gls_status write_output(fit_run *run)
 
 gls_status gls_fit_files(const gls_fit_options *o, const gls_monitor *monitor)
 {
-    GLS_REQUIRE(o && o->size == sizeof *o);
+    GLS_REQUIRE_SIZE(o);
+    GLS_REQUIRE(o);
     GLS_REQUIRE(o->dwi && o->prefix && !o->bval == !o->bvec);
     fit_run run = {.options = o, .monitor = monitor, .start = gls_clock_seconds()};
     gls_status status = gls_model_options_check(&o->model);

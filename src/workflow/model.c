@@ -166,7 +166,8 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
             status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
         m->has_response = !status;
     } else {
-        gls_qball_options options = {.model = (gls_qball_model)m->kind,
+        gls_qball_options options = {.size = sizeof options,
+                                     .model = (gls_qball_model)m->kind,
                                      .sh_order = m->order,
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};

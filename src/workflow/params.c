@@ -182,7 +182,8 @@ const char *gls_model_name(gls_model_kind model)
 const char *gls_getter_name(gls_direction_getter dg)
 {
     static const char *const names[] = {
-        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+        [GLS_DG_BOOT] = "boot",   [GLS_DG_PROB] = "prob",   [GLS_DG_DET] = "det",          [GLS_DG_PTT] = "ptt",
+        [GLS_DG_IFOD1] = "ifod1", [GLS_DG_IFOD2] = "ifod2", [GLS_DG_SDSTREAM] = "sdstream"};
     return names[dg];
 }
 
@@ -196,14 +197,18 @@ void gls_param_key(const gls_param *param, char *key, size_t size)
 
 bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
 {
-    bool given = o->sh || o->odf;
+    bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
     if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
     case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
     case GLS_FOR_PROB_DET: return o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET;
     case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
-    case GLS_FOR_NOT_PTT: return o->track.dg != GLS_DG_PTT;
+    case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
+    case GLS_FOR_PEAKS: return !fod;
+    case GLS_FOR_FOD: return fod;
+    case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
+    case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
     case GLS_FOR_QBALL: return !given && o->model.model <= GLS_MODEL_CSA;
     case GLS_FOR_MSMT: return !given && o->model.model == GLS_MODEL_MSMT;
@@ -321,7 +326,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
     /* the basis and the axes of what is written */
-    gls_job_options options = {.model = *model};
+    gls_job_options options = {.size = sizeof options, .model = *model};
     for (int basis = 0; basis < 2; basis++)
         for (size_t i = 0; i < N_ROWS; i++) {
             bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;
@@ -376,5 +381,6 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, double voxel_mm)
 #define PARAM(owner, group, type, field, ...) SCALE_##type(field)
 #include "track/params.def"
 #undef PARAM
+    gls_track_params_lengths(&mm, voxel_mm);
     return mm;
 }

@@ -78,7 +78,8 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
 
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold,
+    gls_gradients_options gradients = {.size = sizeof gradients,
+                                       .b0_threshold = options->b0_threshold,
                                        .frame = (gls_bvec_frame)options->bvec_frame,
                                        .scaling = options->bvalue_scaling};
     s->name = files[0].path;

@@ -287,9 +287,20 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     return status;
 }
 
+/* Where nobody names a stop map and the getter can do without: 1 everywhere. */
+static gls_status make_open_map(gls_study *input, const gls_job_options *options)
+{
+    if (input->stop_map || !gls_getter_ends_itself(options->track.dg)) return GLS_OK;
+    gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
+    for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
+    return status;
+}
+
 gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 {
-    gls_status status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    gls_status status = make_open_map(input, options);
+    if (status) return status;
+    status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
@@ -334,18 +345,31 @@ static gls_status fit_odf(gls_study *input, const gls_job_options *options, cons
     return code;
 }
 
-/* Where to seed if nothing says so: white matter. */
-static gls_status make_region(gls_study *input, const gls_job_options *options)
+/* By the stop map, or, where that is none, by FA. */
+static gls_status region_of_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    gls_image *fa = NULL;
+    gls_status status = GLS_OK;
+    input->model.series = &input->series;
+    if (!options->fa && gls_getter_ends_itself(options->track.dg))
+        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &fa);
+    if (!status) status = gls_seed_region_of_fa(fa ? fa : input->stop_map, SEED_FA, input->mask, &input->roi);
+    gls_image_destroy(fa);
+    return status;
+}
+
+/* Where to seed if nothing says so: white matter. Without grey matter among the tissues FA tells that apart. */
+static gls_status make_region(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     const gls_tissues *tissues = &input->model.tissues;
-    bool msmt = tissues->n > 1 && tissues->image[0];
+    bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
     input->roi_made = true;
-    gls_status status = msmt ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
-                                                          input->mask, &input->roi)
-                             : gls_seed_region_of_fa(input->stop_map, SEED_FA, input->mask, &input->roi);
+    gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
+                                                               input->mask, &input->roi)
+                                  : region_of_fa(input, options, monitor);
     if (!status)
         gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
-                msmt ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
+                by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
     if (!status) status = check_roi(input);
     if (!status) status = make_seeds(input, options);
     return status ? status : check_tracking_mask(input);
@@ -356,6 +380,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     double start = gls_clock_seconds();
     bool fitted = !options->sh && !options->odf;
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
         if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
@@ -368,7 +393,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
         if (fitted) code = fit_odf(input, options, monitor);
         if (!code) code = make_source(input, options);
     }
-    if (!code && !input->seeds) code = make_region(input, options);
+    if (!code && !input->seeds) code = make_region(input, options, monitor);
     input->seconds_fit = gls_clock_seconds() - start;
     return code;
 }

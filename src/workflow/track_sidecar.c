@@ -16,7 +16,9 @@ static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
-    cJSON_AddStringToObject(root, "TractographyMethod", o->track.dg == GLS_DG_DET ? "deterministic" : "probabilistic");
+    cJSON_AddStringToObject(root, "TractographyMethod",
+                            o->track.dg == GLS_DG_DET || o->track.dg == GLS_DG_SDSTREAM ? "deterministic"
+                                                                                        : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);
@@ -165,10 +167,9 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(device, "version", job->device->version);
     cJSON_AddStringToObject(device, "node", job->device->node);
     cJSON_AddBoolToObject(device, "software", job->device->software);
-    cJSON_AddStringToObject(device, "mapping",
-                            r->lanes > 1 || job->options.track.mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
+    cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
-    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
+    cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);
