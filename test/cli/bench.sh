@@ -62,7 +62,7 @@ assert record["host"]["cpu"] and record["host"]["cores"] >= 1 and record["repeti
 assert record["grid"]["dimensions"] == [18, 20, 18] and record["data"]["volumes"] == 160
 assert all(v > 1e6 for v in record["devices"][0]["ceilings"].values()), record["devices"]
 columns = record["columns"]
-assert [c["dg"] for c in columns] == ["boot", "boot", "prob", "prob", "det", "det", "ptt", "ptt"], columns
+assert [c["dg"] for c in columns] == ["boot", "boot", "prob", "prob", "det", "det", "ptt", "ptt", "ifod1", "ifod1", "ifod2", "ifod2", "sdstream", "sdstream"], columns
 assert [c["mapping"] for c in columns[:2]] == ["auto", "single"]
 phases = ["pass_1", "prefix_sum", "pass_2", "gather", "readback"]
 for c in columns:
