@@ -269,6 +269,13 @@ stage_report() {
     check "reports in Chromium" sh test/report/chromium.sh build/glslines build/report "$build/axe/node_modules/axe-core/axe.min.js"
 }
 
+# Real brains of packages of PyPI beside MRtrix3: about six minutes of two cores.
+stage_brains() {
+    header "brains: real data of packages of PyPI"
+    [ -n "${python:-}" ] || check "Python with the peers" find_python || return
+    check "real brains against MRtrix3" "$python" test/peer/real_brains.py build/glslines build/peer/brains
+}
+
 stage_gbm() {
     header "GBM: a render node in a virtual machine"
     check "GBM render node" sh test/guest/gbm.sh build/glslines

@@ -16,6 +16,14 @@ typedef enum gls_bvec_frame {
     GLS_BVEC_WORLD  /* scanner (RAS+) axes, rotated into the voxel frame */
 } gls_bvec_frame;
 
+/* Whether the length of vectors tells b-values: of several shells in a table of one nominal b-value, a vector's b-value
+ * is the nominal one times its squared length, which is what scanners store and MRtrix3 reads. */
+typedef enum gls_bvalue_scaling {
+    GLS_BVALUES_SCALED_AUTO, /* if some squared length differs from 1 by more than 1 %, with a warning: the default */
+    GLS_BVALUES_SCALED,
+    GLS_BVALUES_AS_GIVEN /* lengths mean nothing: vectors are normalised */
+} gls_bvalue_scaling;
+
 /* One entry per volume, in the order of the series. */
 typedef struct gls_gradients {
     size_t n;
@@ -26,21 +34,24 @@ typedef struct gls_gradients {
     size_t n_b0;
     double b0_threshold; /* s/mm2 */
     bool x_flipped;      /* GLS_BVEC_FSL negated x */
+    bool scaled;         /* b-values were multiplied by squared lengths */
 } gls_gradients;
 
 /* Options of gls_gradients_read(). */
 typedef struct gls_gradients_options {
-    size_t size;          /* of this struct */
-    double b0_threshold;  /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
-    gls_bvec_frame frame; /* default GLS_BVEC_FSL */
+    size_t size;                /* of this struct */
+    double b0_threshold;        /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
+    gls_bvec_frame frame;       /* default GLS_BVEC_FSL */
+    gls_bvalue_scaling scaling; /* default GLS_BVALUES_SCALED_AUTO */
 } gls_gradients_options;
 GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
 
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
  * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file
  * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table
- * without a b0; a vector of a weighted volume that is not finite, or whose norm differs from 1 by more than 1 %.
- * Vectors within 1 % are normalised; other vectors of b0 volumes are set to zero. grid may be NULL for GLS_BVEC_IMAGE.
+ * without a b0; a vector of a weighted volume that is zero or not finite. All others are normalised, see
+ * gls_bvalue_scaling; those of b0 volumes that differ from length 1 by more than 1 % are set to zero. grid may be NULL
+ * for GLS_BVEC_IMAGE.
  * The rule and the number of b0s are logged. */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
@@ -83,6 +94,9 @@ GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_sh
  * gls_free()) gives each one's index in the old series. GLS_ERR_INPUT lists the shells. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
+/* The same for several shells; GLS_ERR_INPUT also if two b-values name the same one. */
+GLS_API gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
+                                               gls_gradients **selected, size_t **volume);
 
 #ifdef __cplusplus
 }

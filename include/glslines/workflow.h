@@ -17,6 +17,7 @@
 #ifndef GLSLINES_WORKFLOW_H
 #define GLSLINES_WORKFLOW_H
 
+#include <glslines/gradients.h>
 #include <glslines/merge.h>
 #include <glslines/shard.h>
 #include <glslines/track.h>
@@ -26,7 +27,13 @@ extern "C" {
 #endif
 
 /* The first two are those of gls_qball_model. */
-typedef enum gls_model_kind { GLS_MODEL_OPDT, GLS_MODEL_CSA, GLS_MODEL_CSD } gls_model_kind;
+typedef enum gls_model_kind {
+    GLS_MODEL_OPDT,
+    GLS_MODEL_CSA,
+    GLS_MODEL_CSD,  /* deconvolution of one shell */
+    GLS_MODEL_MSMT, /* of all shells, into white matter, grey matter and CSF; of one shell and b0 without grey matter */
+    GLS_MODEL_AUTO  /* GLS_MODEL_MSMT, where there is no b0 GLS_MODEL_CSD */
+} gls_model_kind;
 
 /* Axes of spherical harmonics: 1 + gls_bvec_frame, or by the basis: scanner axes for the tournier07 bases, as MRtrix3
  * has them, else those of FSL's b-vectors, as DIPY has them. */
@@ -58,18 +65,24 @@ typedef enum gls_mask_stop {
 
 /* A gradient table and a model. */
 typedef struct gls_model_options {
-    gls_bvec_frame bvec_frame; /* of the file of b-vectors; default GLS_BVEC_FSL */
-    double b0_threshold;       /* s/mm2, >= 0: volumes up to this are b = 0; default 50 */
-    gls_model_kind model;      /* default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD */
-    int sh_order;              /* 2, 4, 6 or 8; default 4 */
-    gls_numbers shells;        /* s/mm2, the one shell to use; default none: CSD takes that of gls_csd_choose_shell(),
-                                  the others take all volumes */
-    const char *response;      /* file, CSD only: see gls_response_read(); default NULL: estimated */
-    double response_fa;        /* of an estimate: members of gls_response_options; defaults as there */
+    gls_bvec_frame bvec_frame;         /* of the file of b-vectors; default GLS_BVEC_FSL */
+    double b0_threshold;               /* s/mm2, >= 0: volumes up to this are b = 0; default 50 */
+    gls_bvalue_scaling bvalue_scaling; /* default GLS_BVALUES_SCALED_AUTO */
+    gls_model_kind model;              /* default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD */
+    int sh_order;         /* even, 2 .. 12, OPDT and CSA up to 8; default 0: 4, MSMT the response's, at most 8 */
+    gls_numbers shells;   /* s/mm2, the shells to use, of MSMT several, else one; default none: CSD takes that of
+                             gls_csd_choose_shell(), the others take all volumes */
+    const char *response; /* file, CSD only: see gls_response_read(); default NULL: estimated */
+    /* files, MSMT only: see gls_tissue_response_read(); default NULL: gls_responses_dhollander(). With white matter
+     * alone, or without one of the others, there are fewer tissues */
+    const char *response_wm, *response_gm, *response_csf;
+    bool force_response;          /* take them for other b-values than those that they name; default false */
+    bool normalise, no_normalise; /* MSMT: default both false: gls_normalise() where the mask has 1000 voxels */
+    double response_fa;           /* of an estimate: members of gls_response_options; defaults as there */
     int response_radius;
     uint64_t response_voxels;
-    const char *csd_directions; /* CSD: where ODFs must not be negative, a built-in sphere or a file of
-                                   gls_csd_directions_read(); default NULL: "small" */
+    const char *csd_directions; /* CSD, MSMT: where ODFs must not be negative, a built-in sphere or a file of
+                                   gls_csd_directions_read(); default NULL: "small", MSMT "repulsion600" */
     double sm_lambda;           /* OPDT, CSA: smoothing, >= 0; default 0.006 */
     double min_signal;          /* OPDT, CSA: smaller values are raised to this, > 0; default 1 */
     gls_sh_basis sh_basis;      /* of the file that is read (sh) or written (fit); default GLS_SH_TOURNIER07 */
@@ -101,11 +114,14 @@ typedef struct gls_monitor {
 typedef struct gls_job_options {
     size_t size; /* of this struct */
     /* images; all on one grid */
-    const char *dwi, *bval, *bvec; /* the series and its table: all or none */
-    const char *mask;              /* voxels > 0; default NULL: all */
-    const char *roi;               /* seeds lie in voxels > 0; needed unless seeds is given */
-    const char *fa;                /* stop map; default NULL: FA of a tensor fit */
-    const char *sh, *odf;          /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
+    const char *dwi;         /* the series */
+    const char *bval, *bvec; /* its table, both or none; default NULL: the files beside dwi, dwi.bval and dwi.bvec
+                                (.bvals, .bvecs), else bvals and bvecs */
+    const char *mask;        /* voxels > 0; default NULL: gls_mask_estimate() of dwi; without dwi all */
+    const char *roi; /* seeds lie in voxels > 0; default NULL: with three tissues gls_seed_region_of_tissues(), else
+                        gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */
+    const char *fa;  /* stop map; default NULL: FA of a tensor fit */
+    const char *sh, *odf; /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
     gls_model_options model;
     const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
     const char *cache_dir; /* folder that keeps fits; default NULL */
@@ -137,6 +153,7 @@ typedef struct gls_job_options {
     gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
     gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
     const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
+    const char *write_mask;         /* the mask, NIfTI; default NULL: none */
     const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
     const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
     const char *profile;            /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
@@ -180,17 +197,46 @@ GLS_API const gls_job_result *gls_job_get_result(const gls_job *job);
 GLS_API void gls_job_destroy(gls_job *job);
 
 /* A fit for other programs: PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz, PREFIX_sh.nii.gz, with CSD PREFIX_response.txt, and
- * PREFIX.json. */
+ * PREFIX.json. With MSMT in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and PREFIX_csf.nii.gz,
+ * responses as PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz, the fractions of CSF, grey and white matter, which sum
+ * to 1. PREFIX_mask.nii.gz where the mask is made. */
 typedef struct gls_fit_options {
     size_t size;
-    const char *dwi, *bval, *bvec, *mask, *prefix; /* needed */
-    gls_model_options model;                       /* default GLS_MODEL_CSD */
+    const char *dwi, *prefix;       /* needed */
+    const char *bval, *bvec, *mask; /* as in gls_job_options */
+    gls_model_options model;        /* default GLS_MODEL_CSD */
     bool force;
     int argc;
     char **argv;
 } gls_fit_options;
 GLS_API gls_fit_options gls_fit_options_default(void);
 GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monitor *monitor);
+
+/* How responses are estimated. */
+typedef enum gls_response_algorithm {
+    GLS_RESPONSE_DHOLLANDER, /* of tissues, from all shells */
+    GLS_RESPONSE_TOURNIER,   /* of one shell */
+    GLS_RESPONSE_FA          /* of one shell */
+} gls_response_algorithm;
+
+/* Responses for glslines and for MRtrix3: PREFIX_wm.txt, PREFIX_gm.txt and PREFIX_csf.txt, or of one shell
+ * PREFIX_response.txt; PREFIX_voxels.nii.gz, the voxels that they come from; PREFIX.json. See <glslines/responses.h>
+ * for the numbers. */
+typedef struct gls_respond_options {
+    size_t size;
+    const char *dwi, *prefix;         /* needed */
+    const char *bval, *bvec, *mask;   /* as in gls_job_options */
+    gls_response_algorithm algorithm; /* default GLS_RESPONSE_DHOLLANDER */
+    gls_model_options model;          /* of it bvec_frame, b0_threshold, bvalue_scaling, shells and csd_directions */
+    int erode;
+    uint64_t n_voxels;
+    double fa_threshold, wm_percent, gm_percent, csf_percent;
+    bool force;
+    int argc;
+    char **argv;
+} gls_respond_options;
+GLS_API gls_respond_options gls_respond_options_default(void);
+GLS_API gls_status gls_respond_files(const gls_respond_options *options, const gls_monitor *monitor);
 
 /* Shards and their sidecars into the tractogram of the whole run and its sidecar; or maps of shards, .nii, .nii.gz,
  * .csv or .tsv, whose names end in _shard-KofN, into their sum. */

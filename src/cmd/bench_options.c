@@ -5,6 +5,7 @@
 
 #include "bench/stats.h"
 #include "cmd/message.h"
+#include "workflow/params.h"
 
 #define FIELD(f) .offset = offsetof(bench_values, f)
 
@@ -170,6 +171,10 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
         code =
             parse_words("mapping", v->mapping, GLS_MAPPING_CHOICES, false, o->mapping, BENCH_MAPPINGS, &o->n_mapping);
     if (!code) code = parse_devices(v->device, o);
+    if (!code && o->model.model > GLS_MODEL_CSD)
+        code =
+            cmd_error(CMD_EXIT_USAGE, "--model %s: bench measures opdt, csa and csd", gls_model_name(o->model.model));
+    o->model.sh_order = gls_model_order(&o->model);
     for (int i = 0; !code && i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
         if (o->dg[i] == GLS_DG_BOOT)
             code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");

@@ -1,4 +1,6 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
+#include <unistd.h>
+
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -68,17 +70,19 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     int n = arguments->n_positionals;
-    if (n != 5)
-        return cmd_error(CMD_EXIT_USAGE, "fit: takes DWI BVAL BVEC MASK PREFIX, got %d argument%s", n,
+    if (n != 2 && n != 4 && n != 5)
+        return cmd_error(CMD_EXIT_USAGE, "fit: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", n,
                          n == 1 ? "" : "s");
+    if (access(arguments->positional[n - 1], F_OK) == 0)
+        return cmd_error(CMD_EXIT_USAGE, "fit: PREFIX, the last argument, is a file: %s", arguments->positional[n - 1]);
     int code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     gls_fit_options options = gls_fit_options_default();
     options.dwi = file[0];
-    options.bval = file[1];
-    options.bvec = file[2];
-    options.mask = file[3];
-    options.prefix = file[4];
+    if (n > 2) options.bval = file[1];
+    if (n > 2) options.bvec = file[2];
+    if (n > 4) options.mask = file[3];
+    options.prefix = file[n - 1];
     options.model = model_options_get(&o->model);
     options.force = o->force;
     options.argc = arguments->argc;
@@ -91,9 +95,9 @@ static int run_fit(const cmd_command *command, void *values, const cmd_arguments
 
 static const char *const positionals[] = {
     "DWI",    "Diffusion series, NIfTI (.nii, .nii.gz), 4D.",
-    "BVAL",   "Text file of b-values in s/mm2, a row or a column.",
-    "BVEC",   "Text file of gradient directions, three rows or three columns.",
-    "MASK",   "Voxels > 0 are fitted.",
+    "BVAL",   "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
+    "BVEC",   "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
+    "MASK",   "Voxels > 0 are fitted; default: the brain, made from DWI.",
     "PREFIX", "Of the files to write.",
     NULL,
 };
@@ -101,6 +105,8 @@ static const char *const positionals[] = {
 static const char *const examples[] = {
     "Fibre orientation distributions of order 8 for MRtrix3:",
     "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --sh-order 8",
+    "White matter, grey matter and CSF from all shells, normalised:",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt",
     "Track them, with the stop map of the same fit:",
     "glslines track --sh sub01_sh.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
     "The OPDT for DIPY:",
@@ -110,13 +116,15 @@ static const char *const examples[] = {
 
 const cmd_command cmd_fit = {
     .name = "fit",
-    .synopsis = "DWI BVAL BVEC MASK PREFIX [options]",
+    .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Fit tensor and orientation model, write them as NIfTI for other programs",
-    .description = "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
-                   "axes), PREFIX_sh.nii.gz (spherical "
-                   "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. The "
-                   "defaults of basis and axes are those of "
-                   "MRtrix3.",
+    .description =
+        "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
+        "axes), PREFIX_sh.nii.gz (spherical "
+        "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. With msmt "
+        "in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and PREFIX_csf.nii.gz, their "
+        "responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). "
+        "PREFIX_mask.nii.gz where the mask is made. The defaults of basis and axes are those of MRtrix3.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = table,

@@ -55,7 +55,7 @@ static const cmd_option table[] = {
     {.group = "Methods",
      .name = "model",
      .type = CMD_CHOICE,
-     .choices = "usual|all|" GLS_MODEL_CHOICES,
+     .choices = "usual|all|opdt|csa|csd|msmt",
      FIELD(model),
      .help = "Models that are scored. usual: opdt and csa with the bootstrap, csd with the other getters."},
     {.group = "Methods",
@@ -70,6 +70,7 @@ static const cmd_option table[] = {
      .type = CMD_INT,
      .metavar = "L",
      FIELD(sh_order),
+     .default_text = "4; msmt 8",
      .help = "Order of the models, even."},
     {.group = "Methods",
      .name = "max-angle",
@@ -177,7 +178,7 @@ static bool wanted(const score_options *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
-    if (dg == GLS_DG_BOOT) return model != GLS_MODEL_CSD;
+    if (dg == GLS_DG_BOOT) return model <= GLS_MODEL_CSA;
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
@@ -190,7 +191,8 @@ static gls_status score(score_run *run)
     gls_monitor monitor = cmd_progress_monitor(&progress);
     for (int model = 0; model < GLS_N_MODELS; model++)
         for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
-    job.model.sh_order = o->sh_order;
+    /* the models' own where it was not given */
+    job.model.sh_order = cmd_options_given(run->command, run->arguments, "sh-order") ? o->sh_order : 0;
     job.nseeds = o->nseeds;
     job.seed_seed = o->seed;
     job.device = o->device;
@@ -263,8 +265,8 @@ static int run_score(const cmd_command *command, void *values, const cmd_argumen
                          &(tract_work){"Scores by glslines", gls_tract_score, offsetof(score_options, o),
                                        "takes TRACKS or nothing", 1});
     if (o->o.truth || o->o.against) return cmd_error(CMD_EXIT_USAGE, "--truth and --against need TRACKS");
-    if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
-    if (o->model - FIRST_MODEL == GLS_MODEL_CSD && o->dg - 1 == GLS_DG_BOOT)
+    if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg - 1 == GLS_DG_BOOT)
         return cmd_error(CMD_EXIT_USAGE, "--dg boot: only with --model opdt or csa");
     gls_status status = o->o.json ? gls_place_check(o->o.json, o->tract.shared.force, NULL, 0, NULL, 0) : GLS_OK;
     if (status) return cmd_error_status(status);

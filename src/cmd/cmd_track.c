@@ -53,16 +53,18 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
 
 static const char *const positionals[] = {
     "DWI",  "Diffusion series, NIfTI (.nii, .nii.gz), 4D.",
-    "BVAL", "Text file of b-values in s/mm2, a row or a column.",
-    "BVEC", "Text file of gradient directions, three rows or three columns.",
-    "MASK", "Voxels > 0 are fitted; streamlines end outside.",
-    "ROI",  "Seeds lie in voxels > 0 (and in the mask).",
+    "BVAL", "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
+    "BVEC", "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
+    "MASK", "Voxels > 0 are fitted; streamlines end outside. Default: the brain, made from DWI.",
+    "ROI",  "Seeds lie in voxels > 0 (and in the mask). Default: white matter, made from the fit.",
     NULL,
 };
 
 static const char *const examples[] = {
     "The built-in phantom, to tracks.trx:",
     "glslines track",
+    "A series with its table beside it (dwi.bval, dwi.bvec); mask, responses, model and seeds are made from it:",
+    "glslines track dwi.nii.gz",
     "Your data, a million seeds, on the best device found:",
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
     "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
@@ -84,14 +86,16 @@ static const char *const examples[] = {
 
 const cmd_command cmd_track = {
     .name = "track",
-    .synopsis = "[DWI BVAL BVEC MASK ROI] [options]",
+    .synopsis = "[DWI [BVAL BVEC [MASK [ROI]]]] [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
-    .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
-                   "Directions come from the data by the "
-                   "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
-                   "which are fitted (--model) or given (--sh, --odf). "
-                   "Without files the built-in phantom is tracked. "
-                   "The same inputs and options give the same file on the same device, whatever the batch size.",
+    .description =
+        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
+        "Directions come from the data by the "
+        "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
+        "which are fitted (--model) or given (--sh, --odf). "
+        "Without files the built-in phantom is tracked. With the series alone, mask and seed region are made, "
+        "and the model is multi-tissue deconvolution (msmt). "
+        "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,

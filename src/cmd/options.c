@@ -355,6 +355,13 @@ bool cmd_options_given(const cmd_command *command, const cmd_arguments *argument
     return false;
 }
 
+const char *cmd_options_first(const cmd_command *command, const cmd_arguments *arguments, const char *const *names)
+{
+    for (; *names; names++)
+        if (cmd_options_given(command, arguments, *names)) return *names;
+    return NULL;
+}
+
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b; both shorter than 64. */
 static int edit_distance(const char *a, const char *b)
 {

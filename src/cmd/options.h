@@ -97,6 +97,9 @@ struct cmd_command {
 /* The options that every command has (-q -v -h), in a table of their own. */
 extern const cmd_option cmd_common_options[];
 
+/* The first of these options, up to NULL, that was given, or NULL. */
+const char *cmd_options_first(const cmd_command *command, const cmd_arguments *arguments, const char *const *names);
+
 /* Parses argv[first ..] into values and arguments. On failure writes one line without line end to error and returns
  * false. */
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,

@@ -81,14 +81,6 @@ static int draw_seed(cmd_seed *seed, const char *name)
     return CMD_EXIT_OK;
 }
 
-/* The first of these options that was given, or NULL. */
-static const char *first_given(const cmd_command *command, const cmd_arguments *arguments, const char *const *names)
-{
-    for (; *names; names++)
-        if (cmd_options_given(command, arguments, *names)) return *names;
-    return NULL;
-}
-
 static int check_output(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
     gls_tractogram_format format;
@@ -103,22 +95,24 @@ static int check_output(const cmd_command *command, const track_options *o, cons
 /* Which images there are: a series, ODFs, both, or the phantom. */
 static int check_inputs(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
 {
-    static const char *const for_series[] = {"bvec-frame", "b0-threshold", NULL}, *const for_odf[] = {"mask", "roi",
-                                                                                                      NULL};
-    static const char *const for_fit[] = {
-        "model",           "sh-order",       "shells",    "response",   "response-fa", "response-radius",
-        "response-voxels", "csd-directions", "sm-lambda", "min-signal", NULL};
+    static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
+    const char *for_fit[64] = {NULL};
+    for (size_t i = 0, k = 0; i < gls_params_count(); i++)
+        if (gls_params_get(i)->of_fit) for_fit[k++] = gls_params_get(i)->name;
     const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL, *name;
     int n = arguments->n_positionals;
-    if (n != 0 && n != 5)
+    if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
-                         "track: takes DWI BVAL BVEC MASK ROI, all five or none; got %d: '%s' is the last", n,
+                         "track: takes DWI, or DWI BVAL BVEC, and then MASK and ROI; got 2: '%s' is the last",
                          arguments->positional[n - 1]);
-    if (n == 0 && (name = first_given(command, arguments, for_series)))
+    if (n == 0 && (name = cmd_options_first(command, arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
-    if ((n == 5 || !odf) && (name = first_given(command, arguments, for_odf)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: only for --sh or --odf without DWI BVAL BVEC MASK ROI", name);
-    if (odf && (name = first_given(command, arguments, for_fit)))
+    if (n == 0 && !odf && (o->mask || o->roi))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh or --odf", o->mask ? "mask" : "roi");
+    if ((n > 3 && o->mask) || (n > 4 && o->roi))
+        return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
+                         n > 3 && o->mask ? "MASK" : "ROI");
+    if (odf && (name = cmd_options_first(command, arguments, for_fit)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (!o->sh && cmd_options_given(command, arguments, "sh-basis"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
@@ -164,11 +158,23 @@ static void set_getter_defaults(const cmd_command *command, track_options *o, co
 #undef PARAM
 }
 
-/* The getter where none was given, and options that it does not have. */
+/* Whether the mask or the region of seeds is left to glslines, and with it the model. */
+static bool is_automatic(const track_options *o, const cmd_arguments *arguments)
+{
+    int n = arguments->n_positionals;
+    return n > 0 && ((n < 4 && !o->mask) || (n < 5 && !o->roi && !o->seeds));
+}
+
+/* Model and getter where none were given, and options that the getter does not have. */
 static int check_getter(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    bool csd = o->model.model == GLS_MODEL_CSD, odf = o->sh || o->odf;
-    if (!cmd_options_given(command, arguments, "dg") && (csd || odf)) o->dg = GLS_DG_PROB;
+    bool odf = o->sh || o->odf, given = cmd_options_given(command, arguments, "dg");
+    if (!cmd_options_given(command, arguments, "model") && !odf && !(given && o->dg == GLS_DG_BOOT) &&
+        is_automatic(o, arguments))
+        o->model.model = GLS_MODEL_AUTO;
+    bool msmt = o->model.model == GLS_MODEL_MSMT || o->model.model == GLS_MODEL_AUTO;
+    if (!given && (odf || o->model.model == GLS_MODEL_CSD)) o->dg = GLS_DG_PROB;
+    if (!given && !odf && msmt) o->dg = GLS_DG_IFOD2;
     gls_job_options job = {.track.dg = (gls_direction_getter)o->dg};
     for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);

@@ -22,7 +22,7 @@ static void print_model(const gls_job *job, const track_options *o)
     else if (o->odf)
         printf("ODFs        %s, amplitudes\n", o->odf);
     else
-        printf("model       %s, order %d", gls_model_name((gls_model_kind)o->model.model), o->model.sh_order);
+        printf("model       %s, order %d", gls_model_name(job->study.model.kind), job->study.model.order);
     if (o->sh || o->odf) return;
     if (job->study.model.bval > 0) printf(", shell of b = %g s/mm2", job->study.model.bval);
     printf("\n");
@@ -57,7 +57,8 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     const gls_study *in = &job->study;
     const gls_grid *grid = in->grid;
     char count[32], batch[32], voxels[32], axes[4];
-    uint64_t seeds = gls_seeds_count(in->seeds), largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
+    uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
+             largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
     uint32_t lanes;
     const char *mapping = cmd_device_mapping(job->device, (gls_mapping)o->mapping, &lanes);
     gls_grid_axis_codes(grid, axes);
@@ -68,11 +69,14 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
         printf("volumes     %zu, %zu of them b0\n", in->series.dwi->n_volumes, in->series.gradients->n_b0);
     for (size_t i = 0; i < in->series.n_shells; i++)
         printf("shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval, in->series.shell[i].n);
-    printf("mask        %s voxels\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels));
+    printf("mask        %s voxels%s\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels),
+           in->mask_made ? ", made from the series" : "");
     if (gls_regions_bits(in->regions, GLS_REGION_MASK))
         printf("            streamlines end before their first point in a voxel outside it\n");
     printf("seeds       %s", gls_format_count(seeds, count, sizeof count));
-    if (o->seeds)
+    if (!in->seeds)
+        printf(" in a region that is made from the fit\n");
+    else if (o->seeds)
         printf(" from %s\n", o->seeds);
     else
         printf(" in %s voxels\n", gls_format_count(in->seed_voxels, voxels, sizeof voxels));

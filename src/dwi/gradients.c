@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NORM_DEVIATION 0.01  /* DIPY's tolerance; what lies beyond is a mistake, not rounding */
+#define MAX_NORM_DEVIATION 0.01  /* of lengths: what lies beyond is no rounding */
+#define MAX_SCALING 0.01         /* of squared lengths: what lies beyond means b-values */
 #define TELL_NORM_DEVIATION 1e-5 /* files written with six digits stay below it */
 #define HIGH_B0_THRESHOLD 200.0  /* s/mm2; from here on diffusion is visible in a "b0" */
 
@@ -48,6 +49,7 @@ gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients)
 static gls_status check_options(const gls_gradients_options *options, const gls_grid *grid)
 {
     GLS_REQUIRE(isfinite(options->b0_threshold) && options->b0_threshold >= 0);
+    GLS_REQUIRE((unsigned)options->scaling <= GLS_BVALUES_AS_GIVEN);
     GLS_REQUIRE(options->frame == GLS_BVEC_FSL || options->frame == GLS_BVEC_IMAGE || options->frame == GLS_BVEC_WORLD);
     GLS_REQUIRE(grid || options->frame == GLS_BVEC_IMAGE);
     if (options->b0_threshold >= HIGH_B0_THRESHOLD)
@@ -110,13 +112,43 @@ static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][
             determinant);
 }
 
+static double squared_length(const double v[3])
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
+/* b-values times the squared lengths of their vectors, where these mean that. */
+static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
+                        const char *name, double *scaled)
+{
+    double most = 1;
+    for (size_t i = 0; i < n; i++) {
+        double square = squared_length(bvec[i]);
+        scaled[i] = bval[i];
+        if (!(bval[i] > options->b0_threshold && square > 0 && isfinite(square))) continue;
+        scaled[i] = bval[i] * square;
+        if (fabs(log(square)) > fabs(log(most))) most = square;
+    }
+    bool means_it = fabs(most - 1) > MAX_SCALING;
+    if (means_it && options->scaling == GLS_BVALUES_AS_GIVEN)
+        gls_log(GLS_LOG_WARNING, "%s: vectors are not of length 1 (one has %.4g): normalised", name, sqrt(most));
+    if (means_it && options->scaling == GLS_BVALUES_SCALED_AUTO)
+        gls_log(GLS_LOG_WARNING,
+                "%s: vectors are not of length 1 (one has %.4g): b-values are multiplied by the squared lengths "
+                "(--bvalue-scaling off leaves them)",
+                name, sqrt(most));
+    bool apply = options->scaling == GLS_BVALUES_SCALED || (means_it && options->scaling == GLS_BVALUES_SCALED_AUTO);
+    if (!apply) memcpy(scaled, bval, n * sizeof *scaled);
+    return apply;
+}
+
 /* Checks one vector and brings it to length 1, or to zero for a b0 that has no direction. */
 static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3],
                               double *deviation)
 {
-    double norm = sqrt(in[0] * in[0] + in[1] * in[1] + in[2] * in[2]);
+    double norm = sqrt(squared_length(in));
     *deviation = fabs(norm - 1);
-    if (*deviation <= MAX_NORM_DEVIATION) {
+    if (*deviation <= MAX_NORM_DEVIATION || (!is_b0 && norm > 0 && isfinite(norm))) {
         for (int c = 0; c < 3; c++) out[c] = in[c] / norm;
         return GLS_OK;
     }
@@ -130,12 +162,9 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
     if (!isfinite(norm))
         return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",
                         name, volume, b);
-    if (norm == 0)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name,
-                        volume, b);
-    return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector has norm %.6g, not 1", name,
-                    volume, b, norm);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name, volume,
+                    b);
 }
 
 static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid,
@@ -170,9 +199,14 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
                                const char *bvec_name, gls_gradients **gradients)
 {
     gls_gradients *table = NULL;
-    gls_status status = gls_gradients_allocate(n, &table);
-    if (status != GLS_OK) return status;
-    status = set_bvals(table, bval, options->b0_threshold, bval_name);
+    double *scaled = malloc(n * sizeof *scaled);
+    gls_status status = scaled ? gls_gradients_allocate(n, &table)
+                               : gls_fail(GLS_ERR_MEMORY, "out of memory for a gradient table of %zu volumes", n);
+    if (status == GLS_OK) {
+        table->scaled = scale_bvals(bval, bvec, n, options, bvec_name, scaled);
+        status = set_bvals(table, scaled, options->b0_threshold, bval_name);
+    }
+    free(scaled);
     if (status == GLS_OK) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
     if (status != GLS_OK) {
         gls_gradients_destroy(table);

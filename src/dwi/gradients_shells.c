@@ -190,6 +190,7 @@ static void copy_selected(const gls_gradients *from, gls_gradients *to, const si
 {
     to->b0_threshold = from->b0_threshold;
     to->x_flipped = from->x_flipped;
+    to->scaled = from->scaled;
     for (size_t i = 0; i < to->n; i++) {
         to->bval[i] = from->bval[volume[i]];
         memcpy(to->bvec[i], from->bvec[volume[i]], sizeof to->bvec[i]);
@@ -201,17 +202,43 @@ static void copy_selected(const gls_gradients *from, gls_gradients *to, const si
 gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                       size_t **volume)
 {
-    GLS_REQUIRE(gradients && selected && volume && bval > 0);
+    return gls_gradients_select_shells(gradients, &bval, 1, selected, volume);
+}
+
+/* Marks the shells that the b-values name, and the b0. */
+static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
+{
+    for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;
+    for (size_t i = 0; i < n_bvals; i++) {
+        size_t which = 0;
+        gls_status status = gls_gradients_find_shell(shell, n, bval[i], &which);
+        if (status != GLS_OK) return status;
+        if (marked[which])
+            return gls_fail(GLS_ERR_INPUT, "b = %g s/mm2 names the shell of %.6g once more", bval[i],
+                            shell[which].bval);
+        marked[which] = true;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
+                                       gls_gradients **selected, size_t **volume)
+{
+    GLS_REQUIRE(gradients && selected && volume && bval && n_bvals > 0);
+    for (size_t i = 0; i < n_bvals; i++) GLS_REQUIRE(bval[i] > 0);
     gls_shell *shell = NULL;
     gls_gradients *table = NULL;
-    size_t n_shells = 0, which = 0, n = 0, *index = malloc(2 * gradients->n * sizeof *index);
+    bool *marked = NULL;
+    size_t n_shells = 0, n = 0, *index = malloc(2 * gradients->n * sizeof *index);
     if (!index) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volume indices", gradients->n);
     size_t *of = index + gradients->n;
     gls_status status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
-    if (status == GLS_OK) status = gls_gradients_find_shell(shell, n_shells, bval, &which);
+    if (status == GLS_OK && !(marked = calloc(n_shells + 1, sizeof *marked)))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu shells", n_shells);
+    if (status == GLS_OK) status = mark_shells(shell, n_shells, bval, n_bvals, marked);
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < gradients->n; i++)
-        if (of[i] == which || gradients->is_b0[i]) index[n++] = i;
+        if (gradients->is_b0[i] || (of[i] != GLS_NO_SHELL && marked[of[i]])) index[n++] = i;
     status = gls_gradients_allocate(n, &table);
     if (status != GLS_OK) goto fail;
     copy_selected(gradients, table, index);
@@ -219,6 +246,7 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
     *volume = index;
     index = NULL;
 fail:
+    free(marked);
     free(shell);
     free(index);
     return status;

@@ -2,6 +2,7 @@
 #include <glslines/msmt.h>
 
 #include "dwi/gradients_table.h"
+#include "dwi/response_file.h"
 #include "util/file.h"
 #include "util/log.h"
 #include "util/output.h"
@@ -95,6 +96,12 @@ fail:
 
 gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response)
 {
+    return gls_tissue_response_write_grouped(path, true, NULL, response);
+}
+
+gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
+                                             const gls_tissue_response *response)
+{
     GLS_REQUIRE(path && response);
     gls_text text = {0};
     size_t columns = (size_t)response->order / 2 + 1;
@@ -108,7 +115,7 @@ gls_status gls_tissue_response_write(const char *path, const gls_tissue_response
     size_t n = text.length;
     char *data = gls_text_take(&text);
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, true, NULL, data, n);
+    gls_status status = gls_file_write(path, overwrite, group, data, n);
     free(data);
     return status;
 }
@@ -142,11 +149,10 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
                           n, gradients->n_b0 ? " with the b0" : "", text);
     for (size_t i = 0; i < n && status == GLS_OK && response->bval && !force; i++)
         if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
-            status =
-                gls_fail(GLS_ERR_INPUT,
-                         "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g; force it to use it all the "
-                         "same",
-                         name, i + 1, response->bval[i], shell[i].bval);
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g (--force-response uses it "
+                              "all the same)",
+                              name, i + 1, response->bval[i], shell[i].bval);
     if (status == GLS_OK) warn_of_values(response, name, shell);
     free(shell);
     return status;

@@ -123,6 +123,7 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_FIT] = "a fitted model",
         [GLS_FOR_QBALL] = "opdt, csa",
         [GLS_FOR_CSD] = "csd",
+        [GLS_FOR_MSMT] = "msmt",
         [GLS_FOR_SH] = "--sh",
         [GLS_FOR_ODF] = "--sh, --odf",
         [GLS_FOR_SEED_COUNT] = "seeds by number",

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include <glslines/csd.h>
+#include <glslines/msmt.h>
 #include <glslines/track.h>
 
 /* Ranges of rows, and what they become in a struct with the members min, max and min_open. */
@@ -15,7 +15,8 @@
 #define GLS_ABOVE_TO(low, high) (low, high, true)
 #define GLS_RANGE(low, high, open) .min = (low), .max = (high), .min_open = (open)
 
-#define GLS_MODEL_CHOICES "opdt|csa|csd"
+#define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
+#define GLS_SCALING_CHOICES "auto|on|off"
 #define GLS_GETTER_CHOICES "boot|prob|det|ptt|ifod1|ifod2|sdstream"
 #define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
 #define GLS_PRECISION_CHOICES "half|float"
@@ -50,6 +51,7 @@ typedef enum gls_param_user {
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
     GLS_FOR_CSD,             /* csd is fitted */
+    GLS_FOR_MSMT,            /* msmt is fitted */
     GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
     GLS_FOR_ODF,             /* ODFs are given */
     GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */

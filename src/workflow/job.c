@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/nifti.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"
 #include "util/output.h"
@@ -29,11 +30,9 @@ uint64_t gls_job_seeds(const gls_job *job)
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = o->sh ? "sh" : o->odf ? "odf" : NULL;
-    int n_series = (o->dwi != NULL) + (o->bval != NULL) + (o->bvec != NULL);
-    if (n_series != 0 && n_series != 3)
-        return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
+    if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
+        return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
-    if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
     if (odf && !o->dwi && !o->fa && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && !o->dwi && !o->roi && !o->seeds)
@@ -56,10 +55,11 @@ static gls_status check_getter(const gls_job_options *o)
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take prob, det or ptt",
                         o->sh ? "sh" : "odf");
-    if (t->dg == GLS_DG_BOOT && o->model.model == GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
-                                          "step, for which the model must be linear "
-                                          "(opdt, csa); take prob, det or ptt");
+    if (t->dg == GLS_DG_BOOT && o->model.model > GLS_MODEL_CSA)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
+                        "the model must be linear (opdt, csa); take prob, det or ptt",
+                        gls_model_name(o->model.model));
     if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
     if (gls_getter_ends_itself(t->dg) && o->odf)
@@ -112,7 +112,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[14 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[17 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
                                                                           o->bval,
                                                                           o->bvec,
                                                                           o->mask,
@@ -124,9 +124,12 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                                           o->seeds,
                                                                           gls_sphere_is_built_in(o->sphere) ? NULL
                                                                                                             : o->sphere,
-                                                                          gls_csd_directions_file(&o->model)};
+                                                                          gls_csd_directions_file(&o->model),
+                                                                          o->model.response_wm,
+                                                                          o->model.response_gm,
+                                                                          o->model.response_csf};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 12 + gls_maps_inputs(&job->maps, inputs + 12);
+    size_t n = 15 + gls_maps_inputs(&job->maps, inputs + 15);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -138,7 +141,7 @@ static gls_status name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *others[5];
+    const char *others[6];
     size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
     if (job->maps_alone && n_maps == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
@@ -163,6 +166,8 @@ static gls_status name_outputs(gls_job *job)
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
     if (job->sidecar) others[n_others++] = job->sidecar;
+    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
+    if (o->write_mask) others[n_others++] = o->write_mask;
     for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
         status = check_place(job, map[i], others, n_others);
         others[n_others++] = map[i];
@@ -193,6 +198,11 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
     if (!status) status = choose_format(job);
+    if (!status && job->options.dwi && !job->options.bval) {
+        status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
+        job->options.bval = job->bval;
+        job->options.bvec = job->bvec;
+    }
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
     if (!status) status = name_outputs(job);
@@ -217,6 +227,10 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->study, o->memory_limit);
     if (!status) status = gls_study_read(&job->study, o);
     if (status) return status;
+    if (!o->sh && !o->odf) {
+        job->options.model.model = job->study.model.kind;
+        job->options.model.sh_order = job->study.model.order;
+    }
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.grid);
     if (o->track.step_size < 0) {
@@ -231,7 +245,7 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    if (job->study.seeds) status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
     return status ? status : gls_job_memory_plan(job);
 }
 
@@ -247,7 +261,9 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
+    bool restricted = job->study.seeds;
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
+    if (!status && !restricted) status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
@@ -375,6 +391,9 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
+    if (!status && job->options.write_mask)
+        status = gls_image_write_grouped(job->options.write_mask, job->options.force, &group, job->study.mask,
+                                         GLS_IMAGE_UINT8);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
@@ -433,6 +452,8 @@ void gls_job_destroy(gls_job *job)
     gls_study_finish(&job->study);
     gls_warnings_end(&job->warnings);
     gls_maps_finish(&job->maps);
+    free(job->bval);
+    free(job->bvec);
     free(job->output);
     free(job->sidecar);
     free(job);

@@ -18,7 +18,8 @@ struct gls_job {
     gls_tractogram_format format;
     char *output; /* the tractogram; without one the first map */
     bool maps_alone;
-    char *sidecar; /* NULL: none */
+    char *bval, *bvec; /* found beside the series */
+    char *sidecar;     /* NULL: none */
     gls_maps maps;
     gls_device_set devices;
     const gls_device_info *device; /* the first */

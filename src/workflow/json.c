@@ -84,6 +84,7 @@ void gls_sidecar_add_gradients(cJSON *root, const gls_series *series, const char
     cJSON_AddStringToObject(gradients, "rule", rule);
     gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
     cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
+    cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);
     gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
     gls_json_uint(gradients, "volumes", series->gradients->n);
     gls_json_uint(gradients, "b0_volumes", series->gradients->n_b0);

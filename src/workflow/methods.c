@@ -135,7 +135,9 @@ static gls_status score_model(methods_run *run, gls_model_kind kind, const bool 
     options.sh_order = run->options->model.sh_order;
     gls_status status = gls_series_model_init(&model, &options, &run->series);
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
-    if (!status && odf) status = gls_series_model_fit(&model, run->mask, NULL, run->monitor);
+    if (!status && odf)
+        status =
+            gls_series_model_fit(&model, kind == GLS_MODEL_MSMT ? run->phantom->mask : run->mask, NULL, run->monitor);
     for (int dg = 0; dg < GLS_N_GETTERS && !status; dg++)
         if (wanted[dg]) status = score_method(run, &model, kind, (gls_direction_getter)dg);
     gls_series_model_finish(&model);

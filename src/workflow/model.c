@@ -29,8 +29,12 @@ static gls_status choose_shell(gls_model *m)
 {
     const gls_numbers *shells = &m->options->shells;
     const gls_gradients *gradients = m->series->gradients;
-    bool csd = m->options->model == GLS_MODEL_CSD;
+    bool csd = m->kind == GLS_MODEL_CSD;
     gls_status status = GLS_OK;
+    if (m->kind == GLS_MODEL_MSMT)
+        return shells->n
+                   ? gls_gradients_select_shells(gradients, shells->value, (size_t)shells->n, &m->selected, &m->volume)
+                   : GLS_OK;
     for (int i = 0; i < shells->n; i++) {
         gls_gradients_destroy(m->selected);
         free(m->volume);
@@ -40,10 +44,11 @@ static gls_status choose_shell(gls_model *m)
         if (status) return status;
     }
     if (shells->n > 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; the models are of one shell", shells->n);
+        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; only --model msmt takes several shells",
+                        shells->n);
     if (!csd && shells->n == 0) return GLS_OK;
     if (csd) {
-        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->options->sh_order, &m->bval);
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->order, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
     }
@@ -57,7 +62,7 @@ static gls_status choose_shell(gls_model *m)
 }
 
 /* The bootstrap and the q-ball fit take a series and its table; without a choice of shell these are there already. */
-static gls_status make_subset(gls_model *m)
+gls_status gls_series_model_subset(gls_model *m)
 {
     if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
     size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
@@ -70,17 +75,47 @@ static gls_status make_subset(gls_model *m)
 
 static gls_status read_directions(gls_model *m, const char *name)
 {
-    return gls_sphere_is_built_in(name) ? gls_sphere_create(name, &m->constraint)
-                                        : gls_csd_directions_read(name, &m->direction, &m->n_directions);
+    if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
+    gls_status status = gls_sphere_create(name, &m->constraint);
+    if (status || m->kind != GLS_MODEL_MSMT) return status;
+    size_t bytes = m->constraint->n * sizeof *m->direction;
+    m->direction = malloc(bytes);
+    if (!m->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", m->constraint->n);
+    memcpy(m->direction, m->constraint->vertex, bytes);
+    m->n_directions = m->constraint->n;
+    return GLS_OK;
+}
+
+static void choose_kind(gls_model *m)
+{
+    const gls_gradients *g = m->series->gradients;
+    bool given = m->options->response_wm;
+    m->kind = (g->n_b0 > 0 && g->n_b0 < g->n) || given ? GLS_MODEL_MSMT : GLS_MODEL_CSD;
+    gls_log(GLS_LOG_INFO, "model: %s (--model)",
+            m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
+}
+
+/* No higher than the response unless that is asked for. */
+static void choose_order(gls_model *m)
+{
+    const gls_tissue_response *wm = m->tissues.response[0];
+    if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
 }
 
 gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
 {
-    *m = (gls_model){.options = options, .series = series};
+    *m = (gls_model){.options = options, .series = series, .kind = options->model};
+    if (m->kind == GLS_MODEL_AUTO) choose_kind(m);
+    gls_model_options settled = *options;
+    settled.model = m->kind;
+    m->order = gls_model_order(&settled);
     gls_status status = choose_shell(m);
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
-    if (status || options->model != GLS_MODEL_CSD || !options->response) return status;
-    status = gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
+    if (!status && m->kind == GLS_MODEL_MSMT)
+        status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
+    if (!status && m->kind == GLS_MODEL_MSMT) choose_order(m);
+    if (status || m->kind != GLS_MODEL_CSD || !options->response) return status;
+    status = gls_response_read(options->response, m->order, series->gradients, m->bval, &m->response);
     m->has_response = !status;
     return status;
 }
@@ -120,7 +155,12 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
     if (m->qball) return GLS_OK;
-    if (o->model == GLS_MODEL_CSD) {
+    if (m->kind == GLS_MODEL_MSMT) {
+        status = gls_series_model_subset(m);
+        if (!status)
+            status = gls_tissues_respond(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask,
+                                         (const double(*)[3])m->direction, m->n_directions);
+    } else if (m->kind == GLS_MODEL_CSD) {
         gls_response_options options = response_options(o);
         options.mask = mask;
         if (!m->has_response)
@@ -128,11 +168,11 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
         m->has_response = !status;
     } else {
         gls_qball_options options = {.size = sizeof options,
-                                     .model = (gls_qball_model)o->model,
-                                     .sh_order = o->sh_order,
+                                     .model = (gls_qball_model)m->kind,
+                                     .sh_order = m->order,
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};
-        status = make_subset(m);
+        status = gls_series_model_subset(m);
         if (!status) status = gls_qball_create(gls_series_model_gradients(m), &options, false, &m->qball);
     }
     return status;
@@ -145,10 +185,10 @@ static bool step(void *user, size_t done, size_t total)
 
 static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
-    if (m->options->model != GLS_MODEL_CSD)
+    if (m->kind != GLS_MODEL_CSD)
         return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
     gls_csd_options options = gls_csd_options_default();
-    options.sh_order = m->options->sh_order;
+    options.sh_order = m->order;
     options.sphere = m->constraint;
     options.direction = (const double(*)[3])m->direction;
     options.n_directions = m->n_directions;
@@ -161,10 +201,15 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     const gls_model_options *o = m->options;
     cJSON *key = gls_fit_cache_key("sh", m->series, mask);
     if (!key) return NULL;
-    cJSON_AddStringToObject(key, "model", gls_model_name(o->model));
-    gls_fit_cache_key_number(key, "sh_order", o->sh_order);
+    cJSON_AddStringToObject(key, "model", gls_model_name(m->kind));
+    gls_fit_cache_key_number(key, "sh_order", m->order);
     gls_fit_cache_key_number(key, "shell", m->bval);
-    if (m->has_response) {
+    if (m->kind == GLS_MODEL_MSMT) {
+        gls_tissues_add_key(key, &m->tissues);
+        if (m->volume) gls_fit_cache_key_data(key, "volumes", m->volume, m->selected->n * sizeof *m->volume);
+        if (m->direction)
+            gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
+    } else if (m->has_response) {
         /* field by field: padding has no fixed contents */
         const gls_response *r = &m->response;
         double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
@@ -182,15 +227,32 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     return key;
 }
 
+static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+{
+    cJSON *key = cache ? sh_key(m, mask) : NULL;
+    gls_monitor_begin(monitor, GLS_PHASE_FIT);
+    gls_status status =
+        gls_tissues_fit(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, m->order,
+                        (const double(*)[3])m->direction, m->n_directions, cache, key, monitor);
+    if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
+    m->sh = m->tissues.image[0];
+    m->sh_kept = m->tissues.kept;
+    if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
+    if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+    gls_monitor_end(monitor, GLS_PHASE_FIT);
+    cJSON_Delete(key);
+    return status;
+}
+
 gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
     static const char *const names[] = {
         [GLS_MODEL_OPDT] = "sh_opdt", [GLS_MODEL_CSA] = "sh_csa", [GLS_MODEL_CSD] = "sh_csd"};
-    const char *name = names[m->options->model];
+    if (m->kind == GLS_MODEL_MSMT) return fit_tissues(m, mask, cache, monitor);
+    const char *name = names[m->kind];
     cJSON *key = cache ? sh_key(m, mask) : NULL;
     gls_status status = GLS_OK;
-    m->sh_kept =
-        key && gls_fit_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->options->sh_order), &m->sh);
+    m->sh_kept = key && gls_fit_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->order), &m->sh);
     if (!m->sh_kept) {
         gls_monitor_begin(monitor, GLS_PHASE_FIT);
         status = fit(m, mask, monitor);
@@ -212,6 +274,7 @@ void gls_series_model_finish(gls_model *m)
     gls_image_destroy(m->sh);
     gls_sphere_destroy(m->constraint);
     free(m->direction);
+    gls_tissues_finish(&m->tissues);
     *m = (gls_model){.options = NULL};
 }
 
@@ -247,14 +310,15 @@ void gls_series_model_describe(cJSON *root, const gls_model *m)
     if (!m->options) return;
     const gls_gradients *g = gls_series_model_gradients(m);
     cJSON *model = cJSON_AddObjectToObject(root, "model");
-    cJSON_AddStringToObject(model, "name", gls_model_name(m->options->model));
-    gls_json_uint(model, "sh_order", (uint64_t)m->options->sh_order);
+    cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
+    gls_json_uint(model, "sh_order", (uint64_t)m->order);
     if (m->bval > 0)
         gls_json_double(model, "shell_b_s_per_mm2", m->bval);
     else
         cJSON_AddNullToObject(model, "shell_b_s_per_mm2");
     gls_json_uint(model, "weighted_volumes", g->n - g->n_b0);
     if (m->has_response) describe_response(model, m);
+    if (m->kind == GLS_MODEL_MSMT) gls_tissues_describe(model, &m->tissues, m->options);
     cJSON_AddBoolToObject(model, "fa_from_cache", m->fa_kept);
     cJSON_AddBoolToObject(model, "sh_from_cache", m->sh_kept);
 }

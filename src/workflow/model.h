@@ -7,11 +7,13 @@
 #include <glslines/glslines.h>
 
 #include "workflow/monitor.h"
-#include "workflow/series.h"
+#include "workflow/tissues.h"
 
 typedef struct gls_model {
     const gls_model_options *options;
     const gls_series *series;
+    gls_model_kind kind;     /* with AUTO settled */
+    int order;               /* of the ODFs */
     double bval;             /* s/mm2, rounded, of the shell that is used; 0: all volumes */
     gls_gradients *selected; /* table of b = 0 and the shell; NULL: the series' own */
     size_t *volume;          /* their places in the series */
@@ -21,19 +23,22 @@ typedef struct gls_model {
     gls_sphere *constraint; /* csd, where it has another than the default: a built-in one, */
     double (*direction)[3]; /* or n_directions along the scanner axes */
     size_t n_directions;
+    gls_tissues tissues;   /* msmt */
     gls_qball *qball;      /* opdt and csa */
     gls_image *sh;         /* after gls_series_model_fit(): descoteaux07_legacy along the voxel axes */
     bool sh_kept, fa_kept; /* taken from the cache */
 } gls_model;
 
-/* Chooses the shell; with csd reads a given response. Nothing slow. */
+/* Settles the kind and the order, chooses shells, reads given responses. Nothing slow. */
 gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
 /* FA by a tensor fit of all volumes, from the cache where it has it. cache: directory, or NULL. */
 gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
                                gls_image **fa);
-/* The response (csd; from voxels of the mask), or the model's matrices (opdt, csa) unless they are there. */
+/* The responses (csd, msmt; from voxels of the mask), or the model's matrices (opdt, csa) unless they are there. */
 gls_status gls_series_model_prepare(gls_model *model, const gls_image *mask);
-/* The SH image of the voxels of the mask, with progress. */
+/* The volumes that the model uses as a series of their own, where it does not use all. */
+gls_status gls_series_model_subset(gls_model *model);
+/* The SH image of the voxels of the mask, with progress; with msmt that of white matter, tissues normalised. */
 gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);
 void gls_series_model_finish(gls_model *model);
 

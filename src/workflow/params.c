@@ -38,6 +38,13 @@ enum {
 #define IS_COMMAND_MODEL false
 #define IS_COMMAND_BASIS false
 
+#define IS_FIT_TRACK false
+#define IS_FIT_JOB false
+#define IS_FIT_COMMAND false
+#define IS_FIT_GRADIENTS false
+#define IS_FIT_MODEL true
+#define IS_FIT_BASIS false
+
 static const gls_param rows[N_ROWS] = {
 #define PARAM(owner, group, type, field, name_, letter, metavar, unit_, range_, default_, default_text, choices_, \
               user_, role_, help)                                                                                 \
@@ -47,6 +54,7 @@ static const gls_param rows[N_ROWS] = {
      .range = {GLS_RANGE range_},                                                                                 \
      .role = GLS_ROLE_##role_,                                                                                    \
      .user = GLS_FOR_##user_,                                                                                     \
+     .of_fit = IS_FIT_##owner,                                                                                    \
      .of_model = IS_MODEL_##owner,                                                                                \
      .of_command = IS_COMMAND_##owner},
 #include "track/params.def"
@@ -107,12 +115,39 @@ gls_model_options gls_model_options_default(gls_model_kind model)
 
 gls_status gls_model_options_check(const gls_model_options *o)
 {
-    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
+    bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
+    const char *only_msmt = o->response_wm      ? "response-wm"
+                            : o->response_gm    ? "response-gm"
+                            : o->response_csf   ? "response-csf"
+                            : o->force_response ? "force-response"
+                            : o->normalise      ? "normalise"
+                            : o->no_normalise   ? "no-normalise"
+                                                : NULL;
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (qball && o->sh_order > 8)
+        return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,
+                        gls_model_name(o->model));
+    if (o->response && msmt)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
     if (o->response && o->model != GLS_MODEL_CSD)
         return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
-    if (o->csd_directions && o->model != GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd has a constraint");
+    if (o->csd_directions && qball)
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt have a constraint");
+    if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt has it", only_msmt);
+    if ((o->response_gm || o->response_csf) && !o->response_wm)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --response-wm: responses are given for all tissues or for none",
+                        o->response_gm ? "response-gm" : "response-csf");
+    if (o->force_response && !o->response_wm)
+        return gls_fail(GLS_ERR_ARGUMENT, "--force-response: needs --response-wm");
+    if (o->normalise && o->no_normalise)
+        return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other");
     return GLS_OK;
+}
+
+int gls_model_order(const gls_model_options *o)
+{
+    return o->sh_order > 0 ? o->sh_order : o->model == GLS_MODEL_MSMT ? 8 : gls_qball_options_default().sh_order;
 }
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
@@ -137,7 +172,11 @@ const char *gls_basis_name(gls_sh_basis basis)
 
 const char *gls_model_name(gls_model_kind model)
 {
-    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt", [GLS_MODEL_CSA] = "csa", [GLS_MODEL_CSD] = "csd"};
+    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
+                                        [GLS_MODEL_CSA] = "csa",
+                                        [GLS_MODEL_CSD] = "csd",
+                                        [GLS_MODEL_MSMT] = "msmt",
+                                        [GLS_MODEL_AUTO] = "auto"};
     return names[model];
 }
 
@@ -173,7 +212,8 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
     case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
-    case GLS_FOR_QBALL: return !given && o->model.model != GLS_MODEL_CSD;
+    case GLS_FOR_QBALL: return !given && o->model.model <= GLS_MODEL_CSA;
+    case GLS_FOR_MSMT: return !given && o->model.model == GLS_MODEL_MSMT;
     case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return given;

@@ -16,6 +16,7 @@ typedef struct gls_param {
     gls_range range;         /* of numbers; of a length in mm */
     gls_param_role role;
     gls_param_user user;
+    bool of_fit;               /* of the fit of a model */
     bool of_model, of_command; /* a member of gls_model_options; not in gls_job_options at all */
 } gls_param;
 
@@ -50,6 +51,8 @@ const char *gls_csd_directions_file(const gls_model_options *options);
 /* "tournier07" and so on. */
 const char *gls_basis_name(gls_sh_basis basis);
 const char *gls_model_name(gls_model_kind model);
+/* sh_order, or what stands for 0. */
+int gls_model_order(const gls_model_options *options);
 const char *gls_getter_name(gls_direction_getter dg);
 /* What the range checks of the command line cannot know. */
 gls_status gls_model_options_check(const gls_model_options *options);

@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <glslines/normalise.h>
 
 #include "util/hash.h"
 #include "util/log.h"
@@ -28,10 +32,56 @@ gls_status gls_input_file_hash(gls_input_file *file)
     return reason ? gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: %s", file->path, strerror(reason)) : GLS_OK;
 }
 
+/* The length of a path without .nii, .nii.gz and their like. */
+static size_t stem_length(const char *path)
+{
+    static const char *const suffixes[] = {".nii.gz", ".nii", ".hdr", ".img", ".gz"};
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && strcmp(path + n - k, suffixes[i]) == 0) return n - k;
+    }
+    return n;
+}
+
+gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
+{
+    static const char *const names[][2] = {
+        {".bval", ".bvec"}, {".bvals", ".bvecs"}, {"bvals", "bvecs"}, {"bval", "bvec"}};
+    const char *slash = strrchr(dwi, '/');
+    int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int n = names[i][0][0] == '.' ? stem : folder;
+        *bval = *bvec = NULL;
+        if (asprintf(bval, "%.*s%s", n, dwi, names[i][0]) < 0) *bval = NULL;
+        if (asprintf(bvec, "%.*s%s", n, dwi, names[i][1]) < 0) *bvec = NULL;
+        if (!*bval || !*bvec) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (access(*bval, F_OK) == 0 && access(*bvec, F_OK) == 0) {
+            gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
+            return GLS_OK;
+        }
+        free(*bval);
+        free(*bvec);
+    }
+    *bval = *bvec = NULL;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no gradient table beside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): name "
+                    "its files",
+                    dwi, stem, dwi);
+}
+
+gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
+{
+    gls_log(GLS_LOG_INFO, "no mask is given: it is made from %s", s->name);
+    return gls_mask_estimate(s->dwi, s->gradients, mask);
+}
+
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {
-        .size = sizeof gradients, .b0_threshold = options->b0_threshold, .frame = (gls_bvec_frame)options->bvec_frame};
+    gls_gradients_options gradients = {.size = sizeof gradients,
+                                       .b0_threshold = options->b0_threshold,
+                                       .frame = (gls_bvec_frame)options->bvec_frame,
+                                       .scaling = options->bvalue_scaling};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;

@@ -20,6 +20,10 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint);
 /* Fills in the hash, by which the file can be told from others wherever it lies. */
 gls_status gls_input_file_hash(gls_input_file *file);
 
+/* The files of b-values and vectors beside a series: for x.nii.gz x.bval and x.bvec, or .bvals and .bvecs, else bvals
+ * and bvecs in its folder; from malloc. GLS_ERR_INPUT names what was looked for. */
+gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
+
 typedef struct gls_series {
     const char *name; /* of the series, for messages */
     gls_image *dwi;   /* NULL: there is none */
@@ -36,6 +40,9 @@ gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Notes and prints the shells. */
 gls_status gls_series_log_shells(gls_series *series);
 void gls_series_finish(gls_series *series);
+
+/* The brain in a series, and a line in the log. */
+gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
 
 /* An image of one volume on this grid, which name_of_grid stands for. */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);

@@ -152,7 +152,8 @@ static uint64_t hash_image(const gls_image *image)
 /* Of what was read, not of the names of the files: they may differ from machine to machine. */
 static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
 {
-    static const int texts[] = {GLS_FILE_RESPONSE, GLS_FILE_SEEDS, GLS_FILE_SPHERE, GLS_FILE_DIRECTIONS};
+    static const int texts[] = {GLS_FILE_RESPONSE,    GLS_FILE_SEEDS,       GLS_FILE_SPHERE,      GLS_FILE_DIRECTIONS,
+                                GLS_FILE_RESPONSE_WM, GLS_FILE_RESPONSE_GM, GLS_FILE_RESPONSE_CSF};
     const gls_gradients *g = in->series.gradients;
     uint64_t part[MAX_HASHES] = {0};
     size_t n = 0;

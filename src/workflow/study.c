@@ -12,13 +12,26 @@
 #include "util/status.h"
 #include "util/format.h"
 
+#define SEED_FA 0.2 /* of a region of seeds that is made from FA */
+
 gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 {
     static const char *const roles[GLS_FILE_N_FILES] = {
-        [GLS_FILE_DWI] = "dwi",     [GLS_FILE_BVAL] = "bval",     [GLS_FILE_BVEC] = "bvec",
-        [GLS_FILE_MASK] = "mask",   [GLS_FILE_ROI] = "roi",       [GLS_FILE_FA] = "fa",
-        [GLS_FILE_SH] = "sh",       [GLS_FILE_ODF] = "odf",       [GLS_FILE_RESPONSE] = "response",
-        [GLS_FILE_SEEDS] = "seeds", [GLS_FILE_SPHERE] = "sphere", [GLS_FILE_DIRECTIONS] = "csd_directions",
+        [GLS_FILE_DWI] = "dwi",
+        [GLS_FILE_BVAL] = "bval",
+        [GLS_FILE_BVEC] = "bvec",
+        [GLS_FILE_MASK] = "mask",
+        [GLS_FILE_ROI] = "roi",
+        [GLS_FILE_FA] = "fa",
+        [GLS_FILE_SH] = "sh",
+        [GLS_FILE_ODF] = "odf",
+        [GLS_FILE_RESPONSE] = "response",
+        [GLS_FILE_SEEDS] = "seeds",
+        [GLS_FILE_SPHERE] = "sphere",
+        [GLS_FILE_DIRECTIONS] = "csd_directions",
+        [GLS_FILE_RESPONSE_WM] = "response_wm",
+        [GLS_FILE_RESPONSE_GM] = "response_gm",
+        [GLS_FILE_RESPONSE_CSF] = "response_csf",
     };
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
@@ -32,6 +45,9 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_ODF].path = options->odf;
     input->file[GLS_FILE_RESPONSE].path = options->model.response;
     input->file[GLS_FILE_SEEDS].path = options->seeds;
+    input->file[GLS_FILE_RESPONSE_WM].path = options->model.response_wm;
+    input->file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
+    input->file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
     input->file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
     if (!gls_sphere_is_built_in(options->sphere)) input->file[GLS_FILE_SPHERE].path = options->sphere;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
@@ -47,6 +63,8 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 
 static const char *name_of(const gls_study *input, int which)
 {
+    if (which == GLS_FILE_MASK && input->mask_made) return "the mask made from the series";
+    if (which == GLS_FILE_ROI && input->roi_made) return "the seed region made from the fit";
     return input->file[which].path ? input->file[which].path : "built-in phantom";
 }
 
@@ -94,6 +112,10 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
     code = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!code) code = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!code) code = read_map(input, GLS_FILE_FA, first, &input->stop_map);
+    if (!code && !input->mask && input->series.dwi) {
+        input->mask_made = true;
+        return gls_series_make_mask(&input->series, &input->mask);
+    }
     if (!code && !input->mask) {
         gls_status status = gls_image_create(input->grid, 1, &input->mask);
         if (status) return status;
@@ -102,13 +124,11 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
     return code;
 }
 
-/* Counts the voxels that will be used; empty sets are errors with the file's name. */
-static gls_status check_masks(gls_study *input)
+/* Counts the voxels that seeds may lie in; none is an error with the file's name. */
+static gls_status check_roi(gls_study *input)
 {
     uint64_t roi;
-    gls_status code = gls_image_count_voxels(input->mask, name_of(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
-    if (code || !input->roi) return code;
-    code = gls_image_count_voxels(input->roi, name_of(input, GLS_FILE_ROI), "region of interest", &roi);
+    gls_status code = gls_image_count_voxels(input->roi, name_of(input, GLS_FILE_ROI), "region of interest", &roi);
     if (code) return code;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
@@ -181,7 +201,7 @@ static gls_status read_regions(gls_study *input, const gls_job_options *o)
                  {GLS_REGION_EXCLUDE, &o->exclude},
                  {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
                  {GLS_REGION_STOP_AT, &o->stop_at}};
-    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom,
+    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made,
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     if (!nearest && o->include.n + o->exclude.n + o->tracking_mask.n + o->stop_at.n == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
@@ -203,13 +223,14 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     bool files = input->file[GLS_FILE_DWI].path || options->sh || options->odf;
     gls_status code = files ? read_files(input, options) : make_phantom(input);
     if (!code && !files) code = read_map(input, GLS_FILE_FA, name_of(input, GLS_FILE_DWI), &input->stop_map);
-    if (!code) code = check_masks(input);
+    if (!code) code = gls_image_count_voxels(input->mask, name_of(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!code && input->roi) code = check_roi(input);
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
     if (!code && !options->sh && !options->odf)
         code = gls_series_model_init(&input->model, &options->model, &input->series);
-    if (!code) code = make_seeds(input, options);
+    if (!code && (input->roi || options->seeds)) code = make_seeds(input, options);
     if (code) return code;
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
@@ -220,6 +241,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     code = read_regions(input, options);
+    if (!code && input->seeds) code = check_tracking_mask(input);
     for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_clock_seconds() - start;
     return code;
@@ -239,8 +261,10 @@ static gls_status source_of_amplitudes(gls_study *input, const gls_job_options *
 
 static gls_status make_source(gls_study *input, const gls_job_options *options)
 {
-    static const char *const fits[] = {
-        [GLS_MODEL_OPDT] = "OPDT fit", [GLS_MODEL_CSA] = "CSA fit", [GLS_MODEL_CSD] = "CSD fit"};
+    static const char *const fits[] = {[GLS_MODEL_OPDT] = "OPDT fit",
+                                       [GLS_MODEL_CSA] = "CSA fit",
+                                       [GLS_MODEL_CSD] = "CSD fit",
+                                       [GLS_MODEL_MSMT] = "multi-tissue fit"};
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
     odf.clip = true;
@@ -258,7 +282,7 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     } else if (options->odf) {
         status = source_of_amplitudes(input, options, &odf);
     } else {
-        status = gls_odf_source_create_sh(input->model.sh, fits[options->model.model], GLS_SH_DESCOTEAUX07_LEGACY,
+        status = gls_odf_source_create_sh(input->model.sh, fits[input->model.kind], GLS_SH_DESCOTEAUX07_LEGACY,
                                           input->odf_frame, input->sphere, &odf, &input->odf);
     }
     return status;
@@ -279,7 +303,7 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
     if (status) return status;
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
-        status = gls_image_create(input->grid, gls_sh_count(options->model.sh_order), &input->model.sh);
+        status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
     return options->track.dg == GLS_DG_BOOT ? gls_series_model_prepare(&input->model, input->mask)
                                             : make_source(input, options);
@@ -315,11 +339,41 @@ static gls_status restrict_mask(const gls_study *input, const gls_job_options *o
 static gls_status fit_odf(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_image *mask = NULL;
-    bool csd = options->model.model == GLS_MODEL_CSD;
+    bool csd = input->model.kind == GLS_MODEL_CSD;
     gls_status code = csd ? restrict_mask(input, options, &mask) : GLS_OK;
     if (!code) code = gls_series_model_fit(&input->model, csd ? mask : input->mask, options->cache_dir, monitor);
     gls_image_destroy(mask);
     return code;
+}
+
+/* By the stop map, or, where that is none, by FA. */
+static gls_status region_of_fa(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    gls_image *fa = NULL;
+    gls_status status = GLS_OK;
+    input->model.series = &input->series;
+    if (!options->fa && gls_getter_ends_itself(options->track.dg))
+        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &fa);
+    if (!status) status = gls_seed_region_of_fa(fa ? fa : input->stop_map, SEED_FA, input->mask, &input->roi);
+    gls_image_destroy(fa);
+    return status;
+}
+
+/* Where to seed if nothing says so: white matter. Without grey matter among the tissues FA tells that apart. */
+static gls_status make_region(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    const gls_tissues *tissues = &input->model.tissues;
+    bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
+    input->roi_made = true;
+    gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
+                                                               input->mask, &input->roi)
+                                  : region_of_fa(input, options, monitor);
+    if (!status)
+        gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
+                by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
+    if (!status) status = check_roi(input);
+    if (!status) status = make_seeds(input, options);
+    return status ? status : check_tracking_mask(input);
 }
 
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
@@ -340,6 +394,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
         if (fitted) code = fit_odf(input, options, monitor);
         if (!code) code = make_source(input, options);
     }
+    if (!code && !input->seeds) code = make_region(input, options, monitor);
     input->seconds_fit = gls_clock_seconds() - start;
     return code;
 }

@@ -15,6 +15,9 @@ enum {
     GLS_FILE_SH,
     GLS_FILE_ODF,
     GLS_FILE_RESPONSE,
+    GLS_FILE_RESPONSE_WM,
+    GLS_FILE_RESPONSE_GM,
+    GLS_FILE_RESPONSE_CSF,
     GLS_FILE_DIRECTIONS,
     GLS_FILE_SEEDS,
     GLS_FILE_SPHERE,
@@ -23,10 +26,11 @@ enum {
 
 typedef struct gls_study {
     gls_input_file file[GLS_FILE_N_FILES];
-    gls_phantom *phantom;  /* owns the series, mask and roi where it is not NULL */
-    gls_series series;     /* empty with --sh or --odf alone */
-    gls_image *mask, *roi; /* roi is NULL where a list of seeds takes its place */
-    gls_image *odf_image;  /* of --sh or --odf */
+    gls_phantom *phantom;     /* owns the series, mask and roi where it is not NULL */
+    gls_series series;        /* empty with --sh or --odf alone */
+    gls_image *mask, *roi;    /* roi is NULL where a list of seeds takes its place, or before it is made */
+    bool mask_made, roi_made; /* not read */
+    gls_image *odf_image;     /* of --sh or --odf */
     gls_image *stop_map;
     gls_regions *regions; /* NULL: none */
     const gls_grid *grid; /* of all of them */
@@ -34,7 +38,7 @@ typedef struct gls_study {
     gls_sphere *sphere;  /* NULL with --odf, where the directions are those of its samples */
     gls_odf_source *odf; /* prob, det and ptt */
     gls_bvec_frame odf_frame;
-    gls_seeds *seeds;
+    gls_seeds *seeds; /* NULL until the fit where the region of seeds comes from that */
     uint64_t mask_voxels, seed_voxels;
     double voxel_mm; /* of a length given in voxels: the smallest side */
     double seconds_read, seconds_fit;
@@ -48,7 +52,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options);
 /* In place of the fit: whether the ODF files or the table can be used, and empty images where the fit's
  * would be. */
 gls_status gls_study_plan(gls_study *input, const gls_job_options *options);
-/* The stop map, and the model's matrices or ODFs. */
+/* The stop map, the model's matrices or ODFs, and seeds where they are not there yet. */
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor);
 /* What a tracker takes; once fitted or planned. */
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options);

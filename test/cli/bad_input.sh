@@ -13,7 +13,7 @@ fails 3 "$dwi" track "$dwi" "$bval" "$bvec" "$dwi" "$roi"
 fails 3 "$b/short.bval" track "$dwi" "$b/short.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/words.bval" track "$dwi" "$b/words.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/no_b0.bval" track "$dwi" "$b/no_b0.bval" "$bvec" "$mask" "$roi"
-for file in short nan long two_rows; do
+for file in short nan two_rows; do
     fails 3 "$b/$file.bvec" track "$dwi" "$bval" "$b/$file.bvec" "$mask" "$roi"
 done
 fails 3 "$b/empty.nii.gz" track "$dwi" "$bval" "$bvec" "$b/empty.nii.gz" "$roi"

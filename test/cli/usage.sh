@@ -43,7 +43,9 @@ fails 2 --seed-space track --seed-space world
 fails 2 --output-prefix track -o a.trx --output-prefix b
 fails 2 --write-method track -o a.trx --write-method trk
 fails 2 --output-precision track -o a.tck --output-precision half
-fails 2 ROI track "$dwi" "$bval" "$bvec"
+fails 2 ROI track "$dwi" "$bval"
+fails 2 --roi track "$dwi" "$bval" "$bvec" "$mask" "$roi" --roi "$roi"
+fails 3 "bvals and bvecs" track "$mask"
 fails 2 six track "$dwi" "$bval" "$bvec" "$mask" "$roi" six
 fails 2 a.xyz track -o a.xyz
 fails 2 tracks track -o tracks
@@ -84,12 +86,20 @@ fails 2 --probe-length track --dg ptt --probe-length 1cm
 fails 2 --angular-weight track --dg ptt --angular-weight 0.5
 fails 2 --angular-weight track --angular-weight 1.5
 fails 2 --shells track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --shells 2000 2000
-fails 2 fit fit "$dwi" "$bval" "$bvec" "$mask"
+fails 2 fit fit "$dwi" "$bval" "$bvec"
+fails 2 PREFIX fit "$dwi" "$bval" "$bvec" "$mask"
+fails 2 PREFIX response "$dwi" "$bval" "$bvec" "$mask"
+fails 2 --voxels response "$dwi" r --voxels 100
+fails 2 --wm-percent response "$dwi" r --algorithm fa --wm-percent 1
+fails 2 --response-wm track --model csd --response-wm "$bval"
+fails 2 --normalise track --model msmt --normalise --no-normalise
+fails 2 --response-gm track --model msmt --response-gm "$bval"
+fails 2 --sh-order track --sh-order 10
 fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5
 
 succeeds --version
 grep -q '^glslines [0-9]' "$work/stdout" || note "--version"
-for command in track merge fit score phantom bench devices help; do
+for command in track merge fit response score phantom bench devices help; do
     succeeds help "$command"
     grep -q -e '--help' "$work/stdout" || note "help $command"
     cp "$work/stdout" "$work/help"

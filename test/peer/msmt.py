@@ -12,6 +12,9 @@ import sys
 import nibabel as nib
 import numpy as np
 
+# of coefficients of about 0.3, by order: the largest difference, the median, the share above 1e-6
+BOUNDS = {4: (1e-6, 1e-9, 0), 8: (2e-5, 1e-7, 0.02), 10: (2e-4, 1e-6, 0.5), 12: (1e-2, 1e-3, 1)}
+
 failed = []
 
 
@@ -67,7 +70,7 @@ def responses(dump, data):
         overlap = 2 * (a & b).sum() / (a.sum() + b.sum())
         x, y = table(f"{data.at}own_{t}.txt"), table(theirs[t])
         off = np.abs(x - y).max() / y[0, 0]
-        good = (overlap == 1 and off < 1e-6) if t else (overlap > 0.8 and off < 0.02)
+        good = (overlap == 1 and off < 1e-6) if t else (overlap > 0.9 and off < 0.002)
         check(good, f"{data.name}: response of {name}: {a.sum()} and {b.sum()} voxels, overlap {overlap:.3f}, largest difference / b0 response {off:.1e}")
     run("dwi2response", "fa", data.mif, data.at + "fa.txt", "-mask", data.mask, "-quiet", "-force")
     run(dump, "responses", *data.files, data.mask, "fa", data.at + "own_fa")
@@ -94,8 +97,10 @@ def deconvolution(dump, data, theirs, order, step):
     for t in range(3):
         x, y = (image(f).reshape(inside.shape + (-1,))[inside] for f in (f"{data.at}own_{t}.nii", out[t]))
         off = np.maximum(off, np.abs(x - y).max(1))
-    # dwi2fod stops where its worst row is one that it holds at 0 already, though others are below by a hair: a few voxels differ by that
-    good = off.max() <= 2e-5 and np.mean(off > 1e-6) < 0.02 and np.median(off) < 1e-7
+    # dwi2fod stops where its worst row is one that it holds at 0 already, though others are below by a hair: a few voxels
+    # differ by that. The higher the order, the flatter the minimum; at 12 the response is 0 and the ridge alone decides
+    largest, median, above = BOUNDS[order]
+    good = off.max() <= largest and np.median(off) < median and np.mean(off > 1e-6) <= above
     check(good, f"{data.name} order {order}: coefficients of {len(off)} voxels: median difference {np.median(off):.1e}, largest {off.max():.1e}, {100 * np.mean(off > 1e-6):.2f} % above 1e-6")
     print(f"     dwi2fod {seconds:.2f} s of processors, glslines {own:.2f}: {seconds / own:.1f} times; load {os.getloadavg()[0]:.1f}")
     return out, mask
@@ -126,8 +131,9 @@ def main():
     run(tool, "phantom", folder, "--bvals", 1000, 2000, 3000, "--directions", 32, "--force")
     phantom = Data(work, "phantom", *(os.path.join(folder, f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")), 3)
     theirs = responses(dump, phantom)
-    for order in (4, 8):
-        tissues, mask = deconvolution(dump, phantom, theirs, order, 24)
+    # of high orders few voxels: dwi2fod takes 60 ms for one of order 12. The response of order 10 says nothing of l = 12
+    for order, step in ((12, 300), (10, 150), (4, 24), (8, 24)):
+        tissues, mask = deconvolution(dump, phantom, theirs, order, step)
     normalisation(dump, phantom, tissues, mask)
     masks(dump, phantom)
     mdt = sys.argv[4] if len(sys.argv) > 4 else os.environ.get("GLS_MDT_DATA", "")

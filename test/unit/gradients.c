@@ -170,20 +170,38 @@ static void norms(void **state)
     (void)state;
     gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;
-    const double bval[4] = {0, 20, 50, 1000}, good[4][3] = {{0, 0, 0.5}, {0, 0, 0.995}, {NAN, 1, 0}, {0, 1.009, 0}};
+    const double bval[4] = {0, 20, 50, 1000}, good[4][3] = {{0, 0, 0.5}, {0, 0, 0.997}, {NAN, 1, 0}, {0, 1.004, 0}};
     assert_int_equal(gls_gradients_create(bval, good, 4, &options, NULL, &g), GLS_OK);
     assert_int_equal(g->n_b0, 3); /* b = 50 is one */
     assert_true(g->bvec[0][2] == 0 && g->bvec[1][2] == 1 && g->bvec[2][0] == 0 && g->bvec[2][1] == 0 &&
                 g->bvec[3][1] == 1);
-    assert_true(g->bval[1] == 20);
-    assert_non_null(strstr(log_text, "was 0.009, in volume 3"));
+    assert_true(g->bval[1] == 20 && g->bval[3] == 1000 && !g->scaled);
+    assert_non_null(strstr(log_text, "was 0.004, in volume 3"));
     gls_gradients_destroy(g);
-    g = NULL;
-    const double bad[4][3] = {{0}, {0}, {0}, {0, 0.6, 0.785}};
-    assert_int_equal(gls_gradients_create(bval, bad, 4, &options, NULL, &g), GLS_ERR_INPUT);
-    assert_null(g);
-    assert_string_equal(gls_last_error(),
-                        "b-vectors: volume 3 (counted from 0, b = 1000): the vector has norm 0.988041, not 1");
+}
+
+/* A nominal b-value with vectors whose squared lengths are its fractions. */
+static void scaling(void **state)
+{
+    (void)state;
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    const double bval[5] = {0, 3000, 3000, 3000, 3000};
+    const double bvec[5][3] = {{0, 2, 0}, {0, sqrt(0.5), 0}, {0, 0, 1}, {0.6, 0.8, 0}, {0.01, 0, 0}};
+    for (int s = GLS_BVALUES_SCALED_AUTO; s <= GLS_BVALUES_AS_GIVEN; s++) {
+        gls_gradients *g = NULL;
+        bool scaled = s != GLS_BVALUES_AS_GIVEN;
+        options.scaling = (gls_bvalue_scaling)s;
+        assert_int_equal(gls_gradients_create(bval, bvec, 5, &options, NULL, &g), GLS_OK);
+        assert_true(g->scaled == scaled);
+        assert_float_equal(g->bval[1], scaled ? 1500 : 3000, 1e-9);
+        assert_true(g->bval[0] == 0 && g->bval[2] == 3000 && g->bval[3] == 3000);
+        assert_int_equal(g->n_b0, scaled ? 2 : 1); /* 0.3 s/mm2 */
+        for (int i = 1; i < 4; i++)
+            assert_float_equal(g->bvec[i][0] * g->bvec[i][0] + g->bvec[i][1] * g->bvec[i][1] +
+                                   g->bvec[i][2] * g->bvec[i][2],
+                               1, 1e-12);
+        gls_gradients_destroy(g);
+    }
 }
 
 static void bad_files(void **state)
@@ -199,8 +217,6 @@ static void bad_files(void **state)
                    "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
     expect_failure(b, "0 1 inf 1\n0 0 1 0\n0 0 0 0\n", 4, "volume 2");
     expect_failure(b, "0 1 0 1\n0 0 0 0\n0 0 0 0\n", 4, "volume 2 (counted from 0, b = 1000): zero vector");
-    expect_failure(b, "0 1 0 1\n0 0 1 0\n0 0 0 0.2\n", 4,
-                   "volume 3 (counted from 0, b = 2000): the vector has norm 1.0198");
     expect_failure("5 -5 1000 2000", columns, 4, "volume 1 (counted from 0): negative b-value -5");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
     expect_failure("60 1000 1000 2000", columns, 4,
@@ -320,11 +336,11 @@ static void select_shell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(layouts, setup),      cmocka_unit_test_setup(square_file_is_fsl, setup),
-        cmocka_unit_test_setup(frames, setup),       cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
-        cmocka_unit_test_setup(norms, setup),        cmocka_unit_test_setup(bad_files, setup),
-        cmocka_unit_test_setup(thresholds, setup),   cmocka_unit_test_setup(shells, setup),
-        cmocka_unit_test_setup(select_shell, setup),
+        cmocka_unit_test_setup(layouts, setup),   cmocka_unit_test_setup(square_file_is_fsl, setup),
+        cmocka_unit_test_setup(frames, setup),    cmocka_unit_test_setup(world_frame_of_a_permuted_grid, setup),
+        cmocka_unit_test_setup(norms, setup),     cmocka_unit_test_setup(scaling, setup),
+        cmocka_unit_test_setup(bad_files, setup), cmocka_unit_test_setup(thresholds, setup),
+        cmocka_unit_test_setup(shells, setup),    cmocka_unit_test_setup(select_shell, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
+    case GLS_FOR_MSMT: o.model.model = GLS_MODEL_MSMT; break;
     case GLS_FOR_SH: o.sh = "sh.nii"; break;
     case GLS_FOR_ODF: o.odf = "odf.nii"; break;
     case GLS_FOR_SEEDS_PER_VOXEL: o.seeds_per_voxel = 2; break;

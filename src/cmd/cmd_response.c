@@ -1,0 +1,226 @@
+/* glslines response: diffusion data in, response functions out. */
+#include <unistd.h>
+
+#include "cmd/commands.h"
+#include "cmd/interrupt.h"
+#include "cmd/message.h"
+#include "cmd/model_options.h"
+#include "cmd/progress.h"
+
+typedef struct response_values {
+    cmd_common common;
+    int algorithm, bvec_frame, bvalue_scaling, erode;
+    double b0_threshold, fa_threshold, wm_percent, gm_percent, csf_percent;
+    cmd_numbers shells;
+    uint64_t n_voxels;
+    const char *directions;
+    bool force;
+} response_values;
+
+#define FIELD(f) .offset = offsetof(response_values, f)
+#define PERCENT .metavar = "P", .unit = "%", .min = 0, .max = 100, .min_open = true
+
+static const cmd_option table[] = {
+    {.group = "Method",
+     .name = "algorithm",
+     .type = CMD_CHOICE,
+     .choices = "dhollander|tournier|fa",
+     FIELD(algorithm),
+     .help = "dhollander: white matter, grey matter and CSF from all shells, for msmt; tournier, fa: single fibres "
+             "from one shell, for csd."},
+    {.group = "Method",
+     .name = "shells",
+     .type = CMD_NUMBERS,
+     .metavar = "B",
+     .unit = "s/mm2",
+     .min = 0,
+     .max = INFINITY,
+     .min_open = true,
+     .min_values = 1,
+     .max_values = CMD_MAX_NUMBERS,
+     .default_text = "dhollander: all; else the highest",
+     FIELD(shells),
+     .help = "b-values of the shells, b = 0 besides; tournier, fa: of one."},
+    {.group = "Method",
+     .name = "erode",
+     .type = CMD_INT,
+     .metavar = "N",
+     .min = 0,
+     .max = 100,
+     FIELD(erode),
+     .help = "Passes of erosion of the mask (dhollander, fa)."},
+    {.group = "Method",
+     .name = "fa-threshold",
+     .type = CMD_DOUBLE,
+     .metavar = "X",
+     .min = 0,
+     .max = 1,
+     FIELD(fa_threshold),
+     .help = "dhollander: voxels of FA above it are white matter at first."},
+    {.group = "Method",
+     .name = "wm-percent",
+     .type = CMD_DOUBLE,
+     PERCENT,
+     FIELD(wm_percent),
+     .help = "dhollander: share of the refined white matter that makes its response."},
+    {.group = "Method",
+     .name = "gm-percent",
+     .type = CMD_DOUBLE,
+     PERCENT,
+     FIELD(gm_percent),
+     .help = "The same of grey matter."},
+    {.group = "Method",
+     .name = "csf-percent",
+     .type = CMD_DOUBLE,
+     PERCENT,
+     FIELD(csf_percent),
+     .help = "The same of CSF."},
+    {.group = "Method",
+     .name = "voxels",
+     .type = CMD_UINT64,
+     .metavar = "N",
+     .min = 1,
+     .max = 1000000,
+     FIELD(n_voxels),
+     .help = "tournier, fa: voxels that make the response."},
+    {.group = "Method",
+     .name = "csd-directions",
+     .type = CMD_STRING,
+     .metavar = "small|repulsion724|symmetric362|FILE",
+     .default_text = "repulsion600",
+     FIELD(directions),
+     .help = "dhollander: directions in which the ODFs of its fits must not be negative."},
+    {.group = "Input",
+     .name = "bvec-frame",
+     .like = "bvec-frame",
+     .type = CMD_CHOICE,
+     .choices = GLS_FRAME_CHOICES,
+     FIELD(bvec_frame),
+     .help = "Frame of the b-vectors, as for track."},
+    {.group = "Input",
+     .name = "b0-threshold",
+     .like = "b0-threshold",
+     .type = CMD_DOUBLE,
+     .metavar = "B",
+     .unit = "s/mm2",
+     FIELD(b0_threshold),
+     .help = "Volumes with a b-value up to this count as b = 0."},
+    {.group = "Input",
+     .name = "bvalue-scaling",
+     .type = CMD_CHOICE,
+     .choices = GLS_SCALING_CHOICES,
+     FIELD(bvalue_scaling),
+     .help = "Multiply b-values by the squared lengths of their vectors, as for track."},
+    {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing files."},
+    {.name = NULL},
+};
+
+static void set_defaults(void *values)
+{
+    gls_respond_options o = gls_respond_options_default();
+    *(response_values *)values = (response_values){.bvec_frame = (int)o.model.bvec_frame,
+                                                   .bvalue_scaling = (int)o.model.bvalue_scaling,
+                                                   .b0_threshold = o.model.b0_threshold,
+                                                   .erode = o.erode,
+                                                   .fa_threshold = o.fa_threshold,
+                                                   .wm_percent = o.wm_percent,
+                                                   .gm_percent = o.gm_percent,
+                                                   .csf_percent = o.csf_percent,
+                                                   .n_voxels = o.n_voxels};
+}
+
+/* Options of the other algorithms are a mistake. */
+static int check(const cmd_command *command, const response_values *v, const cmd_arguments *arguments)
+{
+    static const char *const dhollander[] = {"fa-threshold", "wm-percent",     "gm-percent",
+                                             "csf-percent",  "csd-directions", NULL};
+    static const char *const one_shell[] = {"voxels", NULL};
+    bool tissues = v->algorithm == GLS_RESPONSE_DHOLLANDER;
+    const char *name = cmd_options_first(command, arguments, tissues ? one_shell : dhollander);
+    if (name)
+        return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", name,
+                         tissues ? "tournier and fa" : "dhollander");
+    if (v->algorithm == GLS_RESPONSE_TOURNIER && cmd_options_given(command, arguments, "erode"))
+        return cmd_error(CMD_EXIT_USAGE, "--erode: --algorithm tournier does not erode the mask");
+    int n = arguments->n_positionals;
+    if (n != 2 && n != 4 && n != 5)
+        return cmd_error(CMD_EXIT_USAGE, "response: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", n,
+                         n == 1 ? "" : "s");
+    if (access(arguments->positional[n - 1], F_OK) == 0)
+        return cmd_error(CMD_EXIT_USAGE, "response: PREFIX, the last argument, is a file: %s",
+                         arguments->positional[n - 1]);
+    return CMD_EXIT_OK;
+}
+
+static int run_response(const cmd_command *command, void *values, const cmd_arguments *arguments)
+{
+    const response_values *v = values;
+    const char *const *file = arguments->positional;
+    cmd_progress progress = {.begun = false};
+    gls_monitor monitor = cmd_progress_monitor(&progress);
+    int code = check(command, v, arguments), n = arguments->n_positionals;
+    if (code) return code;
+    gls_respond_options o = gls_respond_options_default();
+    o.dwi = file[0];
+    if (n > 2) o.bval = file[1];
+    if (n > 2) o.bvec = file[2];
+    if (n > 4) o.mask = file[3];
+    o.prefix = file[n - 1];
+    o.algorithm = (gls_response_algorithm)v->algorithm;
+    o.model.bvec_frame = (gls_bvec_frame)v->bvec_frame;
+    o.model.bvalue_scaling = (gls_bvalue_scaling)v->bvalue_scaling;
+    o.model.b0_threshold = v->b0_threshold;
+    o.model.shells = v->shells;
+    o.model.csd_directions = v->directions;
+    o.erode = v->erode;
+    o.fa_threshold = v->fa_threshold;
+    o.wm_percent = v->wm_percent;
+    o.gm_percent = v->gm_percent;
+    o.csf_percent = v->csf_percent;
+    o.n_voxels = v->n_voxels;
+    o.force = v->force;
+    o.argc = arguments->argc;
+    o.argv = arguments->argv;
+    gls_status status = gls_respond_files(&o, &monitor);
+    if (status) return cmd_error_status(status);
+    cmd_interrupt_done();
+    return CMD_EXIT_OK;
+}
+
+static const char *const positionals[] = {
+    "DWI",    "Diffusion series, NIfTI (.nii, .nii.gz), 4D.",
+    "BVAL",   "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
+    "BVEC",   "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
+    "MASK",   "The brain is where it is > 0; default: made from DWI.",
+    "PREFIX", "Of the files to write.",
+    NULL,
+};
+
+static const char *const examples[] = {
+    "White matter, grey matter and CSF, then a fit with them:",
+    "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
+    "The fit:",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm sub01_wm.txt --response-gm "
+    "sub01_gm.txt --response-csf sub01_csf.txt",
+    "Single fibres of the shell of b = 3000:",
+    "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --algorithm tournier --shells 3000",
+    NULL,
+};
+
+const cmd_command cmd_response = {
+    .name = "response",
+    .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
+    .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
+    .description = "Writes responses as text in MRtrix3's form: dhollander PREFIX_wm.txt, PREFIX_gm.txt and "
+                   "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row; "
+                   "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
+                   "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
+                   "dwi2response; look at them in a viewer.",
+    .positionals = positionals,
+    .max_positionals = 5,
+    .options = table,
+    .examples = examples,
+    .values_size = sizeof(response_values),
+    .set_defaults = set_defaults,
+    .run = run_response,
+};

@@ -1,0 +1,200 @@
+#include "workflow/tissues.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/cache.h"
+#include "workflow/json.h"
+
+#define MIN_VOXELS 1000 /* of a mask: fewer do not determine the field of the normalisation well */
+
+const char *gls_tissue_name(int kind)
+{
+    static const char *const names[GLS_N_TISSUES] = {[GLS_WM] = "wm", [GLS_GM] = "gm", [GLS_CSF] = "csf"};
+    return names[kind];
+}
+
+static gls_status read_responses(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
+{
+    const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
+    t->given = true;
+    for (int kind = 0; kind < GLS_N_TISSUES; kind++) {
+        if (!path[kind]) continue;
+        t->kind[t->n] = kind;
+        gls_status status = gls_tissue_response_read(path[kind], &t->response[t->n]);
+        if (status) return status;
+        status = gls_tissue_response_check(t->response[t->n++], path[kind], gradients, o->force_response);
+        if (status) return status;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    *t = (gls_tissues){.n = 0};
+    if (o->response_wm) return read_responses(t, o, gradients);
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    free(shell);
+    if (status) return status;
+    if (gradients->n_b0 == 0 || n < 2)
+        return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "
+                                       "give --response-wm and others, or take --model csd");
+    t->kind[t->n++] = GLS_WM;
+    if (n > 2) t->kind[t->n++] = GLS_GM;
+    t->kind[t->n++] = GLS_CSF;
+    if (n == 2)
+        gls_log(GLS_LOG_INFO, "one shell and b = 0 determine two tissues: white matter and CSF, no grey matter");
+    return GLS_OK;
+}
+
+gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask, const double (*direction)[3], size_t n)
+{
+    if (t->response[0]) return GLS_OK;
+    gls_responses_options options = gls_responses_options_default();
+    gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
+    options.direction = direction;
+    options.n_directions = n;
+    gls_status status = gls_responses_dhollander(dwi, gradients, mask, &options, response, NULL);
+    if (status) return status;
+    for (size_t i = 0; i < t->n; i++) {
+        t->response[i] = response[t->kind[i]];
+        response[t->kind[i]] = NULL;
+    }
+    for (int kind = 0; kind < GLS_N_TISSUES; kind++) gls_tissue_response_destroy(response[kind]);
+    return GLS_OK;
+}
+
+static bool step(void *user, size_t done, size_t total)
+{
+    return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
+}
+
+static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
+{
+    char name[16];
+    t->kept = true;
+    for (size_t i = 0; i < t->n && t->kept; i++) {
+        snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
+        t->kept = gls_fit_cache_read(cache, name, key, grid, i ? 1 : gls_sh_count(order), &t->image[i]);
+    }
+    for (size_t i = 0; i < t->n && !t->kept; i++) {
+        gls_image_destroy(t->image[i]);
+        t->image[i] = NULL;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                           int order, const double (*direction)[3], size_t n, const char *cache, const cJSON *key,
+                           const gls_monitor *monitor)
+{
+    gls_msmt_options options = gls_msmt_options_default();
+    char name[16];
+    options.order[0] = order;
+    for (size_t i = 1; i < t->n; i++) options.order[i] = 0;
+    options.direction = direction;
+    options.n_directions = n;
+    if (key) read_kept(t, cache, key, &dwi->grid, order);
+    if (t->kept) return GLS_OK;
+    gls_status status = gls_msmt_fit(dwi, gradients, mask, (const gls_tissue_response *const *)t->response, t->n,
+                                     &options, step, (void *)monitor, t->image);
+    for (size_t i = 0; key && !status && i < t->n; i++) {
+        snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
+        gls_fit_cache_write(cache, name, key, t->image[i]);
+    }
+    return status;
+}
+
+gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&mask->grid), inside = 0;
+    for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
+    if (o->no_normalise) return GLS_OK;
+    if (inside < MIN_VOXELS && !o->normalise) {
+        gls_log(GLS_LOG_INFO,
+                "intensity: not normalised, the mask has %zu voxels (--normalise does it from fewer "
+                "than %d)",
+                inside, MIN_VOXELS);
+        return GLS_OK;
+    }
+    gls_status status = gls_normalise(t->image, t->n, mask, NULL, &t->normalised);
+    t->is_normalised = !status;
+    if (!status && !t->given)
+        gls_log(GLS_LOG_INFO, "group studies: give all subjects the same responses (--response-wm and others)");
+    return status;
+}
+
+gls_status gls_tissues_fractions(const gls_tissues *t, gls_image **fractions)
+{
+    static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
+    size_t n = gls_grid_voxels(&t->image[0]->grid);
+    gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
+    for (size_t v = 0; v < n && !status; v++) {
+        float sum = 0;
+        for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
+        for (size_t i = 0; i < t->n && sum > 0; i++)
+            (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
+    }
+    return status;
+}
+
+void gls_tissues_add_key(cJSON *key, const gls_tissues *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_tissue_response *r = t->response[i];
+        size_t count = r->n_shells * (size_t)(r->order / 2 + 1);
+        gls_fit_cache_key_data(key, gls_tissue_name(t->kind[i]), r->zonal, count * sizeof *r->zonal);
+    }
+}
+
+static void describe_response(cJSON *object, const gls_tissue_response *r)
+{
+    size_t columns = (size_t)r->order / 2 + 1;
+    if (r->n_voxels > 0) gls_json_uint(object, "voxels", r->n_voxels);
+    cJSON *rows = cJSON_AddArrayToObject(object, "zonal_coefficients");
+    for (size_t s = 0; s < r->n_shells; s++) {
+        cJSON *row = cJSON_CreateArray();
+        for (size_t l = 0; l < columns; l++) gls_json_append_double(row, r->zonal[s * columns + l]);
+        cJSON_AddItemToArray(rows, row);
+    }
+}
+
+void gls_tissues_describe(cJSON *model, const gls_tissues *t, const gls_model_options *o)
+{
+    const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
+    cJSON *tissues = cJSON_AddObjectToObject(model, "tissues");
+    for (size_t i = 0; i < t->n; i++) {
+        cJSON *object = cJSON_AddObjectToObject(tissues, gls_tissue_name(t->kind[i]));
+        cJSON_AddStringToObject(object, "response", t->given ? path[t->kind[i]] : "dhollander");
+        if (t->response[i]) describe_response(object, t->response[i]);
+    }
+    if (!t->is_normalised) {
+        cJSON_AddNullToObject(model, "normalisation");
+        return;
+    }
+    const gls_normalise_result *r = &t->normalised;
+    cJSON *normalisation = cJSON_AddObjectToObject(model, "normalisation");
+    gls_json_double(normalisation, "scale", r->scale);
+    gls_json_double(normalisation, "lowest", r->lowest);
+    gls_json_double(normalisation, "highest", r->highest);
+    gls_json_uint(normalisation, "voxels", r->n_voxels);
+    gls_json_uint(normalisation, "outliers", r->n_outliers);
+    cJSON *balance = cJSON_AddArrayToObject(normalisation, "balance");
+    for (size_t i = 0; i < t->n; i++) gls_json_append_double(balance, r->balance[i]);
+}
+
+void gls_tissues_finish(gls_tissues *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        gls_tissue_response_destroy(t->response[i]);
+        if (i > 0) gls_image_destroy(t->image[i]);
+    }
+    *t = (gls_tissues){.n = 0};
+}

@@ -1,0 +1,93 @@
+# Multi-tissue deconvolution: a series alone, responses, fits that other commands read, normalisation. Sourced by run.sh.
+"$tool" phantom "$work/two" --shape 18 20 18 --directions 30 --bvals 1000 2500 -q
+two="$work/two/dwi.nii.gz"
+few="--nseeds 50 --sphere small"
+
+# entry FILE KEY... VALUE: of a sidecar in out
+entry() {
+    require python3 - "$work/out/$1" "$@" <<'PYTHON'
+import json, sys
+entry = json.load(open(sys.argv[1]))
+for key in sys.argv[3:-1]: entry = entry[key]
+assert entry == json.loads(sys.argv[-1]), (entry, sys.argv[-1])
+PYTHON
+}
+
+# everything from the series: table beside it, mask, responses, model, seeds
+succeeds track "$two" $few --write-mask m.nii.gz -o a.trx
+entry a.json model name '"msmt"'
+entry a.json model sh_order 8
+entry a.json parameters dg '"ifod2"'
+entry a.json model tissues gm response '"dhollander"'
+entry a.json model normalisation outliers "$(python3 -c "import json; print(json.load(open('$work/out/a.json'))['model']['normalisation']['outliers'])")"
+require test -s "$work/out/m.nii.gz"
+require python3 -c "import json; assert json.load(open('$work/out/a.json'))['counts']['streamlines'] > 25"
+succeeds track "$two" --dry-run -o d.trx
+grep -q '^seeds .*made from the fit' "$work/stdout" || note "--dry-run does not tell where seeds come from"
+grep -q '^model  *msmt, order 8' "$work/stdout" || note "--dry-run does not show the model"
+
+# shards of it: seeds are made after the fit
+for i in 1 2; do succeeds track "$two" $few --shard $i/2 -o s.trx; done
+succeeds merge s_shard-1of2.trx s_shard-2of2.trx -o s.trx
+require cmp "$work/out/a.trx" "$work/out/s.trx"
+
+# the table by FSL's names; without one
+mkdir "$work/fsl" && cp "$two" "$work/fsl/data.nii.gz" && cp "$work/two/dwi.bval" "$work/fsl/bvals" && cp "$work/two/dwi.bvec" "$work/fsl/bvecs"
+succeeds track "$work/fsl/data.nii.gz" $few -o b.trx --sidecar none
+require cmp "$work/out/a.trx" "$work/out/b.trx"
+clean
+
+# responses, and a fit with them, which tracking reads
+succeeds response "$two" r
+for file in r_wm.txt r_gm.txt r_csf.txt r_voxels.nii.gz r_mask.nii.gz r.json; do require test -s "$work/out/$file"; done
+grep -q '^# Shells: 0,1000,2500' "$work/out/r_wm.txt" || note "the response does not tell its shells"
+given="--response-wm r_wm.txt --response-gm r_gm.txt --response-csf r_csf.txt"
+succeeds fit "$two" f --model msmt $given
+for file in fa.nii.gz tensor.nii.gz wm.nii.gz gm.nii.gz csf.nii.gz vf.nii.gz mask.nii.gz wm.txt gm.txt csf.txt; do require test -s "$work/out/f_$file"; done
+require cmp "$work/out/r_wm.txt" "$work/out/f_wm.txt"
+entry f.json outputs fractions '"f_vf.nii.gz"'
+succeeds track "$two" $given $few -o a.trx
+succeeds track --sh f_wm.nii.gz --fa f_fa.nii.gz --mask f_mask.nii.gz --roi f_mask.nii.gz $few -o c.trx
+succeeds fit "$two" o --model msmt $given --no-normalise
+entry o.json model normalisation null
+succeeds fit "$two" n --model msmt $given --normalise --sh-order 10
+entry n.json parameters normalise true
+require python3 -c "import json; assert json.load(open('$work/out/n.json'))['model']['normalisation']['scale'] > 0"
+# two tissues where there is one shell, or two responses
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" s --model auto
+require test ! -e "$work/out/s_gm.nii.gz"
+succeeds fit "$two" w --model msmt --response-wm r_wm.txt --response-csf r_csf.txt
+require test ! -e "$work/out/w_gm.nii.gz"
+for algorithm in tournier fa; do
+    succeeds response "$two" $algorithm --algorithm $algorithm --shells 1000
+    grep -q '^# Shells: 1000' "$work/out/${algorithm}_response.txt" || note "$algorithm: not the shell asked for"
+done
+succeeds track "$two" --model csd --response tournier_response.txt --shells 1000 $few -o t.trx
+cp "$work/out/r_wm.txt" "$work/out/r_gm.txt" "$work/out/r_csf.txt" "$work/"
+clean
+
+# the cache keeps every tissue
+succeeds track "$two" $few --cache-dir cache -o a.trx
+succeeds track "$two" $few --cache-dir cache -o b.trx
+[ "$(grep -c '^cache: .*reused' "$work/stderr")" -eq 3 ] || note "the cache was not reused"
+require cmp "$work/out/a.trx" "$work/out/b.trx"
+clean
+
+# responses of other data
+fails 3 "3 rows, but the series has 2 shells" track "$two" --shells 1000 --response-wm "$work/r_wm.txt"
+sed 's/0,1000,2500/0,1000,3000/' "$work/r_wm.txt" > "$work/other.txt"
+fails 3 "--force-response" track "$two" --response-wm "$work/other.txt"
+run track "$two" --response-wm "$work/other.txt" --response-csf "$work/r_csf.txt" --force-response --dry-run
+[ "$code" -eq 0 ] || note "--force-response does not force it"
+fails 3 "names the shell" track "$two" --model msmt --shells 1000 1001
+
+# vectors whose lengths tell b-values
+awk 'NR == FNR { for (i = 1; i <= NF; i++) b[i] = $i; next } { for (i = 1; i <= NF; i++) printf "%.9f ", $i * (b[i] > 50 ? sqrt(b[i] / 2500) : 1); print "" }' \
+    "$work/two/dwi.bval" "$work/two/dwi.bvec" > "$work/scaled.bvec"
+awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 2500 : $i); print "" }' "$work/two/dwi.bval" > "$work/nominal.bval"
+succeeds track "$two" "$work/nominal.bval" "$work/scaled.bvec" --dry-run -o d.trx
+grep -q '^shell .*b = 1000 s/mm2: 30 volumes' "$work/stdout" || note "lengths of vectors do not scale b-values"
+grep -q '^glslines: warning: .*--bvalue-scaling' "$work/stderr" || note "no warning of scaled b-values"
+succeeds track "$two" "$work/nominal.bval" "$work/scaled.bvec" --bvalue-scaling off --dry-run -o d.trx
+grep -q '^shell .*b = 2500 s/mm2: 60 volumes' "$work/stdout" || note "--bvalue-scaling off scales them"
+clean
