@@ -34,9 +34,12 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     bool backward = (item & 1u) == 0u;
     Half h;
+    bool flipped = (vertex & VERTEX_FLIPPED) != 0u;
+    vertex &= ~VERTEX_FLIPPED;
     h.item = item;
     h.p = p;
     h.d = vertex_direction(vertex);
+    if (flipped) h.d = -h.d;
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -98,6 +101,16 @@ bool half_stores(Half h)
 #endif
 }
 
+// Whether the half stands at its last point, with a frame between turns.
+bool half_at_point(Half h)
+{
+#if FRAMED
+    return ((h.draw.step & ~STEP_BACKWARD) - 1u) % uint(SUBSTEPS) == 0u;
+#else
+    return true;
+#endif
+}
+
 // Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
 // the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
@@ -127,12 +140,28 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
+#ifdef GUIDE_STARTS
+    if (!h.joint && h.n_points == 0u) guide_start(h.p, memory);
+#endif
+#if GUIDE_AMPLITUDE
+    if (h.n_points > 0u && half_at_point(h)) {
+#ifdef GETTER_AMPLITUDE
+        guide_leave(h.n_points, direction_amplitude, memory);
+#else
+        guide_leave(h.n_points, stop_value(h.p), memory);
+#endif
+    }
+#endif
     if (outcome != DIRECTION_FOUND)
+#ifdef GUIDE_STUCK
+        end = end_stuck(GLS_END_NO_DIRECTION, memory);
+#else
         end = GLS_END_NO_DIRECTION;
+#endif
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
     else
-        end = guide_point(q, stored, memory);
+        end = guide_point(q, stored, h.n_points + 1u, h.draw, memory);
     if (h.joint) {
         // the point is one of the forward half
         h.joint = false;
@@ -146,6 +175,9 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
     }
     if (end == GUIDE_GO_ON) return true;
+#ifdef GUIDE_CUTS
+    if (end == GLS_END_SGM_EXIT) h.n_points = guide_cut(h.memory);
+#endif
     half_end(h, end == HALF_LOST ? HALF_LOST : h.n_points | (end << HALF_END_SHIFT));
     return false;
 }

@@ -15,6 +15,7 @@
 #define GROUP_MODEL "Model"
 #define GROUP_TRACKING "Tracking"
 #define GROUP_REGIONS "Regions"
+#define GROUP_TISSUE "Tissue"
 #define GROUP_PTT "Parallel transport (--dg ptt)"
 #define GROUP_DEVICE "Device"
 
@@ -123,17 +124,29 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
     return CMD_EXIT_OK;
 }
 
-static int check_seeds(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
+static int check_seeds(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    bool nseeds = cmd_options_given(command, arguments, "nseeds"), per_voxel = o->seeds_per_voxel > 0,
-         list = o->seeds != NULL;
-    if (nseeds + per_voxel + list > 1)
-        return cmd_error(CMD_EXIT_USAGE, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
-    if (!list && cmd_options_given(command, arguments, "seed-space"))
+    static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
+    bool nseeds = cmd_options_given(command, arguments, "nseeds");
+    const char *name = first_given(command, arguments, finite);
+    if (nseeds && name) return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other", name);
+    if (!o->seeds && cmd_options_given(command, arguments, "seed-space"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
-    if (list && cmd_options_given(command, arguments, "seed-seed"))
+    if (o->seeds && cmd_options_given(command, arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
+    if (o->select > 0 && !nseeds && !name) {
+        if (o->shard) return cmd_error(CMD_EXIT_USAGE, "--shard: with --select it needs --nseeds N");
+        o->nseeds = o->select < UINT32_MAX / 1000 ? 1000 * o->select : UINT32_MAX;
+    }
     return CMD_EXIT_OK;
+}
+
+/* What tissue changes where nothing else was asked for. */
+static void settle_tissue(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    if (!o->act && !o->pve_wm) return;
+    if (!cmd_options_given(command, arguments, "fa-threshold")) o->stop_threshold = -1;
+    if (!cmd_options_given(command, arguments, "min-length")) o->min_length = -1;
 }
 
 /* The getter where none was given, and options that only some have. */
@@ -154,6 +167,7 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     int code = check_inputs(command, o, arguments);
     if (!code) code = check_seeds(command, o, arguments);
     if (!code) code = check_getter(command, o, arguments);
+    settle_tissue(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     size_t n_names = gls_device_set_count(o->device);

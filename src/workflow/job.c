@@ -2,6 +2,7 @@
 #include "workflow/job.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/anatomy.h"
 #include "workflow/output.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
@@ -30,17 +32,17 @@ static gls_status check_inputs(const gls_job_options *o)
     if (n_series != 0 && n_series != 3)
         return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
-    if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
-    if (odf && !o->dwi && !o->fa)
+    bool places = o->roi || o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi,
+         tissue_alone = (o->act || o->pve_wm) && o->track.stop_threshold < 0;
+    if (o->dwi && !places) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
+    if (odf && !o->dwi && !o->fa && !tissue_alone)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
-    if (odf && !o->dwi && !o->roi && !o->seeds)
+    if (odf && !o->dwi && !places)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
     if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
-    if (o->seeds_per_voxel > 0 && o->seeds)
-        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
-    return GLS_OK;
+    return gls_anatomy_check(o);
 }
 
 /* Models that the direction getter can use, and parameters that only some have. */
@@ -107,7 +109,7 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
 {
     const gls_job_options *o = &job->options;
     bool named = strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0;
-    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[19 + 8 * GLS_MAX_STRINGS] = {o->dwi,
                                                     o->bval,
                                                     o->bvec,
                                                     o->mask,
@@ -118,9 +120,17 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                     o->model.response,
                                                     o->seeds,
                                                     named ? NULL : o->sphere,
-                                                    job->maps.labels};
-    const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 12;
+                                                    job->maps.labels,
+                                                    o->act,
+                                                    o->pve_wm,
+                                                    o->pve_gm,
+                                                    o->pve_csf,
+                                                    o->pve_sgm,
+                                                    o->seed_rejection,
+                                                    o->seed_gmwmi};
+    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
+                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
+    size_t n = 19;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -198,6 +208,9 @@ gls_status gls_job_open(gls_job *job)
     status = gls_study_read(&job->study, o);
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
+    const double *side = job->study.grid->voxel_size;
+    double *shortest = &job->options.track.min_length;
+    if (*shortest < 0) *shortest = job->study.tissue ? 2 * cbrt(side[0] * side[1] * side[2]) : 0;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
     return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
 }

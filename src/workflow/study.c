@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "workflow/anatomy.h"
 #include "workflow/cache.h"
 #include "workflow/params.h"
 #include "util/log.h"
@@ -14,8 +15,10 @@
 
 gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 {
-    static const char *const roles[GLS_FILE_N_FILES] = {"dwi", "bval", "bvec",     "mask",  "roi",   "fa",
-                                                        "sh",  "odf",  "response", "seeds", "sphere"};
+    static const char *const roles[GLS_FILE_N_FILES] = {
+        "dwi",     "bval",     "bvec",           "mask",      "roi", "fa",     "sh",
+        "odf",     "response", "seeds",          "sphere",    "act", "pve-wm", "pve-gm",
+        "pve-csf", "pve-sgm",  "seed-rejection", "seed-gmwmi"};
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
     input->file[GLS_FILE_DWI].path = options->dwi;
@@ -30,6 +33,14 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_SEEDS].path = options->seeds;
     if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0)
         input->file[GLS_FILE_SPHERE].path = options->sphere;
+    input->file[GLS_FILE_ACT].path = options->act;
+    input->file[GLS_FILE_PVE_WM].path = options->pve_wm;
+    input->file[GLS_FILE_PVE_GM].path = options->pve_gm;
+    input->file[GLS_FILE_PVE_CSF].path = options->pve_csf;
+    input->file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
+    input->file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
+    if (options->seed_gmwmi && strcmp(options->seed_gmwmi, "auto") != 0)
+        input->file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         gls_status code = gls_input_file_check(
             &input->file[i], i == GLS_FILE_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
@@ -38,7 +49,7 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
 }
 
-static const char *name_of(const gls_study *input, int which)
+const char *gls_study_name(const gls_study *input, int which)
 {
     return input->file[which].path ? input->file[which].path : "built-in phantom";
 }
@@ -51,8 +62,9 @@ static gls_status make_phantom(gls_study *input)
     gls_status status = gls_phantom_create(&params, &input->phantom);
     gls_log_mute_info(false);
     if (status) return status;
-    input->series = (gls_series){
-        .name = name_of(input, GLS_FILE_DWI), .dwi = input->phantom->dwi, .gradients = input->phantom->gradients};
+    input->series = (gls_series){.name = gls_study_name(input, GLS_FILE_DWI),
+                                 .dwi = input->phantom->dwi,
+                                 .gradients = input->phantom->gradients};
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;
@@ -99,15 +111,16 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
 static gls_status check_masks(gls_study *input)
 {
     uint64_t roi;
-    gls_status code = gls_image_count_voxels(input->mask, name_of(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    gls_status code =
+        gls_image_count_voxels(input->mask, gls_study_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
     if (code || !input->roi) return code;
-    code = gls_image_count_voxels(input->roi, name_of(input, GLS_FILE_ROI), "region of interest", &roi);
+    code = gls_image_count_voxels(input->roi, gls_study_name(input, GLS_FILE_ROI), "region of interest", &roi);
     if (code) return code;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: the region of interest lies outside the mask %s",
-                        name_of(input, GLS_FILE_ROI), name_of(input, GLS_FILE_MASK));
+                        gls_study_name(input, GLS_FILE_ROI), gls_study_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,
                 "seeds: %" PRIu64 " of the %" PRIu64
@@ -116,93 +129,20 @@ static gls_status check_masks(gls_study *input)
     return GLS_OK;
 }
 
-static gls_status make_seeds(gls_study *input, const gls_job_options *options)
-{
-    gls_status status;
-    if (options->seeds)
-        status = gls_seeds_read(options->seeds, options->seed_space == GLS_SEEDS_WORLD, input->grid, &input->seeds);
-    else if (options->seeds_per_voxel > 0)
-        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)options->seeds_per_voxel,
-                                            options->seed_seed, &input->seeds);
-    else
-        status = gls_seeds_create_random(input->roi, input->mask, options->nseeds, options->seed_seed, &input->seeds);
-    if (status) return status;
-    char count[32], voxels[32];
-    gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
-    gls_format_count(input->seed_voxels, voxels, sizeof voxels);
-    if (options->seeds)
-        gls_log(GLS_LOG_INFO, "seeds: %s from %s", count, options->seeds);
-    else
-        gls_log(GLS_LOG_INFO, "seeds: %s in %s voxels, random seed %" PRIu64, count, voxels, options->seed_seed);
-    return GLS_OK;
-}
-
-/* Whether a seed's voxel may lie in a tracking mask. */
-static gls_status check_tracking_mask(const gls_study *input)
-{
-    uint32_t bits = gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK);
-    if (!bits) return GLS_OK;
-    gls_seeds *seeds = input->seeds;
-    float seed[256][3];
-    for (uint64_t at = 0, n, all = gls_seeds_count(seeds); at < all; at += n) {
-        n = all - at < 256 ? all - at : 256;
-        gls_seeds_get(seeds, at, n, seed);
-        for (uint64_t i = 0; i < n; i++)
-            if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
-    }
-    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
-}
-
-/* Longer steps than a region is wide can jump over it. */
-static void warn_of_steps(const gls_study *input, double step)
-{
-    for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
-        gls_region_info region = gls_regions_get(input->regions, i);
-        if (region.role == GLS_REGION_MASK || step <= region.smallest) continue;
-        gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
-                gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
-                region.smallest);
-    }
-}
-
-static gls_status read_regions(gls_study *input, const gls_job_options *o)
-{
-    const struct {
-        gls_region_role role;
-        const gls_strings *text;
-    } given[] = {{GLS_REGION_INCLUDE, &o->include},
-                 {GLS_REGION_EXCLUDE, &o->exclude},
-                 {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
-                 {GLS_REGION_STOP_AT, &o->stop_at}};
-    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom,
-         nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
-    if (!nearest && o->include.n + o->exclude.n + o->tracking_mask.n + o->stop_at.n == 0) return GLS_OK;
-    gls_status status = gls_regions_create(input->grid, &input->regions);
-    if (!status && nearest)
-        status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask, name_of(input, GLS_FILE_MASK),
-                                       input->mask);
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        for (int k = 0; k < given[i].text->n && !status; k++)
-            status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
-    if (!status) status = gls_regions_complete(input->regions);
-    if (!status) status = check_tracking_mask(input);
-    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->voxel_mm).step_size);
-    return status;
-}
-
 gls_status gls_study_read(gls_study *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
     bool files = input->file[GLS_FILE_DWI].path || options->sh || options->odf;
     gls_status code = files ? read_files(input, options) : make_phantom(input);
-    if (!code && !files) code = read_map(input, GLS_FILE_FA, name_of(input, GLS_FILE_DWI), &input->stop_map);
+    if (!code && !files) code = read_map(input, GLS_FILE_FA, gls_study_name(input, GLS_FILE_DWI), &input->stop_map);
     if (!code) code = check_masks(input);
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
     if (!code && !options->sh && !options->odf)
         code = gls_series_model_init(&input->model, &options->model, &input->series);
-    if (!code) code = make_seeds(input, options);
+    if (!code) code = gls_study_read_tissue(input, options);
+    if (!code) code = gls_study_make_seeds(input, options);
     if (code) return code;
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
@@ -212,7 +152,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     }
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
-    code = read_regions(input, options);
+    code = gls_study_read_regions(input, options);
     input->seconds_read = gls_clock_seconds() - start;
     return code;
 }
@@ -268,8 +208,11 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
 {
-    gls_track_input tracker = {
-        .stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf, .regions = input->regions};
+    gls_track_input tracker = {.stop_map = input->stop_map,
+                               .sphere = input->sphere,
+                               .odf = input->odf,
+                               .regions = input->regions,
+                               .tissue = input->tissue};
     if (options->track.dg != GLS_DG_BOOT) return tracker;
     tracker.dwi = gls_series_model_dwi(&input->model);
     tracker.gradients = gls_series_model_gradients(&input->model);
@@ -308,7 +251,10 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     double start = gls_clock_seconds();
     bool fitted = !options->sh && !options->odf;
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
-    if (!code && !input->stop_map) {
+    if (!code && !input->stop_map && !input->series.dwi) {
+        /* tissue alone ends streamlines */
+        code = gls_image_create(input->grid, 1, &input->stop_map);
+    } else if (!code && !input->stop_map) {
         if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
@@ -338,6 +284,7 @@ void gls_study_finish(gls_study *input)
     gls_image_destroy(input->stop_map);
     gls_sphere_destroy(input->sphere);
     gls_seeds_destroy(input->seeds);
+    gls_tissue_destroy(input->tissue);
     gls_regions_destroy(input->regions);
     *input = (gls_study){.phantom = NULL};
 }
