@@ -144,6 +144,12 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
+    for options in "" "--opacity 0.5 --api gles"; do
+        number=$((number + 1))
+        mkdir -p "build/shaders/$number-least"
+        # shellcheck disable=SC2086
+        GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
+    done
     for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
         for variant in single subgroup least-single least-subgroup; do
             number=$((number + 1))
@@ -227,6 +233,20 @@ stage_zink() {
         [ -n "${python:-}" ] || find_python
         GLS_TEST_PYTHON=$python check "subgroup mapping on zink" sh test/guest/zink.sh build
     fi
+}
+
+stage_drivers() {
+    header "drivers: kernels for GPUs that are not here"
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo > /dev/null 2>&1; then
+        check "kernels compiled by Mesa's drivers (needs root)" sh -c 'exit 77'
+    else
+        check "kernels compiled by Mesa's drivers" sh test/guest/drivers.sh build
+    fi
+}
+
+stage_arm64() {
+    header "arm64 under qemu"
+    check "arm64 tracks as this machine does" sh test/guest/arm64.sh build
 }
 
 # Snakemake in a virtual environment of its own, made once for these requirements.

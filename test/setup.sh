@@ -10,6 +10,11 @@ TEST_PACKAGES="clang-format libcmocka-dev g++ clang${CLANG_VERSION:+ libclang-rt
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
+MESA_PACKAGES="meson ninja-build bison flex gcc g++ pkg-config libdrm-dev libexpat1-dev zlib1g-dev python3-mako dpkg-dev"
+ARM64_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
+# of the arm64 root, in which no package is installed
+ARM64_LIBRARIES="libc6-dev libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0 libgles2 libgbm1 libepoxy0 libgomp1 zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev
+    liblapacke-dev libopenblas-dev libcjson-dev libxxhash-dev libcmocka-dev"
 CLUSTER_PACKAGES="slurm-wlm munge python3 python3-venv"
 
 say() { printf '%s\n' "$*" >&2; }

@@ -34,12 +34,16 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     bool backward = (item & 1u) == 0u;
     Half h;
-    bool flipped = (vertex & VERTEX_FLIPPED) != 0u;
-    vertex &= ~VERTEX_FLIPPED;
     h.item = item;
     h.p = p;
+#if OWN_START
+    h.d = unpack_direction(vertex);
+#else
+    bool flipped = (vertex & VERTEX_FLIPPED) != 0u;
+    vertex &= ~VERTEX_FLIPPED;
     h.d = vertex_direction(vertex);
     if (flipped) h.d = -h.d;
+#endif
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -111,6 +115,17 @@ bool half_at_point(Half h)
 #endif
 }
 
+// The end where a way does not even begin.
+uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
+{
+    if (outcome == DIRECTION_OUTSIDE) return GLS_END_OUTSIDE;
+#ifdef GUIDE_STUCK
+    return end_stuck(GLS_END_NO_DIRECTION, memory);
+#else
+    return GLS_END_NO_DIRECTION;
+#endif
+}
+
 // Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
 // the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
@@ -136,32 +151,46 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
-    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
+    uint number = h.n_points * uint(STEP_PARTS); // places that were passed
 #ifdef GUIDE_STARTS
     if (!h.joint && h.n_points == 0u) guide_start(h.p, memory);
 #endif
 #if GUIDE_AMPLITUDE
     if (h.n_points > 0u && half_at_point(h)) {
 #ifdef GETTER_AMPLITUDE
-        guide_leave(h.n_points, direction_amplitude, memory);
+        guide_leave(number, direction_amplitude, memory);
 #else
-        guide_leave(h.n_points, stop_value(h.p), memory);
+        guide_leave(number, stop_value(h.p), memory);
 #endif
     }
 #endif
-    if (outcome != DIRECTION_FOUND)
-#ifdef GUIDE_STUCK
-        end = end_stuck(GLS_END_NO_DIRECTION, memory);
+#if STEP_PARTS > 1
+    // where a way leads over several places, any of them may end it: what was passed before is kept
+    vec3 q = h.p;
+    int passed = 0;
+    end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
+    for (int part = 1; part <= STEP_PARTS && end == GUIDE_GO_ON; part++) {
+        vec3 place = step_place(h.p, next, h.d, part);
+        end = inside(place) ? guide_point(place, !h.joint, number + uint(part), h.draw, memory) : GLS_END_OUTSIDE;
+        if (end == GUIDE_GO_ON || end_keeps_point(end)) {
+            q = place;
+            passed = part;
+        }
+    }
+    bool moves = passed > 0;
 #else
-        end = GLS_END_NO_DIRECTION;
-#endif
+    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
+    if (outcome != DIRECTION_FOUND)
+        end = end_of_outcome(outcome, memory);
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
     else
-        end = guide_point(q, stored, h.n_points + 1u, h.draw, memory);
+        end = guide_point(q, stored, number + 1u, h.draw, memory);
+    bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
+#endif
     if (h.joint) {
         // the point is one of the forward half
         h.joint = false;
@@ -170,14 +199,18 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         return true;
     }
     h.memory = memory;
-    if (end == GUIDE_GO_ON || end_keeps_point(end)) {
+    if (moves) {
         uint moved = half_move(h, q, next);
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
     }
     if (end == GUIDE_GO_ON) return true;
-#ifdef GUIDE_CUTS
-    if (end == GLS_END_SGM_EXIT) h.n_points = guide_cut(h.memory);
+    uint parts = h.n_points * uint(STEP_PARTS);
+#if STEP_PARTS > 1
+    if (moves) parts -= uint(STEP_PARTS - passed);
 #endif
-    half_end(h, end == HALF_LOST ? HALF_LOST : h.n_points | (end << HALF_END_SHIFT));
+#ifdef GUIDE_CUTS
+    if (end == GLS_END_SGM_EXIT) parts = guide_cut(h.memory);
+#endif
+    half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));
     return false;
 }

@@ -158,6 +158,22 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     return n;
 }
 
+/* The same GPU may be reached as a render node, as an EGL device and without a surface: its node tells. */
+static void find_gpu(gls_display *display)
+{
+    EGLAttrib attribute = 0;
+    memcpy(display->gpu, display->node, sizeof display->gpu);
+    if (*display->gpu || !(epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
+                           epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")))
+        return;
+    if (!eglQueryDisplayAttribEXT(display->egl, EGL_DEVICE_EXT, &attribute) || !attribute) return;
+    EGLDeviceEXT device = (EGLDeviceEXT)attribute;
+    const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS), *node = NULL;
+    if (extensions && strstr(extensions, "EGL_EXT_device_drm_render_node"))
+        node = eglQueryDeviceStringEXT(device, EGL_DRM_RENDER_NODE_FILE_EXT);
+    if (node) snprintf(display->gpu, sizeof display->gpu, "%.63s", node);
+}
+
 static gls_status display_connect(gls_display *display)
 {
     struct stat file;
@@ -186,6 +202,7 @@ static gls_status display_connect(gls_display *display)
     }
     if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context"))
         return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
+    find_gpu(display);
     return GLS_OK;
 }
 

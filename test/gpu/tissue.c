@@ -308,7 +308,7 @@ static void test_lookup(void **state)
 int main(void)
 {
     int exit_status;
-    if (!gpu_open(NULL, &device, &exit_status)) return exit_status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &exit_status)) return exit_status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scene), cmocka_unit_test(test_lookup)};
     int failed = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);

@@ -151,7 +151,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (points && n_points > 0) status = gather(c, 2 * n_lines, placed, n_points, points);
     if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
-        status = gls_refine(&c->engine->guide, c->space, &c->tally, points);
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
     if (status == GLS_OK && next > from) status = c->host.commit(c->host.user, first + next, parcel, &c->tally);
     if (status == GLS_OK) *done = next;
     return status;

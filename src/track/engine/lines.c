@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "track/engine/passes.h"
+#include "track/shader/packed.h"
 #include "util/philox.h"
 
 /* --- before they are tracked ----------------------------------------------- */
@@ -13,15 +14,14 @@ bool gls_lines_admit(const gls_batch *c, uint32_t seed)
     return !guide->plan.kind->admits || guide->plan.kind->admits(guide, c->seed[seed]);
 }
 
-static void direction_of(const gls_engine *t, uint32_t vertex, float out[3])
-{
-    const float *v = t->vertex[vertex & ~VERTEX_FLIPPED];
-    for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
-}
-
 /* A vertex whose direction is the other way round. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)
 {
+    if (t->plan.getter->own_start) {
+        float d[3];
+        gls_direction_unpack(vertex, d);
+        return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
+    }
     if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
     const float *d = t->vertex[vertex];
     uint32_t best = 0;
@@ -42,9 +42,14 @@ static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
     double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
     bool found = false;
     uint32_t chosen = 0;
+    /* a getter that starts anywhere starts there */
+    if (t->plan.getter->own_start) {
+        vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});
+        return true;
+    }
     for (uint32_t k = 0; k < n; k++) {
         float d[3];
-        direction_of(t, vertex[k], d);
+        gls_start_direction(t, vertex[k], d);
         double c = d[0] * wanted[0] + d[1] * wanted[1] + d[2] * wanted[2];
         bool back = c < 0 && t->antipodal;
         if (fabs(c) < best || (c < 0 && !back)) continue;
@@ -85,7 +90,7 @@ void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
         bool guided = kind->one_sided && kind->one_sided(&t->guide, c->seed[i]);
         for (uint32_t k = 0; k < *count; k++) {
             float d[3];
-            direction_of(t, vertex[k], d);
+            gls_start_direction(t, vertex[k], d);
             bool turn = guided             ? kind->turns_round(&t->guide, c->seed[i], d)
                         : t->has_direction ? false
                                            : random_bit(t, first + i, k);
@@ -149,28 +154,41 @@ static gls_end end_of(uint32_t state)
     return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
 }
 
+/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+static uint32_t points_of(const gls_engine *t, uint32_t parts)
+{
+    return (parts + t->plan.parts - 1) / t->plan.parts;
+}
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 gls_outcome gls_lines_judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i)
 {
     const gls_engine *t = c->engine;
     const gls_guide_kind *guide = t->plan.guide.kind;
     gls_guide_half half[2];
-    uint32_t met = 0;
+    uint32_t met = 0, each = t->plan.parts;
     for (uint32_t h = 0; h < 2; h++) {
         uint32_t state = c->state[2 * i + h];
         half[h] = (gls_guide_half){state & HALF_POINTS, end_of(state), memory_of(c, 2 * n_lines, 2 * i + h)};
-        c->steps += half[h].points;
+        c->steps += points_of(t, half[h].parts);
     }
-    gls_verdict guided = guide->judge ? guide->judge(&t->guide, seed, t->plan.max_steps, half, &met) : GLS_VERDICT_KEPT;
+    gls_verdict guided =
+        guide->judge ? guide->judge(&t->guide, seed, t->plan.max_steps * each, half, &met) : GLS_VERDICT_KEPT;
     gls_outcome o = {.met = met, .end = {(uint8_t)half[0].end, (uint8_t)half[1].end}};
     bool long_one = half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH;
-    o.truncated = cut(t->plan.max_steps, &half[0].points, &half[1].points) || long_one;
-    o.backward = half[0].points;
-    o.forward = half[1].points;
-    uint32_t steps = o.backward + o.forward;
-    gls_verdict verdict = gls_verdict_goes_first(guided)                                    ? guided
-                          : steps == 0 && !t->params.keep_single_points                     ? GLS_VERDICT_SINGLE_POINT
-                          : steps * t->params.step_size < t->params.min_length * (1 - 1e-9) ? GLS_VERDICT_TOO_SHORT
-                                                                                            : guided;
+    o.backward = points_of(t, half[0].parts);
+    o.forward = points_of(t, half[1].parts);
+    o.truncated = cut(t->plan.max_steps, &o.backward, &o.forward) || long_one;
+    o.parts = lesser(half[0].parts, o.backward * each) + lesser(half[1].parts, o.forward * each);
+    double length = o.parts * t->params.step_size / each;
+    gls_verdict verdict = gls_verdict_goes_first(guided)                                 ? guided
+                          : o.backward + o.forward == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
+                          : length < t->params.min_length * (1 - 1e-9)                   ? GLS_VERDICT_TOO_SHORT
+                                                                                         : guided;
     o.verdict = (uint8_t)verdict;
     o.met_counts = verdict == guided;
     return o;

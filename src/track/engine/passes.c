@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "track/shader/packed.h"
 #include "util/clock.h"
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
@@ -236,22 +237,32 @@ static gls_status initial_split(gls_batch *c, uint64_t first, uint32_t n)
     return status;
 }
 
+void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
+{
+    if (t->plan.getter->own_start) {
+        gls_direction_unpack(vertex, out);
+        return;
+    }
+    const float *v = t->vertex[vertex & ~VERTEX_FLIPPED];
+    for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
+}
+
 /* What half_start() in glsl/kernel/half.glsl does. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
-    bool framed = c->engine->plan.getter->framed;
+    bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record *line = &c->upload.line[i / 2];
         bool backward = i % 2 == 0;
         put_vector(c->work, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
-        uint32_t vertex = line->vertex & ~VERTEX_FLIPPED;
-        const float *v = c->engine->vertex[vertex], sense = line->vertex & VERTEX_FLIPPED ? -1 : 1;
-        put_vector(c->work, n, WORK_DIRECTION, i, (const float[3]){sense * v[0], sense * v[1], sense * v[2]});
+        float direction[3];
+        gls_start_direction(c->engine, line->vertex, direction);
+        put_vector(c->work, n, WORK_DIRECTION, i, direction);
         *work_of(c->work, n, WORK_SEED, i) = line->seed;
         *work_of(c->work, n, WORK_STREAM, i) = line->stream;
         *work_of(c->work, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
-        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : vertex;
+        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : own_start ? line->vertex : line->vertex & ~VERTEX_FLIPPED;
         *work_of(c->work, n, WORK_FLAGS, i) = !framed && backward ? FLAG_JOINT : 0;
     }
 }

@@ -35,6 +35,7 @@ typedef struct refined {
     double inverse[3][4];
     float (*point)[3];
     size_t n;
+    uint32_t parts; /* of a step */
 } refined;
 
 static void voxel_at(const refined *r, size_t i, double out[3])
@@ -97,14 +98,15 @@ static gls_verdict decide(refined *r, const gls_outcome *o)
         if (o->end[0] == GLS_END_CGM) cropped += crop(r, false);
         if (o->end[1] == GLS_END_CGM) cropped += crop(r, true);
     }
-    double length = (double)(r->n - 1) * p->step_size - cropped;
+    double length = o->parts * p->step_size / r->parts - cropped;
     if (cropped > 0 && length < p->min_length * (1 - 1e-9)) return GLS_VERDICT_TOO_SHORT;
     return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
 }
 
-gls_status gls_refine(const gls_guide *guide, const double space[3][4], gls_tally *tally, gls_parcel *parcel)
+gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_tally *tally,
+                      gls_parcel *parcel)
 {
-    refined r = {.guide = guide, .space = space};
+    refined r = {.guide = guide, .parts = parts, .space = space};
     size_t line = 0, kept = 0;
     uint64_t points = 0;
     gls_affine_invert(space, r.inverse);

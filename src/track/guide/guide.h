@@ -38,7 +38,7 @@ typedef struct gls_guide {
 
 /* A half-streamline that has ended. */
 typedef struct gls_guide_half {
-    uint32_t points; /* beside the seed */
+    uint32_t parts; /* of steps, of which each may have several, that were passed */
     gls_end end;
     const uint32_t *memory; /* n_words; of one that was not tracked nothing is known */
 } gls_guide_half;
@@ -65,7 +65,7 @@ struct gls_guide_kind {
      * else there is to say of it, see gls_verdict_goes_first(), and any other where it would be kept otherwise. What a
      * half remembers is of its points as they were tracked, before a cut at the maximum length; *met: bits of the
      * regions that it met. NULL: it is kept. */
-    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_steps, gls_guide_half half[2],
+    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
 };
 

@@ -165,8 +165,8 @@ static bool tracked(const gls_guide_half *half)
 
 static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 {
-    if (half->points <= points) return;
-    half->points = points;
+    if (half->parts <= points) return;
+    half->parts = points;
     half->end = end;
 }
 
@@ -181,7 +181,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
     for (uint32_t i = 0; i < plan->n_visits; i++) {
         uint32_t visit = half[0].memory[plan->visits + i];
         if (seen >> (first + (int)i) & 1) continue;
-        if (visit == 0 || visit > half[0].points) return;
+        if (visit == 0 || visit > half[0].parts) return;
         if (visit > last) last = visit;
     }
     cut(&half[0], last, GLS_END_ALL_INCLUDED);
@@ -204,10 +204,10 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
                                                                                 : GLS_VERDICT_WRONG_ORDER;
 }
 
-static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_steps, gls_guide_half half[2],
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {
-    (void)max_steps;
+    (void)max_parts;
     return gls_guide_regions_judge(guide, seed, half, met);
 }
 

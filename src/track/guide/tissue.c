@@ -196,7 +196,7 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
            (stuck && !(flags_of(guide, half) & TISSUE_ON_PATH));
 }
 
-static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_steps, gls_guide_half half[2],
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {
     uint32_t memory[GLS_GUIDE_MAX_WORDS];
@@ -207,7 +207,7 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
     if (verdict == GLS_VERDICT_EXCLUDED || guide->params.keep_all_ends) return verdict;
     if (is_poor(guide, &half[0]) || is_poor(guide, &half[1])) return GLS_VERDICT_POOR_END;
     if (half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH ||
-        half[0].points + half[1].points > max_steps)
+        half[0].parts + half[1].parts > max_parts)
         return GLS_VERDICT_TOO_LONG;
     return white ? verdict : GLS_VERDICT_NO_WHITE_MATTER;
 }
