@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers python gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -218,6 +218,37 @@ stage_peers() {
     check "bootstrap tracking against DIPY" outcome $boot "$build/peer_boot.log"
     check "benchmark beside DIPY and MRtrix3" "$python" test/bench/peers.py build/glslines build/test/peer_data build/peers.json --seconds 0.5 --shape 18x20x18 --nseeds 100 --repeat 1 \
         --no-ceilings --force
+}
+
+# The Python package's own environment: pyAFQ and cuslines as PyPI has them, and the script that comes with the source of cuslines.
+find_pyafq() {
+    pyafq=${GLS_TEST_PYAFQ:-}
+    script=$build/python/cuslines/run_gpu_streamlines.py
+    [ -n "$pyafq" ] || need_packages python3 python3-venv || return 1
+    : "${pyafq:=$build/pyafq/bin/python}"
+    if [ ! -x "$pyafq" ] || { [ -z "${GLS_TEST_PYAFQ:-}" ] && ! cmp -s test/python/requirements.txt "$build/pyafq/complete"; }; then
+        rm -rf "$build/pyafq"
+        quietly python3 -m venv "$build/pyafq" && quietly "$pyafq" -m pip install -q --disable-pip-version-check -r test/python/requirements.txt &&
+            cp test/python/requirements.txt "$build/pyafq/complete" || return 1
+    fi
+    [ ! -f "$script" ] || return 0
+    mkdir -p "$build/python" && quietly "$pyafq" -m pip download -q --disable-pip-version-check --no-deps --no-binary cuslines -d "$build/python" cuslines==2.2.3 &&
+        mkdir -p "$build/python/cuslines" && tar xzf "$build/python/cuslines-2.2.3.tar.gz" --strip-components 1 -C "$build/python/cuslines"
+}
+
+stage_python() {
+    header "python: package, stand-in for cuslines, wheel"
+    check "pyAFQ and cuslines" find_pyafq || return
+    # the wheel compiles all anew: beside the tests, which mostly use one core
+    quietly python3 -m venv "$build/python/tools"
+    sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel > "$build/python/wheel.log" 2>&1 &
+    wheel=$!
+    export TQDM_DISABLE=1
+    check "package against the program" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
+    check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
+        "$build/glslines" "$build/python/dropin" "$script"
+    unset TQDM_DISABLE
+    check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
 }
 
 stage_gbm() {

@@ -22,6 +22,9 @@ typedef struct gls_filter_counts {
  * sum of the distances between successive points. counts may be NULL here and below. */
 GLS_API gls_status gls_filter_length_create(double min, double max, gls_filter_counts *counts, const gls_sink *next,
                                             gls_sink *filter);
+/* Keeps streamlines of min to max points, both included. */
+GLS_API gls_status gls_filter_vertices_create(uint64_t min, uint64_t max, gls_filter_counts *counts,
+                                              const gls_sink *next, gls_sink *filter);
 /* Passes over `skip` streamlines, then keeps one of every `every` (>= 1), `number` at most. */
 GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,
                                            const gls_sink *next, gls_sink *filter);

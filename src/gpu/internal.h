@@ -11,7 +11,6 @@
 #include "gpu/inject.h"
 #include "util/text.h"
 
-struct gbm_device;
 struct gls_shared_program;
 struct gls_pooled_buffer;
 
@@ -21,7 +20,7 @@ typedef struct gls_display {
     char node[64];
     EGLDeviceEXT egl_device;
     int fd;
-    struct gbm_device *gbm;
+    void *gbm;
     EGLDisplay egl;
     char gpu[64]; /* render node of the GPU behind it, "" if unknown */
     unsigned references;

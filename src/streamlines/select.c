@@ -1,4 +1,4 @@
-/* Filters that keep some streamlines as they are: by length, by number, and those that are valid. */
+/* Filters that keep some streamlines as they are: by length, by points, by number, and those that are valid. */
 #include <glslines/filters.h>
 
 #include <math.h>
@@ -15,13 +15,19 @@ struct selection {
     gls_filter_counts *counts, own;
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* length, mm */
-    uint64_t skip, every, number, total;
+    uint64_t min_points, max_points, skip, every, number, total;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
 {
     double length = gls_builder_length(s, i);
     return length >= f->min - LENGTH_SLACK && length <= f->max + LENGTH_SLACK;
+}
+
+static bool keeps_vertices(selection *f, const gls_streamlines *s, size_t i)
+{
+    uint64_t n = s->offset[i + 1] - s->offset[i];
+    return n >= f->min_points && n <= f->max_points;
 }
 
 static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
@@ -98,6 +104,14 @@ gls_status gls_filter_length_create(double min, double max, gls_filter_counts *c
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(min >= 0 && max >= min);
     return create(&(selection){.keeps = keeps_length, .min = min, .max = max}, counts, next, filter);
+}
+
+gls_status gls_filter_vertices_create(uint64_t min, uint64_t max, gls_filter_counts *counts, const gls_sink *next,
+                                      gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(max >= min);
+    return create(&(selection){.keeps = keeps_vertices, .min_points = min, .max_points = max}, counts, next, filter);
 }
 
 gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,

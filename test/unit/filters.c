@@ -153,6 +153,11 @@ static void test_selection(void **state)
     expect_indices((const uint32_t[]){6, 8, 6}, 3);
     assert_true(counts.taken == 12 && counts.kept == 3);
     last = keeper(&kept);
+    assert_int_equal(gls_filter_vertices_create(1, 4, &counts, &last, &filter), GLS_OK);
+    run(&filter, 1);
+    expect_indices((const uint32_t[]){5, 7}, 2);
+    assert_true(counts.taken == 4 && counts.kept == 2);
+    last = keeper(&kept);
     assert_int_equal(gls_filter_every_create(0, 0, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_spread_create(0, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     last = keeper(&kept);
@@ -165,6 +170,7 @@ static void test_selection(void **state)
     run(&filter, 1);
     expect_indices((const uint32_t[]){5, 6, 7, 8}, 4);
     last = keeper(&kept);
+    assert_int_equal(gls_filter_vertices_create(3, 2, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(-1, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(4, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_points_create(1, &last, &filter), GLS_ERR_ARGUMENT);
