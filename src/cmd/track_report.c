@@ -6,6 +6,7 @@
 
 #include "cmd/message.h"
 #include "util/format.h"
+#include "util/parse.h"
 #include "workflow/params.h"
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
@@ -30,9 +31,9 @@ static void print_model(const gls_job *job, const track_options *o)
 
 static void print_tissue(const gls_job *job, const track_options *o)
 {
-    static const char *const rules[] = {
-        [GLS_TISSUE_RULE_ACT] = "act", [GLS_TISSUE_RULE_PVE] = "pve", [GLS_TISSUE_RULE_CMC] = "cmc"};
-    printf("tissue      %s, rule %s\n", o->act ? o->act : o->pve_wm, rules[gls_tissue_get_rule(job->study.tissue)]);
+    char word[8];
+    printf("tissue      %s, rule %s\n", o->act ? o->act : o->pve_wm,
+           gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));
 }
 
 static void print_probe(const gls_track_params *p)
@@ -149,17 +150,13 @@ static void print_rejected(const gls_track_result *r)
     cmd_info("rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
 }
 
-/* Fewer streamlines than were wanted: with which share the seeds gave some. */
 static void warn_of_selection(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
-    uint64_t wanted = job->params.select;
-    char a[32], b[32], c[32];
-    if (wanted == 0 || r->streamlines >= wanted) return;
-    cmd_warn("--select %s: the %s seeds gave %s streamlines, %.3g %% of those that were begun",
-             gls_format_count(wanted, a, sizeof a), gls_format_count(r->seeds, b, sizeof b),
-             gls_format_count(r->streamlines, c, sizeof c),
-             r->directions ? 100 * (double)r->streamlines / (double)r->directions : 0.0);
+    if (r->streamlines < job->params.select)
+        cmd_warn("--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
+                 job->params.select, r->seeds, r->streamlines,
+                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
 static void summary_counts(const gls_track_result *r)
