@@ -137,10 +137,7 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
         return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
     if (o->seeds && cmd_options_given(command, arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
-    if (o->select > 0 && !nseeds && !name) {
-        if (o->shard) return cmd_error(CMD_EXIT_USAGE, "--shard: with --select it needs --nseeds N");
-        o->nseeds = o->select < UINT32_MAX / 1000 ? 1000 * o->select : UINT32_MAX;
-    }
+    if (o->select > 0 && !nseeds && !name) o->nseeds = o->select < UINT32_MAX / 1000 ? 1000 * o->select : UINT32_MAX;
     return CMD_EXIT_OK;
 }
 

@@ -56,9 +56,8 @@ static gls_status check_seeds(const gls_job_options *o)
     const gls_numbers *d = &o->seed_direction;
     if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
         return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: three numbers x,y,z, not all 0");
-    if (o->shard && o->track.select > 0 && counted && o->nseeds == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--shard: with --select it needs --nseeds N, of which each shard gets a part");
+    if (o->shard && o->track.select > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--select: not with --shard: no shard knows what the others find");
     return GLS_OK;
 }
 

@@ -35,6 +35,7 @@ fails 2 "needs --fa-threshold" track $an --act "$t" --mask-stop interpolated
 fails 2 "needs --seed-unidirectional" track $an --include-ordered 0,0,0,5
 fails 2 "needs --include" track $an --stop
 fails 2 "not all 0" track $an --seed-direction 0,0,0
+fails 2 "not with --shard" track $an --select 5 --shard 1/2
 fails 2 "needs --select" track $an --nseeds 0
 fails 2 "exclude each other" track $an --seed-grid 2
 fails 2 "two ends" track $an --include-end 0,0,0,5 --include-end 0,0,0,6 --include-end 0,0,0,7
