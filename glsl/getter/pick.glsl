@@ -8,6 +8,11 @@
 #include <odf>
 #include <pick>
 
+#if GUIDE_AMPLITUDE
+#define GETTER_AMPLITUDE
+float direction_amplitude = 0.0; // of the ODF along the last direction
+#endif
+
 void prepare_getter() {}
 
 const uint RETRIES = 0u; // a draw answers at once
@@ -16,6 +21,9 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     odf_axis = d;
     odf_at(p);
+#if GUIDE_AMPLITUDE
+    direction_amplitude = amplitude_of(int(aux.x));
+#endif
     int vertex = odf_max > 0.0 ? pick_vertex(aux.x, draw) : -1;
     if (vertex < 0) return DIRECTION_NONE;
     next = vertex_along(uint(vertex), d);

@@ -46,3 +46,5 @@ int pick_vertex(uint from, Draw draw)
     return total > 0u ? vertex : -1;
 #endif
 }
+
+float amplitude_of(int v) { return ODF(v); }

@@ -43,3 +43,17 @@ int pick_vertex(uint from, Draw draw)
 #endif
 }
 #undef CONE
+
+#if GUIDE_AMPLITUDE
+// The ODF at a vertex: an index that is not constant would move all of it into memory.
+float amplitude_of(int vertex)
+{
+    float amplitude = 0.0;
+#define CONE(w)
+#define VERTEX(v, b) amplitude = v == vertex ? odf[v] : amplitude;
+#include <vertex_rows>
+#undef VERTEX
+#undef CONE
+    return amplitude;
+}
+#endif

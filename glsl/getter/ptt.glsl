@@ -147,6 +147,11 @@ Candidate draw_candidate(Draw draw, int c, float start)
 // A call tries one round: streamlines that found a curve need not wait for others.
 const uint RETRIES = uint((PTT_TRIES + PTT_NARROW_TRIES) / PTT_ROUND - 1);
 
+#if GUIDE_AMPLITUDE
+#define GETTER_AMPLITUDE
+float direction_amplitude = 0.0; // of the ODF along the last direction
+#endif
+
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int tried = int(draw.block >> 16) * PTT_ROUND;
@@ -156,6 +161,9 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
         if ((draw.step & STEP_BACKWARD) != 0u) d = -d;
         aux = floatBitsToUint(normal_at(d, random_angle(draw_block(draw, PTT_NORMAL).x)));
     }
+#if GUIDE_AMPLITUDE
+    direction_amplitude = amplitude(p, d);
+#endif
     vec3 n = uintBitsToFloat(aux);
     Candidate chosen;
     if (!candidate_found(p, frame_of(d, n), draw, tried, probe_start(p, d), chosen)) return DIRECTION_RETRY;

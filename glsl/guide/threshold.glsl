@@ -1,7 +1,7 @@
 // Guide: a half ends where the stop map falls to the threshold.
 #include "guide/stop_map.glsl"
 
-uint guide_point(vec3 p, bool stored, inout uint memory[GUIDE_ROOM])
+uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     return !(stop_value(p) > params.stop_threshold) ? GLS_END_STOP_MAP : GUIDE_GO_ON;
 }

@@ -39,7 +39,10 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 #if OWN_START
     h.d = unpack_direction(vertex);
 #else
+    bool flipped = (vertex & VERTEX_FLIPPED) != 0u;
+    vertex &= ~VERTEX_FLIPPED;
     h.d = vertex_direction(vertex);
+    if (flipped) h.d = -h.d;
 #endif
 #if FRAMED
     h.aux = uvec3(0u);
@@ -102,6 +105,27 @@ bool half_stores(Half h)
 #endif
 }
 
+// Whether the half stands at its last point, with a frame between turns.
+bool half_at_point(Half h)
+{
+#if FRAMED
+    return ((h.draw.step & ~STEP_BACKWARD) - 1u) % uint(SUBSTEPS) == 0u;
+#else
+    return true;
+#endif
+}
+
+// The end where a way does not even begin.
+uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
+{
+    if (outcome == DIRECTION_OUTSIDE) return GLS_END_OUTSIDE;
+#ifdef GUIDE_STUCK
+    return end_stuck(GLS_END_NO_DIRECTION, memory);
+#else
+    return GLS_END_NO_DIRECTION;
+#endif
+}
+
 // Goes one step to q, in the direction next, and stores it where it is a point of the streamline. Answers the end of
 // the half, or GUIDE_GO_ON; HALF_LOST: the pool is full.
 uint half_move(inout Half h, vec3 q, vec3 next)
@@ -130,16 +154,27 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
+    uint number = h.n_points * uint(STEP_PARTS); // places that were passed
+#ifdef GUIDE_STARTS
+    if (!h.joint && h.n_points == 0u) guide_start(h.p, memory);
+#endif
+#if GUIDE_AMPLITUDE
+    if (h.n_points > 0u && half_at_point(h)) {
+#ifdef GETTER_AMPLITUDE
+        guide_leave(number, direction_amplitude, memory);
+#else
+        guide_leave(number, stop_value(h.p), memory);
+#endif
+    }
+#endif
 #if OWN_STEPS
     // where a way leads over several places, any of them may end it: what was passed before is kept
     vec3 q = h.p;
     int passed = 0;
-    end = outcome == DIRECTION_FOUND     ? GUIDE_GO_ON
-          : outcome == DIRECTION_OUTSIDE ? GLS_END_OUTSIDE
-                                         : GLS_END_NO_DIRECTION;
+    end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
     for (int part = 1; part <= STEP_PARTS && end == GUIDE_GO_ON; part++) {
         vec3 place = step_place(h.p, next, h.d, part);
-        end = inside(place) ? guide_point(place, true, memory) : GLS_END_OUTSIDE;
+        end = inside(place) ? guide_point(place, !h.joint, number + uint(part), h.draw, memory) : GLS_END_OUTSIDE;
         if (end == GUIDE_GO_ON || end_keeps_point(end)) {
             q = place;
             passed = part;
@@ -149,11 +184,11 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #else
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     if (outcome != DIRECTION_FOUND)
-        end = outcome == DIRECTION_OUTSIDE ? GLS_END_OUTSIDE : GLS_END_NO_DIRECTION;
+        end = end_of_outcome(outcome, memory);
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
     else
-        end = guide_point(q, stored, memory);
+        end = guide_point(q, stored, number + 1u, h.draw, memory);
     bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
 #endif
     if (h.joint) {
@@ -172,6 +207,9 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint parts = h.n_points * uint(STEP_PARTS);
 #if OWN_STEPS
     if (moves) parts -= uint(STEP_PARTS - passed);
+#endif
+#ifdef GUIDE_CUTS
+    if (end == GLS_END_SGM_EXIT) parts = guide_cut(h.memory);
 #endif
     half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));
     return false;

@@ -33,11 +33,12 @@ void main()
             uint i = lines[place / 2u].turn;
             vec3 seed = vec3(lines[i].x, lines[i].y, lines[i].z);
             h = half_start(2u * i + place % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
+            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // one that is not wanted
         }
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
-        if (!done && !half_advance(h, outcome, next)) {
+        if (!done && h.item != NO_ITEM && !half_advance(h, outcome, next)) {
             // a half that found the pool full is tracked again with the next round; so are all that wait
             done = h.block >= params.pool_blocks;
             h.item = NO_ITEM;

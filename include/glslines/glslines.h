@@ -52,6 +52,7 @@
 #include <glslines/streamlines.h>
 #include <glslines/summary.h>
 #include <glslines/tensor.h>
+#include <glslines/tissue.h>
 #include <glslines/track.h>
 #include <glslines/tractogram.h>
 #include <glslines/type.h>

@@ -61,7 +61,11 @@ GLS_API gls_status gls_phantom_create(const gls_phantom_params *params, gls_phan
 /* Accepts NULL. */
 GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 
-/* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, peaks.nii.gz
+/* The phantom's tissue as gls_tissue_create() takes it: all of its grey matter is cortical. */
+GLS_API gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image);
+
+/* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, 5tt.nii.gz
+ * (for anatomically constrained tracking), peaks.nii.gz
  * and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line)
  * into an existing directory or a new one in an existing one. GLS_ERR_OUTPUT if a file exists, unless overwrite is
  * true. Files appear under their names when all are complete. */

@@ -12,18 +12,25 @@ extern "C" {
  * coordinates v in the image's own grid); outside that grid it does not. It lies in a sphere if its distance from the
  * centre is at most the radius. The points of a streamline are tested, not the lines between them. */
 typedef enum gls_region_role {
-    GLS_REGION_INCLUDE,       /* a streamline that has no point in it is rejected; all of several have to be met */
-    GLS_REGION_EXCLUDE,       /* a streamline that has a point in it is rejected; so is a seed there */
-    GLS_REGION_TRACKING_MASK, /* a half-streamline ends before its first point outside the union of these; seeds
-                                 outside are rejected */
-    GLS_REGION_STOP_AT,       /* a half-streamline ends with its first point inside, the seed apart */
-    GLS_REGION_MASK           /* as GLS_REGION_TRACKING_MASK, and tested before the stop map */
+    GLS_REGION_INCLUDE,           /* a streamline that has no point in it is rejected; all of several have to be met */
+    GLS_REGION_EXCLUDE,           /* a streamline that has a point in it is rejected; so is a seed there */
+    GLS_REGION_TRACKING_MASK,     /* a half-streamline ends before its first point outside the union of these; seeds
+                                     outside are rejected */
+    GLS_REGION_STOP_AT,           /* a half-streamline ends with its first point inside, the seed apart */
+    GLS_REGION_MASK,              /* as GLS_REGION_TRACKING_MASK, and tested before the stop map */
+    GLS_REGION_INCLUDE_ORDERED,   /* to be met one after the other from the seed on, in the order in which they were
+                                     added:   at a point the first of them counts, and the next one or the one before must
+                                     be it */
+    GLS_REGION_INCLUDE_END,       /* an end of the streamline lies in it; of two, one end in each. Two at most */
+    GLS_REGION_INCLUDE_BOTH_ENDS, /* both ends lie in the union of these */
+    GLS_REGION_EXCLUDE_END        /* no end lies in it */
 } gls_region_role;
-#define GLS_REGION_ROLES 5
+#define GLS_REGION_ROLES 9
 /* The option of glslines track, e.g. "stop-at". */
 GLS_API const char *gls_region_role_name(gls_region_role role);
 
-#define GLS_REGION_MAX_BITS 32 /* one for each include region, one for all of each other role */
+#define GLS_REGION_MAX_BITS \
+    32 /* one for each region to include, to meet in order or to end in; one for each other role */
 #define GLS_REGION_MAX_SPHERES 64
 #define GLS_REGION_MAX_GRIDS 16 /* different ones among the images */
 

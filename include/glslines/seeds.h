@@ -3,6 +3,7 @@
 #define GLSLINES_SEEDS_H
 
 #include <glslines/image.h>
+#include <glslines/tissue.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,22 @@ GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image
 /* The same with per_voxel > 0 seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
+/* A grid of side x side x side seeds in each such voxel, at -0.5 + (2 i + 1) / (2 side) along each axis. Seed i lies in
+ * voxel i modulo V, at place i / V of its grid, of which x changes slowest. */
+GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
+                                         gls_seeds **seeds);
+/* count > 0 seeds, uniform in a sphere: centre and radius in world mm. grid: of the streamlines. */
+GLS_API gls_status gls_seeds_create_sphere(const double centre[3], double radius, const gls_grid *grid, uint64_t count,
+                                           uint64_t rng_seed, gls_seeds **seeds);
+/* count > 0 seeds, in each voxel of an image of weights >= 0, on any grid, as many as in proportion to its weight, and
+ * uniform inside it. name: for messages. GLS_ERR_INPUT for a weight below 0 and for weights that are all 0. */
+GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid,
+                                             uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
+/* count > 0 seeds on the interface of grey and white matter: places drawn as before are moved to it, along it, and to
+ * it again (MRtrix3's rule, with a gradient in closed form). A seed for which 1000 places failed lies outside of every
+ * grid. The tissue must outlive the seeds. */
+GLS_API gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
+                                              uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
 /* From a list of points, in mm (world) or in voxels. Seed i is point i: points outside the grid are kept, tracking
  * counts them as seeds without a direction, and one warning gives their number and the first of them. GLS_ERR_INPUT if
  * all points are outside (probably given in the other space), if a coordinate is not finite, and for an empty list. */

@@ -11,6 +11,7 @@
 #include <glslines/seeds.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
+#include <glslines/tissue.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,16 @@ typedef struct gls_track_params {
     double min_radius_of_curvature; /* PTT: mm, >= 0; 0: of the arc whose chord of step_size bends by max_angle; default
                                        0 */
     bool keep_single_points;        /* keep streamlines of one point; default false */
+    bool seed_unidirectional; /* streamlines grow from the seed in one direction only; without a direction or tissue
+                                 that tells, in that of a random sense; default false */
+    double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
+                                 lies within max_angle, in this sense; 0 0 0, the default: along each peak */
+    bool stop_at_all;         /* halves end where the streamline has met all include regions; default false */
+    bool crop_at_gmwmi;       /* tissue: ends in cortical grey matter are moved to its border; default false */
+    bool keep_all_ends;       /* tissue: keep streamlines with bad ends, too, and cut those that are too long; default
+                                 false */
+    uint64_t select;          /* end the run with this many streamlines, the first ones in the order of seeds; 0, the
+                                 default: all seeds */
     gls_odf_interpolation
         odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
@@ -126,6 +137,8 @@ typedef struct gls_track_input {
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
+    const gls_tissue *tissue;       /* for the grid of the others; NULL: none. What the stop map makes an end of is then
+                                       a bad one: a stop_threshold below all its values leaves it out */
 } gls_track_input;
 
 /* What GLS_MAPPING_AUTO stands for on such a device, and the invocations of a streamline in a mapping there, 0 where it
@@ -163,7 +176,7 @@ GLS_API const char *gls_verdict_name(gls_verdict verdict);
 typedef struct gls_track_result {
     uint64_t seeds; /* tried */
     uint64_t seeds_without_direction;
-    uint64_t seeds_rejected; /* by regions: no direction was tried */
+    uint64_t seeds_rejected; /* by regions or tissue: no direction was tried */
     uint64_t directions;     /* initial directions = streamlines tracked */
     uint64_t streamlines;    /* kept */
     uint64_t points;

@@ -126,12 +126,19 @@ typedef struct gls_job_options {
     const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
     const char *cache_dir; /* folder that keeps fits; default NULL */
     /* seeds */
-    uint64_t nseeds;           /* random ones, 1 .. 2^32 - 1; default 100000 */
-    uint64_t seeds_per_voxel;  /* in place of nseeds; default 0 */
-    const char *seeds;         /* in place of nseeds: file; default NULL */
-    gls_seed_space seed_space; /* of that file; default GLS_SEEDS_VOXEL */
-    uint64_t seed_seed;        /* random seed of the positions; default 0 */
-    const char *shard;         /* "3/8", or "auto": from srun or mpirun; default NULL: all seeds */
+    uint64_t nseeds;            /* random ones, 1 .. 2^32 - 1; 0, with track.select: as many as it takes; default
+                                   100000 */
+    uint64_t seeds_per_voxel;   /* in place of nseeds; default 0 */
+    const char *seeds;          /* in place of nseeds: file; default NULL */
+    const char *seed_sphere;    /* in place of roi: "x,y,z,r", world mm; default NULL */
+    const char *seed_rejection; /* in place of roi: file, seeds in proportion to its values; default NULL */
+    const char *seed_gmwmi;     /* in place of roi: file, or "auto"; seeds on the interface of grey and white matter;
+                                   default NULL */
+    uint64_t seed_grid;         /* in place of nseeds: seeds along each axis of a voxel; default 0 */
+    gls_numbers seed_direction; /* none or three: goes to track.seed_direction */
+    gls_seed_space seed_space;  /* of that file; default GLS_SEEDS_VOXEL */
+    uint64_t seed_seed;         /* random seed of the positions; default 0 */
+    const char *shard;          /* "3/8", or "auto": from srun or mpirun; default NULL: all seeds */
     /* tracking; getter GLS_DG_BOOT needs a series and a model other than CSD */
     gls_track_params track;
     struct {
@@ -139,7 +146,11 @@ typedef struct gls_job_options {
     } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
     gls_mask_stop mask_stop; /* default GLS_MASK_STOP_NEAREST; without a mask there is nothing to stop at */
     /* regions, each as gls_regions_add() takes it; default none */
-    gls_strings include, exclude, tracking_mask, stop_at;
+    gls_strings include, exclude, tracking_mask, stop_at, include_ordered, include_end, include_both_ends, exclude_end;
+    /* tissue, on any grid: an image of five volumes, or files of one; default NULL: none. A track.stop_threshold of -1
+     * leaves the stop map out, a track.min_length of -1 stands for two voxels */
+    const char *act, *pve_wm, *pve_gm, *pve_csf, *pve_sgm;
+    gls_tissue_rule act_rule; /* default GLS_TISSUE_RULE_ACT */
     /* devices */
     const char *device;    /* see gls_device_open(); several names with commas share the work; default "auto" */
     gls_graphics api;      /* default GLS_GRAPHICS_AUTO */

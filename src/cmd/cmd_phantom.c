@@ -188,6 +188,7 @@ static void print_written(const gls_phantom *phantom, const char *directory)
     printf("%s/roi.nii.gz     white matter, %s voxels\n", directory,
            gls_format_count(count_voxels(phantom->roi), text, sizeof text));
     printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
+    printf("%s/5tt.nii.gz     the same as five tissues, for --act of 'glslines track'\n", directory);
     printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
            directory);
     printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines "

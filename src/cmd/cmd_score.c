@@ -38,6 +38,7 @@ typedef struct score_options {
     double snr, max_angle, fa_threshold, min_length;
     cmd_length probe_length, min_radius;
     int api;
+    bool act;
     const char *device;
 } score_options;
 #define TRACT_OWNER score_options
@@ -109,9 +110,16 @@ static const cmd_option table[] = {
      .unit = "mm",
      FIELD(min_length),
      .help = "Shorter streamlines are left out of the scores."},
+    {.group = "Methods",
+     .name = "act",
+     .type = CMD_FLAG,
+     FIELD(act),
+     .help = "Constrain streamlines by the phantom's tissue, as 'glslines track' does with --act; the stop map ends "
+             "them only if --fa-threshold is given."},
     {.group = "Phantom",
      .name = "nseeds",
-     .like = "nseeds",
+     .min = 1,
+     .max = UINT32_MAX,
      .type = CMD_UINT64,
      .metavar = "N",
      FIELD(nseeds),
@@ -199,7 +207,9 @@ static gls_status score(score_run *run)
     job.api = (gls_graphics)o->api;
     job.track.rng_seed = o->seed;
     job.track.max_angle = o->max_angle;
-    job.track.stop_threshold = o->fa_threshold;
+    bool stop_map = !o->act || cmd_options_given(run->command, run->arguments, "fa-threshold");
+    run->scores.act = o->act;
+    job.track.stop_threshold = stop_map ? o->fa_threshold : -1;
     job.track.min_length = o->min_length;
     job.track.probe_length = o->probe_length.value;
     job.in_mm.probe_length = o->probe_length.mm;

@@ -16,6 +16,7 @@
 #define GROUP_MODEL "Model"
 #define GROUP_TRACKING "Tracking"
 #define GROUP_REGIONS "Regions"
+#define GROUP_TISSUE "Tissue"
 #define GROUP_PTT "Parallel transport (--dg ptt)"
 #define GROUP_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
 #define GROUP_DEVICE "Device"
@@ -121,16 +122,17 @@ static int check_inputs(const cmd_command *command, const track_options *o, cons
     return CMD_EXIT_OK;
 }
 
-static int check_seeds(const cmd_command *command, const track_options *o, const cmd_arguments *arguments)
+static int check_seeds(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    bool nseeds = cmd_options_given(command, arguments, "nseeds"), per_voxel = o->seeds_per_voxel > 0,
-         list = o->seeds != NULL;
-    if (nseeds + per_voxel + list > 1)
-        return cmd_error(CMD_EXIT_USAGE, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
-    if (!list && cmd_options_given(command, arguments, "seed-space"))
+    static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
+    bool nseeds = cmd_options_given(command, arguments, "nseeds");
+    const char *name = cmd_options_first(command, arguments, finite);
+    if (nseeds && name) return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other", name);
+    if (!o->seeds && cmd_options_given(command, arguments, "seed-space"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
-    if (list && cmd_options_given(command, arguments, "seed-seed"))
+    if (o->seeds && cmd_options_given(command, arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
+    if (o->select > 0 && !nseeds && !name) o->nseeds = o->select < UINT32_MAX / 1000 ? 1000 * o->select : UINT32_MAX;
     return CMD_EXIT_OK;
 }
 
@@ -140,6 +142,14 @@ static int check_device(const track_options *o)
     const char *here = cmd_bridge_value("device", o->device);
     return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
                 : CMD_EXIT_OK;
+}
+
+/* What tissue changes where nothing else was asked for. */
+static void settle_tissue(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    if (!o->act && !o->pve_wm) return;
+    if (!cmd_options_given(command, arguments, "fa-threshold")) o->stop_threshold = -1;
+    if (!cmd_options_given(command, arguments, "min-length")) o->min_length = -2;
 }
 
 /* The defaults of the getter, where nothing was given. */
@@ -162,7 +172,8 @@ static void set_getter_defaults(const cmd_command *command, track_options *o, co
 static bool is_automatic(const track_options *o, const cmd_arguments *arguments)
 {
     int n = arguments->n_positionals;
-    return n > 0 && ((n < 4 && !o->mask) || (n < 5 && !o->roi && !o->seeds));
+    bool placed = o->roi || o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
+    return n > 0 && ((n < 4 && !o->mask) || (n < 5 && !placed));
 }
 
 /* Model and getter where none were given, and options that the getter does not have. */
@@ -194,6 +205,7 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     if (!code) code = check_seeds(command, o, arguments);
     if (!code) code = check_device(o);
     if (!code) code = check_getter(command, o, arguments);
+    settle_tissue(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     size_t n_names = gls_device_set_count(o->device);

@@ -6,6 +6,7 @@
 
 #include "cmd/message.h"
 #include "util/format.h"
+#include "util/parse.h"
 #include "workflow/params.h"
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
@@ -26,6 +27,13 @@ static void print_model(const gls_job *job, const track_options *o)
     if (o->sh || o->odf) return;
     if (job->study.model.bval > 0) printf(", shell of b = %g s/mm2", job->study.model.bval);
     printf("\n");
+}
+
+static void print_tissue(const gls_job *job, const track_options *o)
+{
+    char word[8];
+    printf("tissue      %s, rule %s\n", o->act ? o->act : o->pve_wm,
+           gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->study.tissue), word, sizeof word));
 }
 
 static void print_probe(const gls_track_params *p)
@@ -84,8 +92,9 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
         printf("shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
                gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(job, o);
+    if (in->tissue) print_tissue(job, o);
     bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->dg);
-    if (o->fa || !ends_itself)
+    if ((o->fa || !ends_itself) && o->stop_threshold >= 0)
         printf("stop map    %s, threshold %g\n", o->fa ? o->fa : "FA of a tensor fit", o->stop_threshold);
     if (ends_itself) printf("cutoff      FOD amplitudes below %g\n", o->fod_cutoff);
     for (size_t i = 0; i < gls_regions_count(in->regions); i++) {
@@ -119,35 +128,62 @@ static void warn_of_regions(const gls_job *job)
     const gls_regions *regions = job->study.regions;
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
-        if (region.role == GLS_REGION_INCLUDE && job->result.track.met[region.bit] == 0)
-            cmd_warn("--include %s: no streamline met it", region.text);
+        bool needed = region.role == GLS_REGION_INCLUDE || region.role == GLS_REGION_INCLUDE_ORDERED;
+        if (needed && job->result.track.met[region.bit] == 0)
+            cmd_warn("--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
     }
+}
+
+/* By reason; those of regions and tissue only where there are some. */
+static void print_rejected(const gls_track_result *r)
+{
+    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of a single point",
+                                                          [GLS_VERDICT_TOO_SHORT] = "too short",
+                                                          [GLS_VERDICT_EXCLUDED] = "in exclude regions",
+                                                          [GLS_VERDICT_MISSED_INCLUDE] = "without all include regions",
+                                                          [GLS_VERDICT_POOR_END] = "with a bad end",
+                                                          [GLS_VERDICT_TOO_LONG] = "too long",
+                                                          [GLS_VERDICT_NO_WHITE_MATTER] = "without white matter",
+                                                          [GLS_VERDICT_WRONG_ORDER] = "in another order",
+                                                          [GLS_VERDICT_WRONG_ENDS] = "with ends elsewhere"};
+    char line[512] = "", a[32];
+    size_t used = 0;
+    for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
+        if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
+                                 gls_format_count(r->verdicts[v], a, sizeof a), reason[v]);
+    }
+    cmd_info("rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
+}
+
+static void warn_of_selection(const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    if (r->streamlines < job->params.select)
+        cmd_warn("--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
+                 job->params.select, r->seeds, r->streamlines,
+                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
 static void summary_counts(const gls_track_result *r)
 {
-    char a[32], b[32], c[32];
+    char a[32], b[32];
     cmd_info("seeds        %s, %s of them without a direction", gls_format_count(r->seeds, a, sizeof a),
              gls_format_count(r->seeds_without_direction, b, sizeof b));
     if (r->seeds_rejected > 0)
-        cmd_info("             %s of them rejected by regions", gls_format_count(r->seeds_rejected, a, sizeof a));
+        cmd_info("             %s of them rejected by regions or tissue",
+                 gls_format_count(r->seeds_rejected, a, sizeof a));
     cmd_info("directions   %s", gls_format_count(r->directions, a, sizeof a));
     cmd_info("streamlines  %s, %s of them cut at the largest length", gls_format_count(r->streamlines, a, sizeof a),
              gls_format_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));
-    uint64_t excluded = r->verdicts[GLS_VERDICT_EXCLUDED], missed = r->verdicts[GLS_VERDICT_MISSED_INCLUDE];
-    char line[512] = "";
-    if (excluded + missed > 0)
-        snprintf(line, sizeof line, ", %s in exclude regions, %s without all include regions",
-                 gls_format_count(excluded, a, sizeof a), gls_format_count(missed, b, sizeof b));
-    cmd_info("rejected     %s: %s of a single point, %s too short%s",
-             gls_format_count(r->directions - r->streamlines, a, sizeof a),
-             gls_format_count(r->verdicts[GLS_VERDICT_SINGLE_POINT], b, sizeof b),
-             gls_format_count(r->verdicts[GLS_VERDICT_TOO_SHORT], c, sizeof c), line);
+    char line[1024];
+    print_rejected(r);
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
-        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "", gls_end_name((gls_end)e),
-                                 gls_format_count(r->ends[e], a, sizeof a));
+        if (e <= GLS_END_MAX_LENGTH || r->ends[e] > 0)
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "",
+                                     gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
     for (char *c = line; *c; c++)
         if (*c == '_') *c = ' ';
     cmd_info("half ends    %s", line);
@@ -188,4 +224,5 @@ void track_print_summary(const gls_job *job)
     cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
              job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
     warn_of_regions(job);
+    warn_of_selection(job);
 }

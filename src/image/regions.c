@@ -20,7 +20,11 @@ const char *gls_region_role_name(gls_region_role role)
                                                         [GLS_REGION_EXCLUDE] = "exclude",
                                                         [GLS_REGION_TRACKING_MASK] = "tracking-mask",
                                                         [GLS_REGION_STOP_AT] = "stop-at",
-                                                        [GLS_REGION_MASK] = "mask"};
+                                                        [GLS_REGION_MASK] = "mask",
+                                                        [GLS_REGION_INCLUDE_ORDERED] = "include-ordered",
+                                                        [GLS_REGION_INCLUDE_END] = "include-end",
+                                                        [GLS_REGION_INCLUDE_BOTH_ENDS] = "include-both-ends",
+                                                        [GLS_REGION_EXCLUDE_END] = "exclude-end"};
     return (unsigned)role < GLS_REGION_ROLES ? names[role] : "unknown";
 }
 
@@ -98,7 +102,7 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
 {
     if (role == GLS_REGION_MASK || can_be_reached(r, s, mask)) return GLS_OK;
     const char *option = gls_region_role_name(role);
-    if (role == GLS_REGION_INCLUDE || role == GLS_REGION_TRACKING_MASK)
+    if (role != GLS_REGION_EXCLUDE && role != GLS_REGION_EXCLUDE_END && role != GLS_REGION_STOP_AT)
         return gls_fail(GLS_ERR_INPUT, "--%s %s: cannot be reached: the region lies outside the mask", option, name);
     gls_log(GLS_LOG_WARNING, "--%s %s: has no effect: the region lies outside the mask", option, name);
     return GLS_OK;
@@ -107,7 +111,10 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
 /* The bit of one more region of this role. */
 static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
 {
-    if (role != GLS_REGION_INCLUDE && r->role_bits[role]) {
+    bool apart = role == GLS_REGION_INCLUDE || role == GLS_REGION_INCLUDE_ORDERED || role == GLS_REGION_INCLUDE_END;
+    if (role == GLS_REGION_INCLUDE_END && __builtin_popcount(r->role_bits[role]) == 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends: at most two regions");
+    if (!apart && r->role_bits[role]) {
         *bit = 0;
         while (!(r->role_bits[role] >> *bit & 1)) ++*bit;
         return GLS_OK;

@@ -1,4 +1,5 @@
 /* The phantom: parameters, grid, and the loop over its voxels. */
+#include <glslines/tissue.h>
 #include "phantom/voxels.h"
 #include "util/affine.h"
 #include "util/status.h"
@@ -291,4 +292,14 @@ void gls_phantom_destroy(gls_phantom *phantom)
     gls_image_destroy(phantom->tissue);
     gls_image_destroy(phantom->peaks);
     free(phantom);
+}
+
+gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image)
+{
+    GLS_REQUIRE(phantom && image);
+    const gls_image *t = phantom->tissue;
+    size_t n = gls_grid_voxels(&t->grid);
+    gls_image part[3]; /* white matter, grey matter, CSF */
+    for (size_t i = 0; i < 3; i++) part[i] = (gls_image){.grid = t->grid, .n_volumes = 1, .data = t->data + i * n};
+    return gls_tissue_join(&part[0], &part[1], &part[2], NULL, image);
 }

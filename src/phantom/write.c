@@ -13,7 +13,7 @@
 #define PATH_MOST 4096
 #define NAME_MOST 64 /* "bundles/", a bundle's name and "_end0.nii.gz" */
 
-typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE } what;
+typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
 
 typedef struct item {
     char name[NAME_MOST];
@@ -38,7 +38,7 @@ static void add(writer *w, what what, const gls_image *image, const gls_phantom_
 
 static gls_status items_list(writer *w, const gls_phantom *p)
 {
-    w->item = calloc(7 + 4 * p->n_bundles, sizeof *w->item);
+    w->item = calloc(8 + 4 * p->n_bundles, sizeof *w->item);
     if (!w->item) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's files");
     add(w, DWI, p->dwi, NULL, "", "dwi", ".nii.gz");
     add(w, BVAL, NULL, NULL, "", "dwi", ".bval");
@@ -46,6 +46,7 @@ static gls_status items_list(writer *w, const gls_phantom *p)
     add(w, LABEL, p->mask, NULL, "", "mask", ".nii.gz");
     add(w, LABEL, p->roi, NULL, "", "roi", ".nii.gz");
     add(w, IMAGE, p->tissue, NULL, "", "tissue", ".nii.gz");
+    add(w, TISSUE, p->tissue, NULL, "", "5tt", ".nii.gz");
     if (p->peaks) add(w, IMAGE, p->peaks, NULL, "", "peaks", ".nii.gz");
     for (size_t i = 0; i < p->n_bundles; i++) {
         const gls_phantom_bundle *b = &p->bundle[i];
@@ -115,6 +116,16 @@ static gls_status text_write(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
+/* The five tissues of MRtrix3 from the phantom's three, for anatomically constrained tracking. */
+static gls_status tissue_write(const char *path, bool overwrite, gls_output_group *group, const gls_phantom *p)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_phantom_five_tissues(p, &image);
+    if (!status) status = gls_image_write_grouped(path, overwrite, group, image, GLS_IMAGE_FLOAT32);
+    gls_image_destroy(image);
+    return status;
+}
+
 static gls_status items_write(const writer *w, const gls_phantom *p, bool overwrite, gls_output_group *group)
 {
     char path[PATH_MOST];
@@ -126,6 +137,7 @@ static gls_status items_write(const writer *w, const gls_phantom *p, bool overwr
         case DWI: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_INT16); break;
         case IMAGE: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_FLOAT32); break;
         case LABEL: status = gls_image_write_grouped(path, overwrite, group, it->image, GLS_IMAGE_UINT8); break;
+        case TISSUE: status = tissue_write(path, overwrite, group, p); break;
         case BVAL:
         case BVEC:
         case LINE: status = text_write(path, overwrite, group, it, p); break;

@@ -1,5 +1,6 @@
 /* The input of a tracker: what every direction getter needs, and its own. */
 #include "image/regions.h"
+#include "image/tissue.h"
 #include "track/check.h"
 #include "track/getter/getters.h"
 #include "util/status.h"
@@ -14,5 +15,15 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
         if (status != GLS_OK) return status;
     }
+    if (input->tissue) {
+        gls_status status =
+            gls_grid_require_equal(&input->tissue->grid, "the tissue", &input->stop_map->grid, "the stop map");
+        if (status != GLS_OK) return status;
+    }
+    if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
+        return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
+    if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
     return gls_getter_of(params)->check(params, input);
 }

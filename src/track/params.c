@@ -129,6 +129,8 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_SEED_COUNT] = "seeds by number",
         [GLS_FOR_SEEDS_PER_VOXEL] = "seeds by voxel",
         [GLS_FOR_SEED_LIST] = "--seeds",
+        [GLS_FOR_SEED_GRID] = "--seed-grid",
+        [GLS_FOR_TISSUE] = "--act, --pve-wm",
     };
     return texts[user];
 }

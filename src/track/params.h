@@ -22,6 +22,7 @@
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"
 #define GLS_MASK_STOP_CHOICES "interpolated|nearest"
+#define GLS_TISSUE_RULE_CHOICES "act|pve|cmc"
 #define GLS_FORMAT_CHOICES "trx|trk|tck"
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
@@ -56,7 +57,9 @@ typedef enum gls_param_user {
     GLS_FOR_ODF,             /* ODFs are given */
     GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
     GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
-    GLS_FOR_SEED_LIST        /* seeds are given */
+    GLS_FOR_SEED_LIST,       /* seeds are given */
+    GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
+    GLS_FOR_TISSUE           /* there is an image of tissue */
 } gls_param_user;
 /* The above in words, for documentation. */
 const char *gls_param_user_text(gls_param_user user);

@@ -1,4 +1,4 @@
-#include <glslines/seeds.h>
+#include "track/seeds.h"
 
 #include "util/table.h"
 #include "util/affine.h"
@@ -10,23 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_AWAY 1e30 /* voxels: outside of any grid, and still a float */
-
-struct gls_seeds {
-    uint64_t first, count;
-    float (*point)[3]; /* of a list, else NULL */
-    /* of random seeds */
-    uint32_t *voxel; /* eligible voxels in random order */
-    uint64_t n_voxels;
-    uint64_t rng_seed;
-    uint32_t dim[2];
-};
-
 void gls_seeds_destroy(gls_seeds *seeds)
 {
     if (!seeds) return;
     free(seeds->point);
     free(seeds->voxel);
+    free(seeds->sum);
     free(seeds);
 }
 
@@ -50,8 +39,7 @@ gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n)
     return GLS_OK;
 }
 
-/* The float nearest to position that any rule of rounding to the nearest integer maps to centre. */
-static float inside_voxel(double position, int32_t centre)
+float gls_seed_inside_voxel(double position, int32_t centre)
 {
     float f = (float)position;
     if (f >= centre + 0.5) return nextafterf((float)(centre + 0.5), -INFINITY);
@@ -75,6 +63,32 @@ static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
         list[i - 1] = list[j];
         list[j] = t;
     }
+}
+
+static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
+{
+    uint32_t row = voxel / seeds->dim[0];
+    centre[0] = (int32_t)(voxel % seeds->dim[0]);
+    centre[1] = (int32_t)(row % seeds->dim[1]);
+    centre[2] = (int32_t)(row / seeds->dim[1]);
+}
+
+static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
+{
+    uint32_t word[4];
+    int32_t centre[3];
+    centre_of(seeds, seeds->voxel[i % seeds->n_voxels], centre);
+    gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), 0, GLS_PHILOX_SEED}, seeds->rng_seed, word);
+    for (int a = 0; a < 3; a++) point[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
+}
+
+static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
+{
+    int32_t centre[3];
+    uint64_t n = seeds->side, place = i / seeds->n_voxels;
+    const uint64_t at[3] = {place / (n * n), place / n % n, place % n};
+    centre_of(seeds, seeds->voxel[i % seeds->n_voxels], centre);
+    for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] - 0.5 + (2.0 * (double)at[a] + 1) / (2.0 * (double)n));
 }
 
 static gls_status create_random(const gls_image *roi, const gls_image *mask, uint64_t rng_seed, gls_seeds **seeds)
@@ -104,6 +118,7 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
     }
     shuffle(s->voxel, s->n_voxels, rng_seed);
     s->rng_seed = rng_seed;
+    s->draw = draw_in_voxel;
     s->dim[0] = (uint32_t)roi->grid.dim[0];
     s->dim[1] = (uint32_t)roi->grid.dim[1];
     *seeds = s;
@@ -136,6 +151,21 @@ gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mas
     return GLS_OK;
 }
 
+gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
+                                 gls_seeds **seeds)
+{
+    GLS_REQUIRE(roi && seeds);
+    GLS_REQUIRE(side > 0 && side <= 1000);
+    gls_seeds *s = NULL;
+    gls_status status = create_random(roi, mask, rng_seed, &s);
+    if (status != GLS_OK) return status;
+    s->side = side;
+    s->count = s->n_voxels * side * side * side;
+    s->draw = draw_on_grid;
+    *seeds = s;
+    return GLS_OK;
+}
+
 /* Stores a point in voxel coordinates; false if it lies outside the grid. Rounding to float never moves a point out of
  * it. */
 static bool set_point(const double p[3], const gls_grid *grid, float out[3])
@@ -143,7 +173,7 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
     bool inside = true;
     for (int a = 0; a < 3; a++) {
         double end = grid->dim[a] - 0.5;
-        out[a] = (float)fmax(-FAR_AWAY, fmin(FAR_AWAY, p[a]));
+        out[a] = (float)fmax(-GLS_SEED_FAR_AWAY, fmin(GLS_SEED_FAR_AWAY, p[a]));
         if (p[a] < end && out[a] >= end) out[a] = nextafterf((float)end, -INFINITY);
         if (p[a] < -0.5 || p[a] >= end) inside = false;
     }
@@ -217,25 +247,11 @@ gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gl
     return status;
 }
 
-static void random_point(const gls_seeds *seeds, uint64_t index, uint32_t voxel, float point[3])
-{
-    uint32_t word[4], row = voxel / seeds->dim[0];
-    int32_t centre[3] = {(int32_t)(voxel % seeds->dim[0]), (int32_t)(row % seeds->dim[1]),
-                         (int32_t)(row / seeds->dim[1])};
-    gls_philox((const uint32_t[4]){(uint32_t)index, (uint32_t)(index >> 32), 0, GLS_PHILOX_SEED}, seeds->rng_seed,
-               word);
-    for (int a = 0; a < 3; a++) point[a] = inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
-}
-
 void gls_seeds_get(const gls_seeds *seeds, uint64_t first, size_t n, float (*point)[3])
 {
     if (seeds->point) {
         memcpy(point, seeds->point + first, n * sizeof *point);
         return;
     }
-    uint64_t v = first % seeds->n_voxels;
-    for (size_t i = 0; i < n; i++) {
-        random_point(seeds, first + i, seeds->voxel[v], point[i]);
-        if (++v == seeds->n_voxels) v = 0;
-    }
+    for (size_t i = 0; i < n; i++) seeds->draw(seeds, first + i, point[i]);
 }

@@ -32,6 +32,15 @@ static inline double gls_uniform(uint32_t word)
 }
 
 /* Purposes: the last word of a counter, so that no two uses of random numbers share any. */
-enum { GLS_PHILOX_TRACK = 0, GLS_PHILOX_SEED = 1, GLS_PHILOX_SHUFFLE = 2, GLS_PHILOX_NOISE = 3 };
+enum {
+    GLS_PHILOX_TRACK = 0,
+    GLS_PHILOX_SEED = 1,
+    GLS_PHILOX_SHUFFLE = 2,
+    GLS_PHILOX_NOISE = 3,
+    GLS_PHILOX_SEED_SPHERE = 4,
+    GLS_PHILOX_SEED_WEIGHT = 5,
+    GLS_PHILOX_SEED_INTERFACE = 6,
+    GLS_PHILOX_INITIAL = 7
+};
 
 #endif

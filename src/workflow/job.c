@@ -12,6 +12,7 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/anatomy.h"
 #include "workflow/empty.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
@@ -33,16 +34,16 @@ static gls_status check_inputs(const gls_job_options *o)
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
         return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
-    if (odf && !o->dwi && !o->fa && !gls_getter_ends_itself(o->track.dg))
+    bool places = o->roi || gls_seeds_need_no_region(o),
+         tissue_alone = (o->act || o->pve_wm) && o->track.stop_threshold < 0;
+    if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
-    if (odf && !o->dwi && !o->roi && !o->seeds)
+    if (odf && !o->dwi && !places)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
-    if (o->seeds_per_voxel > 0 && o->seeds)
-        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds, --seeds-per-voxel and --seeds exclude each other");
-    return GLS_OK;
+    return gls_anatomy_check(o);
 }
 
 /* Models that the direction getter can use, and parameters that only some have. */
@@ -112,7 +113,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[17 + GLS_MAPS_MAX_IMAGES + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
                                                                           o->bval,
                                                                           o->bvec,
                                                                           o->mask,
@@ -127,9 +128,17 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                                           gls_csd_directions_file(&o->model),
                                                                           o->model.response_wm,
                                                                           o->model.response_gm,
-                                                                          o->model.response_csf};
-    const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 15 + gls_maps_inputs(&job->maps, inputs + 15);
+                                                                          o->model.response_csf,
+                                                                          o->act,
+                                                                          o->pve_wm,
+                                                                          o->pve_gm,
+                                                                          o->pve_csf,
+                                                                          o->pve_sgm,
+                                                                          o->seed_rejection,
+                                                                          o->seed_gmwmi};
+    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
+                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
+    size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);

@@ -18,10 +18,33 @@ typedef struct methods_run {
     gls_series series;
     gls_image *fa, *mask; /* mask: the part of the phantom's that the stop map lets through */
     gls_seeds *seeds;
+    gls_regions *regions; /* the phantom's mask, as a run has it */
+    gls_tissue *tissue;   /* NULL: none */
     gls_sphere *sphere;
     gls_device *device;
     gls_method_scores *scores;
 } methods_run;
+
+/* Where streamlines may be: in the mask, and with tissue in the phantom's. */
+static gls_status prepare_guide(methods_run *run)
+{
+    const gls_grid *grid = &run->phantom->dwi->grid;
+    const gls_image *mask = run->phantom->mask;
+    gls_image *five = NULL;
+    gls_status status = gls_regions_create(grid, &run->regions);
+    if (!status) status = gls_regions_add_image(run->regions, GLS_REGION_MASK, mask, "built-in phantom", mask);
+    if (!status) status = gls_regions_complete(run->regions);
+    if (status || !run->scores->act) return status;
+    status = gls_phantom_five_tissues(run->phantom, &five);
+    /* fractions of what lies at the border of the head do not add up: no news here */
+    gls_log_mute_info(true);
+    if (!status)
+        status = gls_tissue_create(grid, five, "built-in phantom", GLS_TISSUE_RULE_ACT,
+                                   run->options->track.precision == GLS_PRECISION_FLOAT, &run->tissue);
+    gls_log_mute_info(false);
+    gls_image_destroy(five);
+    return status;
+}
 
 /* Phantom, stop map, seeds and directions. */
 static gls_status prepare(methods_run *run, double snr)
@@ -40,6 +63,7 @@ static gls_status prepare(methods_run *run, double snr)
     if (!status)
         status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed_seed, &run->seeds);
     if (!status) status = gls_sphere_create("default", &run->sphere);
+    if (!status) status = prepare_guide(run);
     if (status) return status;
     for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
         run->mask->data[v] = run->fa->data[v] >= o->track.stop_threshold && run->phantom->mask->data[v] > 0;
@@ -91,7 +115,8 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
         options.track.min_length = run->options->track.min_length;
     }
     gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
-    gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
+    gls_track_input input = {
+        .stop_map = run->fa, .sphere = run->sphere, .regions = run->regions, .tissue = run->tissue};
     gls_method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();
     gls_odf_source *source = NULL;
@@ -157,6 +182,8 @@ gls_status gls_methods_score(const gls_job_options *options, double snr, const b
     gls_image_destroy(run.fa);
     gls_image_destroy(run.mask);
     gls_seeds_destroy(run.seeds);
+    gls_regions_destroy(run.regions);
+    gls_tissue_destroy(run.tissue);
     gls_sphere_destroy(run.sphere);
     scores->phantom = run.phantom;
     return status;

@@ -19,6 +19,7 @@ typedef struct gls_method_score {
 typedef struct gls_method_scores {
     gls_method_score row[GLS_MAX_METHODS];
     int n;
+    bool act; /* to be set before: streamlines are constrained by the phantom's tissue */
     gls_grid grid;
     char renderer[256];
     gls_phantom *phantom; /* owns the names of bundles */

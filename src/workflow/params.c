@@ -217,9 +217,11 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return given;
-    case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds;
+    case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds && o->seed_grid == 0;
     case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
     case GLS_FOR_SEED_LIST: return o->seeds != NULL;
+    case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
+    case GLS_FOR_TISSUE: return o->act || o->pve_wm;
     }
     return true;
 }
@@ -381,6 +383,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
 {
     const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     gls_track_params mm = o->track;
+    for (int a = 0; a < 3 && o->seed_direction.n == 3; a++) mm.seed_direction[a] = o->seed_direction.value[a];
 #define PARAM(owner, group, type, field, ...) SCALE_##type(field)
 #include "track/params.def"
 #undef PARAM

@@ -152,8 +152,9 @@ static uint64_t hash_image(const gls_image *image)
 /* Of what was read, not of the names of the files: they may differ from machine to machine. */
 static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
 {
-    static const int texts[] = {GLS_FILE_RESPONSE,    GLS_FILE_SEEDS,       GLS_FILE_SPHERE,      GLS_FILE_DIRECTIONS,
-                                GLS_FILE_RESPONSE_WM, GLS_FILE_RESPONSE_GM, GLS_FILE_RESPONSE_CSF};
+    static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
+                                GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
+                                GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
     const gls_gradients *g = in->series.gradients;
     uint64_t part[MAX_HASHES] = {0};
     size_t n = 0;
@@ -168,6 +169,7 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
+    part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
         part[n] = in->file[texts[i]].hash;
     }

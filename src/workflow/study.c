@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/clock.h"
+#include "workflow/anatomy.h"
 #include "workflow/cache.h"
 #include "workflow/params.h"
 #include "util/log.h"
@@ -32,6 +33,13 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
         [GLS_FILE_RESPONSE_WM] = "response_wm",
         [GLS_FILE_RESPONSE_GM] = "response_gm",
         [GLS_FILE_RESPONSE_CSF] = "response_csf",
+        [GLS_FILE_ACT] = "act",
+        [GLS_FILE_PVE_WM] = "pve_wm",
+        [GLS_FILE_PVE_GM] = "pve_gm",
+        [GLS_FILE_PVE_CSF] = "pve_csf",
+        [GLS_FILE_PVE_SGM] = "pve_sgm",
+        [GLS_FILE_SEED_REJECTION] = "seed_rejection",
+        [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
     };
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
@@ -50,6 +58,14 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
     input->file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
     if (!gls_sphere_is_built_in(options->sphere)) input->file[GLS_FILE_SPHERE].path = options->sphere;
+    input->file[GLS_FILE_ACT].path = options->act;
+    input->file[GLS_FILE_PVE_WM].path = options->pve_wm;
+    input->file[GLS_FILE_PVE_GM].path = options->pve_gm;
+    input->file[GLS_FILE_PVE_CSF].path = options->pve_csf;
+    input->file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
+    input->file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
+    if (options->seed_gmwmi && strcmp(options->seed_gmwmi, "auto") != 0)
+        input->file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
         const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
                                                   "a file)"
@@ -61,7 +77,7 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
 }
 
-static const char *name_of(const gls_study *input, int which)
+const char *gls_study_name(const gls_study *input, int which)
 {
     if (which == GLS_FILE_MASK && input->mask_made) return "the mask made from the series";
     if (which == GLS_FILE_ROI && input->roi_made) return "the seed region made from the fit";
@@ -76,8 +92,9 @@ static gls_status make_phantom(gls_study *input)
     gls_status status = gls_phantom_create(&params, &input->phantom);
     gls_log_mute_info(false);
     if (status) return status;
-    input->series = (gls_series){
-        .name = name_of(input, GLS_FILE_DWI), .dwi = input->phantom->dwi, .gradients = input->phantom->gradients};
+    input->series = (gls_series){.name = gls_study_name(input, GLS_FILE_DWI),
+                                 .dwi = input->phantom->dwi,
+                                 .gradients = input->phantom->gradients};
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;
@@ -128,13 +145,14 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
 static gls_status check_roi(gls_study *input)
 {
     uint64_t roi;
-    gls_status code = gls_image_count_voxels(input->roi, name_of(input, GLS_FILE_ROI), "region of interest", &roi);
+    gls_status code =
+        gls_image_count_voxels(input->roi, gls_study_name(input, GLS_FILE_ROI), "region of interest", &roi);
     if (code) return code;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
         return gls_fail(GLS_ERR_INPUT, "%s: the region of interest lies outside the mask %s",
-                        name_of(input, GLS_FILE_ROI), name_of(input, GLS_FILE_MASK));
+                        gls_study_name(input, GLS_FILE_ROI), gls_study_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,
                 "seeds: %" PRIu64 " of the %" PRIu64
@@ -143,94 +161,22 @@ static gls_status check_roi(gls_study *input)
     return GLS_OK;
 }
 
-static gls_status make_seeds(gls_study *input, const gls_job_options *options)
-{
-    gls_status status;
-    if (options->seeds)
-        status = gls_seeds_read(options->seeds, options->seed_space == GLS_SEEDS_WORLD, input->grid, &input->seeds);
-    else if (options->seeds_per_voxel > 0)
-        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)options->seeds_per_voxel,
-                                            options->seed_seed, &input->seeds);
-    else
-        status = gls_seeds_create_random(input->roi, input->mask, options->nseeds, options->seed_seed, &input->seeds);
-    if (status) return status;
-    char count[32], voxels[32];
-    gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
-    gls_format_count(input->seed_voxels, voxels, sizeof voxels);
-    if (options->seeds)
-        gls_log(GLS_LOG_INFO, "seeds: %s from %s", count, options->seeds);
-    else
-        gls_log(GLS_LOG_INFO, "seeds: %s in %s voxels, random seed %" PRIu64, count, voxels, options->seed_seed);
-    return GLS_OK;
-}
-
-/* Whether a seed's voxel may lie in a tracking mask. */
-static gls_status check_tracking_mask(const gls_study *input)
-{
-    uint32_t bits = gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK);
-    if (!bits) return GLS_OK;
-    gls_seeds *seeds = input->seeds;
-    float seed[256][3];
-    for (uint64_t at = 0, n, all = gls_seeds_count(seeds); at < all; at += n) {
-        n = all - at < 256 ? all - at : 256;
-        gls_seeds_get(seeds, at, n, seed);
-        for (uint64_t i = 0; i < n; i++)
-            if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
-    }
-    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
-}
-
-/* Longer steps than a region is wide can jump over it. */
-static void warn_of_steps(const gls_study *input, double step)
-{
-    for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
-        gls_region_info region = gls_regions_get(input->regions, i);
-        if (region.role == GLS_REGION_MASK || step <= region.smallest) continue;
-        gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
-                gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
-                region.smallest);
-    }
-}
-
-static gls_status read_regions(gls_study *input, const gls_job_options *o)
-{
-    const struct {
-        gls_region_role role;
-        const gls_strings *text;
-    } given[] = {{GLS_REGION_INCLUDE, &o->include},
-                 {GLS_REGION_EXCLUDE, &o->exclude},
-                 {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
-                 {GLS_REGION_STOP_AT, &o->stop_at}};
-    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made,
-         nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
-    if (!nearest && o->include.n + o->exclude.n + o->tracking_mask.n + o->stop_at.n == 0) return GLS_OK;
-    gls_status status = gls_regions_create(input->grid, &input->regions);
-    if (!status && nearest)
-        status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask, name_of(input, GLS_FILE_MASK),
-                                       input->mask);
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        for (int k = 0; k < given[i].text->n && !status; k++)
-            status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
-    if (!status) status = gls_regions_complete(input->regions);
-    if (!status) status = check_tracking_mask(input);
-    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);
-    return status;
-}
-
 gls_status gls_study_read(gls_study *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
     bool files = input->file[GLS_FILE_DWI].path || options->sh || options->odf;
     gls_status code = files ? read_files(input, options) : make_phantom(input);
-    if (!code && !files) code = read_map(input, GLS_FILE_FA, name_of(input, GLS_FILE_DWI), &input->stop_map);
-    if (!code) code = gls_image_count_voxels(input->mask, name_of(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!code && !files) code = read_map(input, GLS_FILE_FA, gls_study_name(input, GLS_FILE_DWI), &input->stop_map);
+    if (!code)
+        code = gls_image_count_voxels(input->mask, gls_study_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
     if (!code && input->roi) code = check_roi(input);
     if (!code && input->series.dwi) code = gls_series_check(&input->series, input->mask);
     if (code) return code;
     if (input->series.dwi) code = gls_series_log_shells(&input->series);
     if (!code && !options->sh && !options->odf)
         code = gls_series_model_init(&input->model, &options->model, &input->series);
-    if (!code && (input->roi || options->seeds)) code = make_seeds(input, options);
+    if (!code) code = gls_study_read_tissue(input, options);
+    if (!code && (input->roi || gls_seeds_need_no_region(options))) code = gls_study_make_seeds(input, options);
     if (code) return code;
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
@@ -240,8 +186,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     }
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
-    code = read_regions(input, options);
-    if (!code && input->seeds) code = check_tracking_mask(input);
+    code = gls_study_read_regions(input, options);
     for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_clock_seconds() - start;
     return code;
@@ -288,10 +233,11 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     return status;
 }
 
-/* Where nobody names a stop map and the getter can do without: 1 everywhere. */
+/* Where nobody names a stop map and the getter or the tissue can do without: 1 everywhere. */
 static gls_status make_open_map(gls_study *input, const gls_job_options *options)
 {
-    if (input->stop_map || !gls_getter_ends_itself(options->track.dg)) return GLS_OK;
+    bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
+    if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
     gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
     for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
     return status;
@@ -311,8 +257,11 @@ gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options)
 {
-    gls_track_input tracker = {
-        .stop_map = input->stop_map, .sphere = input->sphere, .odf = input->odf, .regions = input->regions};
+    gls_track_input tracker = {.stop_map = input->stop_map,
+                               .sphere = input->sphere,
+                               .odf = input->odf,
+                               .regions = input->regions,
+                               .tissue = input->tissue};
     if (options->track.dg != GLS_DG_BOOT) return tracker;
     tracker.dwi = gls_series_model_dwi(&input->model);
     tracker.gradients = gls_series_model_gradients(&input->model);
@@ -372,8 +321,8 @@ static gls_status make_region(gls_study *input, const gls_job_options *options, 
         gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
                 by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
     if (!status) status = check_roi(input);
-    if (!status) status = make_seeds(input, options);
-    return status ? status : check_tracking_mask(input);
+    if (!status) status = gls_study_make_seeds(input, options);
+    return status ? status : gls_study_check_tracking_mask(input);
 }
 
 gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const gls_monitor *monitor)
@@ -413,6 +362,7 @@ void gls_study_finish(gls_study *input)
     gls_image_destroy(input->stop_map);
     gls_sphere_destroy(input->sphere);
     gls_seeds_destroy(input->seeds);
+    gls_tissue_destroy(input->tissue);
     gls_regions_destroy(input->regions);
     *input = (gls_study){.phantom = NULL};
 }

@@ -21,6 +21,13 @@ enum {
     GLS_FILE_DIRECTIONS,
     GLS_FILE_SEEDS,
     GLS_FILE_SPHERE,
+    GLS_FILE_ACT,
+    GLS_FILE_PVE_WM,
+    GLS_FILE_PVE_GM,
+    GLS_FILE_PVE_CSF,
+    GLS_FILE_PVE_SGM,
+    GLS_FILE_SEED_REJECTION,
+    GLS_FILE_SEED_GMWMI,
     GLS_FILE_N_FILES
 };
 
@@ -33,6 +40,7 @@ typedef struct gls_study {
     gls_image *odf_image;     /* of --sh or --odf */
     gls_image *stop_map;
     gls_regions *regions; /* NULL: none */
+    gls_tissue *tissue;   /* NULL: none */
     const gls_grid *grid; /* of all of them */
     gls_model model;
     gls_sphere *sphere;  /* NULL with --odf, where the directions are those of its samples */
@@ -57,5 +65,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
 /* What a tracker takes; once fitted or planned. */
 gls_track_input gls_study_tracker_input(const gls_study *input, const gls_job_options *options);
 void gls_study_finish(gls_study *input);
+/* A file's name for messages. */
+const char *gls_study_name(const gls_study *input, int which);
 
 #endif

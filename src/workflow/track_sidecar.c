@@ -144,16 +144,20 @@ static void add_met(cJSON *counts, const gls_job *job)
     const gls_regions *regions = job->study.regions;
     const uint64_t *met = job->result.track.met;
     cJSON *object = cJSON_AddObjectToObject(counts, "met");
-    int n_includes = 0;
+    int n_includes = 0, n_ordered = 0;
     bool seen[GLS_REGION_MAX_BITS] = {false};
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
-        bool border = region.role == GLS_REGION_MASK || region.role == GLS_REGION_TRACKING_MASK;
         char key[32];
-        if (border || seen[region.bit]) continue;
+        if (seen[region.bit]) continue;
         seen[region.bit] = true;
-        snprintf(key, sizeof key, "%s", region.role == GLS_REGION_STOP_AT ? "stop_at" : "exclude");
-        if (region.role == GLS_REGION_INCLUDE) snprintf(key, sizeof key, "include_%d", ++n_includes);
+        switch (region.role) {
+        case GLS_REGION_INCLUDE: snprintf(key, sizeof key, "include_%d", ++n_includes); break;
+        case GLS_REGION_INCLUDE_ORDERED: snprintf(key, sizeof key, "include_ordered_%d", ++n_ordered); break;
+        case GLS_REGION_EXCLUDE: snprintf(key, sizeof key, "exclude"); break;
+        case GLS_REGION_STOP_AT: snprintf(key, sizeof key, "stop_at"); break;
+        default: continue; /* borders, and regions of ends, which are looked up there alone */
+        }
         gls_json_uint(object, key, met[region.bit]);
     }
 }

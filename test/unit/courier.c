@@ -129,8 +129,9 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     s->next_seed = first;
     s->n_alive = (unsigned)n;
     gls_queue_init(&s->queue, first, first + total, n);
-    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, &(gls_sink){.append = sink, .user = s}, &s->courier),
-                     GLS_OK);
+    assert_int_equal(
+        gls_courier_create(&s->queue, &s->parcels, &(gls_sink){.append = sink, .user = s}, 0, NULL, &s->courier),
+        GLS_OK);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (worker){.scene = s, .place = i, .random = seed * 1000 + i, .may_fail = may_fail};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -190,8 +191,8 @@ static void running_ahead(void **state)
     s.sound = true;
     s.n_alive = 3;
     gls_queue_init(&s.queue, 0, total, 3);
-    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, &(gls_sink){.append = sink, .user = &s}, &s.courier),
-                     GLS_OK);
+    assert_int_equal(
+        gls_courier_create(&s.queue, &s.parcels, &(gls_sink){.append = sink, .user = &s}, 0, NULL, &s.courier), GLS_OK);
     assert_true(gls_queue_take(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (worker){.scene = &s, .place = 1 + i, .random = 5 + i};

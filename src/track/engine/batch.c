@@ -2,127 +2,12 @@
 
 #include <math.h>
 
+#include "track/engine/lines.h"
 #include "track/engine/passes.h"
+#include "track/engine/refine.h"
 #include "util/affine.h"
 #include "util/clock.h"
 #include "util/status.h"
-
-static bool admits(const gls_batch *c, uint32_t seed)
-{
-    const gls_guide *guide = &c->engine->guide;
-    return !guide->plan.kind->admits || guide->plan.kind->admits(guide, c->seed[seed]);
-}
-
-/* Where the guide lets no streamline start there are no directions. */
-static void reject_seeds(gls_batch *c, uint32_t n)
-{
-    size_t stride = gls_direction_words(&c->engine->params);
-    for (uint32_t i = 0; i < n; i++)
-        if (!admits(c, i)) c->direction[i * stride + DIRECTIONS_COUNT] = 0;
-}
-
-/* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
-static uint32_t list_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
-                           uint32_t *n_lines)
-{
-    size_t stride = gls_direction_words(&c->engine->params);
-    uint32_t seed = from, lines = 0;
-    for (; seed < n; seed++) {
-        const uint32_t *direction = &c->direction[seed * stride];
-        uint32_t count = direction[DIRECTIONS_COUNT];
-        if (lines > 0 && lines + count > capacity) break;
-        const float *p = c->seed[seed];
-        for (uint32_t k = 0; k < count; k++)
-            c->upload.line[lines++] = (gls_line_record){
-                .x = p[0],
-                .y = p[1],
-                .z = p[2],
-                .vertex = direction[DIRECTIONS_VERTEX + k],
-                .seed = (uint32_t)(first + seed),
-                .stream = gls_draw_stream(first + seed, k),
-            };
-    }
-    *n_lines = lines;
-    return seed;
-}
-
-/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
-static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
-{
-    if (*backward + *forward <= max_steps) return false;
-    uint32_t half = max_steps / 2;
-    if (*backward <= half)
-        *forward = max_steps - *backward;
-    else if (*forward <= max_steps - half)
-        *backward = max_steps - *forward;
-    else {
-        *backward = half;
-        *forward = max_steps - half;
-    }
-    return true;
-}
-
-/* What the guide remembers of a half. */
-static const uint32_t *memory_of(const gls_batch *c, uint32_t n_halves, uint32_t half)
-{
-    return c->state + n_halves + (size_t)half * c->engine->plan.guide.n_words;
-}
-
-/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
-static uint32_t points_of(const gls_batch *c, uint32_t parts)
-{
-    uint32_t each = c->engine->plan.parts;
-    return (parts + each - 1) / each;
-}
-
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
- * is too short. */
-static bool too_short(const gls_engine *t, double length)
-{
-    double least = t->params.min_length;
-    return least > 0 && t->plan.getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
-}
-
-/* Decides on the finished streamline i of a round: its kept steps, and what becomes of it. */
-static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t *backward,
-                         uint32_t *forward)
-{
-    const gls_engine *t = c->engine;
-    const gls_guide_kind *guide = t->plan.guide.kind;
-    gls_track_result *r = &c->stats->result;
-    const uint32_t *state = c->state + 2 * (size_t)i;
-    uint32_t ends[2] = {state[0] >> HALF_END_SHIFT, state[1] >> HALF_END_SHIFT};
-    uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS}, each = t->plan.parts;
-    *backward = points_of(c, parts[0]);
-    *forward = points_of(c, parts[1]);
-    c->steps += (uint64_t)*backward + *forward;
-    for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
-    bool truncated =
-        cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
-    uint32_t steps = *backward + *forward, met = 0,
-             passed = lesser(parts[0], *backward * each) + lesser(parts[1], *forward * each);
-    double length = passed * t->params.step_size / each;
-    gls_verdict guided = guide->judge ? guide->judge(&t->guide, seed, memory_of(c, 2 * n_lines, 2 * i),
-                                                     memory_of(c, 2 * n_lines, 2 * i + 1), &met)
-                                      : GLS_VERDICT_KEPT;
-    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                ? guided
-                          : steps == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
-                          : too_short(t, length)                        ? GLS_VERDICT_TOO_SHORT
-                                                                        : guided;
-    r->verdicts[verdict]++;
-    if (verdict == guided)
-        for (uint32_t bit = 0; bit < GLS_REGION_MAX_BITS; bit++) r->met[bit] += met >> bit & 1;
-    if (verdict == GLS_VERDICT_KEPT) {
-        r->truncated += truncated;
-        gls_track_stats_add(c->stats, steps, passed);
-    }
-    return verdict;
-}
 
 /* A half that has not ended: it found the pool full, or did not begin for that reason. */
 static bool is_unfinished(uint32_t state)
@@ -134,7 +19,7 @@ static bool is_unfinished(uint32_t state)
  * stops before the first seed with an unfinished half. Returns the number of lines placed; *seed is the first seed not
  * done. */
 static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                            gls_parcel *parcel, uint32_t *next_seed)
+                            gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
 {
     size_t stride = gls_direction_words(&c->engine->params);
     uint32_t s = 0, seed = from;
@@ -145,15 +30,15 @@ static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_
             if (is_unfinished(c->state[2 * (s + k)]) || is_unfinished(c->state[2 * (s + k) + 1])) goto done;
         for (uint32_t k = 0; k < count; k++, s++) {
             const float *at = c->seed[seed];
-            uint32_t backward, forward;
-            bool keep = judge(c, at, n_lines, s, &backward, &forward) == GLS_VERDICT_KEPT;
+            const gls_outcome o = c->tally.outcome[s] = gls_lines_judge(c, at, n_lines, s);
+            bool keep = o.verdict == GLS_VERDICT_KEPT;
             c->upload.placed[s] = (gls_placed_record){
                 .x = at[0],
                 .y = at[1],
                 .z = at[2],
                 .first = keep ? (uint32_t)points : NOT_PLACED,
-                .backward = backward,
-                .forward = forward,
+                .backward = o.backward,
+                .forward = o.forward,
             };
             if (!keep) continue;
             if (parcel) {
@@ -164,17 +49,17 @@ static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_
                 for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
                 parcel->n++;
             }
-            points += (uint64_t)backward + forward + 1;
+            points += (uint64_t)o.backward + o.forward + 1;
         }
-        c->stats->result.seeds++;
-        bool admitted = count > 0 || admits(c, seed);
-        c->stats->result.seeds_rejected += !admitted;
-        c->stats->result.seeds_without_direction += count == 0 && admitted;
-        c->stats->result.directions += count;
+        bool admitted = count > 0 || gls_lines_admit(c, seed);
+        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
     }
 done:
     if (parcel) parcel->offset[parcel->n] = points;
+    c->tally.n_seeds = seed - from;
+    c->tally.n_outcomes = s;
     *next_seed = seed;
+    *n_points = points;
     return s;
 }
 
@@ -250,18 +135,24 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
                                gls_parcel *parcel, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
+    gls_parcel *points = parcel ? parcel : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
     /* for the most that a round may bring: memory that stays is touched for the first time but once */
     gls_status status =
-        parcel ? gls_parcel_reserve(parcel, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
+        points ? gls_parcel_reserve(points, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
+    if (status == GLS_OK)
+        status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status != GLS_OK) return status;
     double start = gls_clock_seconds();
-    uint64_t steps = c->steps;
-    uint32_t next, placed = place_lines(c, first, from, until, n_lines, parcel, &next);
+    uint64_t steps = c->steps, n_points;
+    uint32_t next;
+    if (points) points->n = 0;
+    uint32_t placed = place_lines(c, first, from, until, n_lines, points, &next, &n_points);
     r->seconds_scan += gls_clock_seconds() - start;
-    if (r->directions > 0)
-        c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / (double)r->directions * 1.1);
-    if (parcel && r->points > 0) status = gather(c, 2 * n_lines, placed, r->points, parcel);
-    if (status == GLS_OK && next > from) c->host.commit(c->host.user, first + next, parcel);
+    if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
+    if (points && n_points > 0) status = gather(c, 2 * n_lines, placed, n_points, points);
+    if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
+    if (status == GLS_OK && next > from) status = c->host.commit(c->host.user, first + next, parcel, &c->tally);
     if (status == GLS_OK) *done = next;
     return status;
 }
@@ -276,7 +167,7 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint32_t from, uint32_
     gls_status status;
     do {
         double start = gls_clock_seconds();
-        until = list_lines(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
+        until = gls_lines_list(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
         c->stats->result.seconds_scan += gls_clock_seconds() - start;
         start = gls_clock_seconds();
         status = n_lines > 0 ? gls_pass_track(c, n_lines) : GLS_OK;
@@ -299,7 +190,7 @@ gls_status gls_batch_run(gls_batch *c, uint64_t first, uint32_t n, uint64_t *don
     double start = gls_clock_seconds();
     gls_seeds_get(c->seeds, first, n, c->seed);
     gls_status status = gls_pass_initial(c, first, n);
-    if (status == GLS_OK) reject_seeds(c, n);
+    if (status == GLS_OK) gls_lines_choose(c, first, n);
     c->stats->result.seconds_initial += gls_clock_seconds() - start;
     bool gave_way = false;
     if (!c->engine->plan.staged)

@@ -6,7 +6,7 @@
 
 /* Sizes of the arrays, in the order of gls_batch. */
 typedef struct array_bytes {
-    uint64_t direction, upload, state, work, order, seed;
+    uint64_t direction, upload, state, work, order, seed, tally;
 } array_bytes;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -25,13 +25,14 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
         .seed = seeds * sizeof(float[3]),
+        .tally = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
     };
 }
 
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
 {
     const array_bytes b = bytes_of(params, plan);
-    return b.direction + b.upload + b.state + b.work + b.order + b.seed;
+    return b.direction + b.upload + b.state + b.work + b.order + b.seed + b.tally;
 }
 
 void gls_batch_free_arrays(gls_batch *c)
@@ -42,6 +43,8 @@ void gls_batch_free_arrays(gls_batch *c)
     free(c->seed);
     free(c->work);
     free(c->order);
+    gls_tally_finish(&c->tally);
+    gls_parcel_finish(&c->scratch);
     c->direction = c->state = c->work = NULL;
     c->upload.line = NULL;
     c->seed = NULL;

@@ -7,7 +7,7 @@
 #include "track/engine/order.h"
 #include "track/engine/pace.h"
 #include "track/engine/parcel.h"
-#include "track/engine/stats.h"
+#include "track/engine/tally.h"
 
 /* Those who want the batch's work. */
 typedef struct gls_batch_host {
@@ -20,7 +20,7 @@ typedef struct gls_batch_host {
     /* Gives an empty parcel back. */
     void (*drop)(void *user, gls_parcel *parcel);
     /* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
-    void (*commit)(void *user, uint64_t end, gls_parcel *parcel);
+    gls_status (*commit)(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally);
 } gls_batch_host;
 
 typedef struct gls_batch {
@@ -39,6 +39,8 @@ typedef struct gls_batch {
     uint32_t *work;         /* staged: what the host writes of the work buffer */
     gls_order_entry *order; /* 2 x batch_lines, where lines are ordered; else NULL */
     float (*seed)[3];       /* batch_seeds */
+    gls_tally tally;        /* of the round */
+    gls_parcel scratch;     /* points of a round that nobody wants, where a verdict depends on them */
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
     gls_pace initial_pace;  /* seeds of pass 1 */

@@ -1,5 +1,6 @@
 #include "track/engine/engine.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "util/clock.h"
@@ -12,7 +13,24 @@ static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
     if (!t->vertex) return gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     for (size_t v = 0; v < sphere->n; v++)
         for (int a = 0; a < 3; a++) t->vertex[v][a] = (float)sphere->vertex[v][a];
+    t->n_vertices = (uint32_t)sphere->n;
+    t->antipodal = sphere->antipodal;
     return GLS_OK;
+}
+
+/* From world axes to those of voxels. */
+static void turn_direction(gls_engine *t)
+{
+    const double *d = t->params.seed_direction;
+    double inverse[3][4], square = 0;
+    gls_grid_inverse(&t->grid, inverse);
+    for (int a = 0; a < 3; a++) {
+        t->seed_direction[a] =
+            t->grid.voxel_size[a] * (inverse[a][0] * d[0] + inverse[a][1] * d[1] + inverse[a][2] * d[2]);
+        square += t->seed_direction[a] * t->seed_direction[a];
+    }
+    t->has_direction = square > 0;
+    for (int a = 0; a < 3 && t->has_direction; a++) t->seed_direction[a] /= sqrt(square);
 }
 
 static gls_status create_buffers(gls_engine *t)
@@ -102,11 +120,12 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->device = device;
     t->params = *params;
     t->grid = input->stop_map->grid;
+    turn_direction(t);
     gls_device_hold(device);
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), input, &t->plan);
     if (status == GLS_OK) status = fit_model(t, input);
-    if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, input, &t->guide);
+    if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
     gls_device_release(device);
     if (status == GLS_OK) {
         const gls_getter *getter = t->plan.getter;

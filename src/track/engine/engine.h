@@ -12,7 +12,11 @@ typedef struct gls_engine {
     gls_model model;
     gls_guide guide;
     gls_kernels kernels;
-    float (*vertex)[3];                    /* of the sphere */
+    float (*vertex)[3]; /* of the sphere */
+    uint32_t n_vertices;
+    bool antipodal;                        /* each stands for both senses */
+    bool has_direction;                    /* streamlines start in one that was given: */
+    double seed_direction[3];              /* a unit vector along the voxel axes */
     gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
     double seconds_upload, seconds_compile;
     double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */

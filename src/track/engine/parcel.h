@@ -7,6 +7,8 @@
 
 #include <glslines/common.h>
 
+#include "track/engine/tally.h"
+
 typedef enum gls_parcel_state { GLS_PARCEL_FREE, GLS_PARCEL_TAKEN, GLS_PARCEL_SENT } gls_parcel_state;
 
 typedef struct gls_parcel {
@@ -18,6 +20,8 @@ typedef struct gls_parcel {
     float (*seed)[3];
     float (*point)[3];
     size_t point_capacity;
+    uint64_t bytes;  /* when it was sent */
+    gls_tally tally; /* where a number of streamlines is wanted */
 } gls_parcel;
 gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
 void gls_parcel_finish(gls_parcel *parcel);

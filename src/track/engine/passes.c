@@ -60,7 +60,10 @@ static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_state_header header = {0};
     gls_buffer *state = c->engine->buffer[GLS_TRACK_STATE];
-    for (uint32_t i = 0; i < n_items; i++) c->state[i] = HALF_RUNNING;
+    for (uint32_t i = 0; i < n_items; i++) {
+        bool tracked = i % 2 == 1 || !c->upload.line[i / 2].one_sided;
+        c->state[i] = tracked ? HALF_RUNNING : (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;
+    }
     gls_status status = gls_buffer_write(state, 0, sizeof header, &header);
     return status == GLS_OK ? gls_buffer_write(state, sizeof header, 4ull * n_items, c->state) : status;
 }
@@ -234,6 +237,16 @@ static gls_status initial_split(gls_batch *c, uint64_t first, uint32_t n)
     return status;
 }
 
+void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
+{
+    if (t->plan.getter->own_start) {
+        gls_direction_unpack(vertex, out);
+        return;
+    }
+    const float *v = t->vertex[vertex & ~VERTEX_FLIPPED];
+    for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
+}
+
 /* What half_start() in glsl/kernel/half.glsl does. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
@@ -244,14 +257,23 @@ static void fill_halves(gls_batch *c, uint32_t n)
         bool backward = i % 2 == 0;
         put_vector(c->work, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
         float direction[3];
-        if (own_start) gls_direction_unpack(line->vertex, direction);
-        put_vector(c->work, n, WORK_DIRECTION, i, own_start ? direction : c->engine->vertex[line->vertex]);
+        gls_start_direction(c->engine, line->vertex, direction);
+        put_vector(c->work, n, WORK_DIRECTION, i, direction);
         *work_of(c->work, n, WORK_SEED, i) = line->seed;
         *work_of(c->work, n, WORK_STREAM, i) = line->stream;
         *work_of(c->work, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
-        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : line->vertex;
+        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : own_start ? line->vertex : line->vertex & ~VERTEX_FLIPPED;
         *work_of(c->work, n, WORK_FLAGS, i) = !framed && backward ? FLAG_JOINT : 0;
     }
+}
+
+/* Of the first n entries of the host's list those that are on their way; returns how many. */
+static uint32_t keep_running(gls_batch *c, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (c->state[c->work[i]] == HALF_RUNNING) c->work[kept++] = c->work[i];
+    return kept;
 }
 
 static gls_status track_staged(gls_batch *c, uint32_t n_lines)
@@ -262,14 +284,11 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_in_turn(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (status == GLS_OK) status = reset_state(c, n_items);
+    if (status == GLS_OK) n_active = keep_running(c, n_active);
     while (status == GLS_OK && n_active > 0) {
         status = run_pieces(c, n_items, n_active, false);
         if (status == GLS_OK) status = read_state(c, n_items);
-        if (status != GLS_OK) break;
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < n_active; i++)
-            if (c->state[c->work[i]] == HALF_RUNNING) c->work[kept++] = c->work[i];
-        n_active = kept;
+        if (status == GLS_OK) n_active = keep_running(c, n_active);
     }
     return status;
 }

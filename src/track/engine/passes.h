@@ -15,4 +15,7 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
     return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
 }
 
+/* The first direction of a forward half, from the word of its line. */
+void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direction[3]);
+
 #endif

@@ -10,7 +10,7 @@
 #include "track/shader/layout.h"
 
 #define GLS_GUIDE_MAX_TEXTURES 8
-#define GLS_GUIDE_MAX_WORDS 8
+#define GLS_GUIDE_MAX_WORDS 48
 
 typedef struct gls_guide_kind gls_guide_kind;
 
@@ -19,15 +19,29 @@ typedef struct gls_guide_plan {
     uint32_t n_textures; /* it has the texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* that it remembers of a half: 0 at its start, kept between dispatches, see the verdict */
     uint64_t bytes;      /* of its textures */
+    bool amplitude;      /* it wants to know the amplitude along the last step, see glsl/kernel/half.glsl */
     uint32_t side;       /* regions: texels along the axes of their texture */
+    /* Places of words, where there are such. Regions: those that were met, the next of an order, the first visits of
+     * include regions; tissue: flags, and what is left when a half is cut in deep grey matter. */
+    uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
+    bool remembers;
 } gls_guide_plan;
 
 /* A guide on a device. */
 typedef struct gls_guide {
     gls_guide_plan plan;
     const gls_regions *regions; /* NULL: none */
+    const gls_tissue *tissue;   /* NULL: none */
+    gls_track_params params;
     gls_texture *texture[GLS_GUIDE_MAX_TEXTURES];
 } gls_guide;
+
+/* A half-streamline that has ended. */
+typedef struct gls_guide_half {
+    uint32_t parts; /* of steps, of which each may have several, that were passed */
+    gls_end end;
+    const uint32_t *memory; /* n_words; of one that was not tracked nothing is known */
+} gls_guide_half;
 
 struct gls_guide_kind {
     const char *name;
@@ -43,11 +57,15 @@ struct gls_guide_kind {
     void (*uniforms)(const gls_track_params *params, gls_track_uniforms *uniforms);
     /* Whether streamlines may start at a seed, voxels, which the shader does not see. NULL: anywhere. */
     bool (*admits)(const gls_guide *guide, const float seed[3]);
-    /* What becomes of a streamline: GLS_VERDICT_EXCLUDED whatever else there is to say of it, and any other verdict
-     * where it would be kept otherwise. backward, forward: what was remembered of the halves, n_words each: of their
-     * points as they were tracked, before a cut at the maximum length; *met: bits of the regions that it met. NULL: it
-     * is kept. */
-    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], const uint32_t *backward, const uint32_t *forward,
+    /* Whether streamlines that start at a seed lead in one direction only. NULL: in two. */
+    bool (*one_sided)(const gls_guide *guide, const float seed[3]);
+    /* Whether that is against a unit vector (mm, along the voxel axes). */
+    bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
+    /* What becomes of a streamline, whose halves (backward, forward) it may cut: a verdict that goes first whatever
+     * else there is to say of it, see gls_verdict_goes_first(), and any other where it would be kept otherwise. What a
+     * half remembers is of its points as they were tracked, before a cut at the maximum length; *met: bits of the
+     * regions that it met. NULL: it is kept. */
+    gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
 };
 
@@ -55,12 +73,14 @@ struct gls_guide_kind {
 gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_guide_plan *plan);
 /* What the input leads to must outlive the guide. */
-gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_input *input,
-                            gls_guide *guide);
+gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
+                            const gls_track_input *input, gls_guide *guide);
 void gls_guide_finish(gls_guide *guide);
 /* The definitions of the guide, and its slot. */
 void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                       gls_define_list *defines);
+/* Whether a verdict of the guide goes before those about length. */
+bool gls_verdict_goes_first(gls_verdict verdict);
 /* Its textures as arguments of a kernel; returns how many. */
 size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
 

@@ -1,19 +1,24 @@
 /* The table of guides, and what all of them do alike. */
 #include "track/guide/guide.h"
 
-extern const gls_guide_kind gls_guide_threshold, gls_guide_regions;
+extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_tissue;
 
 gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_guide_plan *plan)
 {
-    *plan = (gls_guide_plan){.kind = gls_regions_count(input->regions) > 0 ? &gls_guide_regions : &gls_guide_threshold};
+    *plan = (gls_guide_plan){.kind = input->tissue                           ? &gls_guide_tissue
+                                     : gls_regions_count(input->regions) > 0 ? &gls_guide_regions
+                                                                             : &gls_guide_threshold};
     return plan->kind->plan(params, limits, input, plan);
 }
 
-gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_input *input,
-                            gls_guide *guide)
+gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
+                            const gls_track_input *input, gls_guide *guide)
 {
-    *guide = (gls_guide){.plan = *plan, .regions = input->regions};
+    *guide = (gls_guide){.plan = *plan,
+                         .regions = gls_regions_count(input->regions) > 0 ? input->regions : NULL,
+                         .tissue = input->tissue,
+                         .params = *params};
     return plan->kind->create(guide, device, input);
 }
 
@@ -28,6 +33,7 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
 {
     gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, in front of the field's");
     gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "that the guide remembers of a half");
+    gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for the amplitude along the last step");
     gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }
@@ -36,4 +42,10 @@ size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args)
 {
     for (uint32_t i = 0; i < guide->plan.n_textures; i++) args[i] = gls_arg_texture(i, guide->texture[i]);
     return guide->plan.n_textures;
+}
+
+bool gls_verdict_goes_first(gls_verdict verdict)
+{
+    return verdict == GLS_VERDICT_EXCLUDED || verdict == GLS_VERDICT_POOR_END || verdict == GLS_VERDICT_TOO_LONG ||
+           verdict == GLS_VERDICT_NO_WHITE_MATTER;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "image/regions.h"
+#include "track/guide/region_rules.h"
 #include "track/guide/stop_map.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -19,33 +20,44 @@ static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
     size[2] = (uint32_t)((lines + side - 1) / side);
 }
 
-static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
-                       gls_guide_plan *plan)
+gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_device_info *limits,
+                                  const gls_track_input *input, gls_guide_plan *plan)
 {
-    (void)params;
     const gls_regions *r = input->regions;
     uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
     if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
-    bool remembers = gls_regions_bits(r, GLS_REGION_INCLUDE) || gls_regions_bits(r, GLS_REGION_EXCLUDE) ||
-                     gls_regions_bits(r, GLS_REGION_STOP_AT);
-    uint32_t size[3];
-    plan->n_textures = 2;
-    plan->n_words = remembers ? 1 : 0;
+    uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
+    plan->remembers = include || gls_regions_bits(r, GLS_REGION_EXCLUDE) || gls_regions_bits(r, GLS_REGION_STOP_AT) ||
+                      gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    if (plan->remembers) plan->met = plan->n_words++;
+    if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
+    if (params->stop_at_all && !params->seed_unidirectional) {
+        plan->visits = plan->n_words;
+        plan->n_visits = (uint32_t)__builtin_popcount(include);
+        plan->n_words += plan->n_visits;
+    }
+    plan->n_textures++;
     plan->side = side;
     texture_size(r, side, size);
-    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid) +
-                  sizeof(uint32_t) * (uint64_t)size[0] * size[1] * size[2];
+    plan->bytes += sizeof(uint32_t) * (uint64_t)size[0] * size[1] * size[2];
     return GLS_OK;
 }
 
-static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
+{
+    plan->n_textures = 1;
+    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
+    return gls_guide_regions_plan(params, limits, input, plan);
+}
+
+gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_regions *r = input->regions;
     uint32_t size[3];
-    gls_status status = gls_stop_map_create(guide, device, input);
     texture_size(r, guide->plan.side, size);
-    if (status == GLS_OK) status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
+    gls_status status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
     if (status != GLS_OK) return status;
     size_t layer = (size_t)size[0] * size[1];
     uint32_t *words = calloc(layer, sizeof *words);
@@ -58,6 +70,12 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
     }
     free(words);
     return status;
+}
+
+static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+{
+    gls_status status = gls_stop_map_create(guide, device, input);
+    return status == GLS_OK ? gls_guide_regions_create(guide, device, input) : status;
 }
 
 static void put_map(gls_text *out, const float map[3][4])
@@ -97,11 +115,27 @@ static void define_bits(gls_define_list *d, const char *name, uint32_t bits, con
     gls_define_text(d, name, gls_text_take(&text), reason);
 }
 
-static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
-                   gls_define_list *d)
+static int first_bit(uint32_t bits)
+{
+    return bits ? __builtin_ctz(bits) : 0;
+}
+
+void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                              gls_define_list *d)
 {
     const gls_regions *r = input->regions;
-    (void)params;
+    uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE),
+             ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    define_bits(d, "REGIONS_INCLUDE", include, "bits of include");
+    gls_define_int(d, "INCLUDE_FIRST", first_bit(include), "the first of them");
+    gls_define_int(d, "ORDERED_REGIONS", __builtin_popcount(ordered), "regions to be met in order");
+    gls_define_int(d, "ORDERED_FIRST", first_bit(ordered), "bit of the first of them");
+    gls_define_int(d, "VISITED_REGIONS", plan->n_visits, "regions whose first visit is remembered");
+    gls_define_int(d, "STOP_AT_ALL", params->stop_at_all, "a half ends where all include regions have been met");
+    gls_define_int(d, "REGIONS_REMEMBERED", plan->remembers, "regions that were met are remembered");
+    gls_define_int(d, "GUIDE_MET", plan->met, "their word");
+    gls_define_int(d, "GUIDE_ORDER", plan->order, "word of the next region in order");
+    gls_define_int(d, "GUIDE_VISITS", plan->visits, "words of first visits");
     gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
     define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
     define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
@@ -116,7 +150,7 @@ static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
     return (bits & wanted) == wanted;
 }
 
-static bool admits(const gls_guide *guide, const float seed[3])
+bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
 {
     const gls_regions *r = guide->regions;
     uint32_t bits = gls_regions_at(r, seed);
@@ -124,23 +158,66 @@ static bool admits(const gls_guide *guide, const float seed[3])
            !(bits & gls_regions_bits(r, GLS_REGION_EXCLUDE));
 }
 
-static gls_verdict judge(const gls_guide *guide, const float seed[3], const uint32_t *backward, const uint32_t *forward,
-                         uint32_t *met)
+static bool tracked(const gls_guide_half *half)
+{
+    return half->end != GLS_END_NOT_TRACKED;
+}
+
+static void cut(gls_guide_half *half, uint32_t points, gls_end end)
+{
+    if (half->parts <= points) return;
+    half->parts = points;
+    half->end = end;
+}
+
+/* Where all include regions end a streamline: the backward half goes only as far as the forward half left something to
+ * meet. */
+static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half half[2])
+{
+    const gls_guide_plan *plan = &guide->plan;
+    uint32_t include = gls_regions_bits(guide->regions, GLS_REGION_INCLUDE), last = 0;
+    int first = first_bit(include);
+    if (!include || plan->n_visits == 0 || !tracked(&half[0])) return;
+    for (uint32_t i = 0; i < plan->n_visits; i++) {
+        uint32_t visit = half[0].memory[plan->visits + i];
+        if (seen >> (first + (int)i) & 1) continue;
+        if (visit == 0 || visit > half[0].parts) return;
+        if (visit > last) last = visit;
+    }
+    cut(&half[0], last, GLS_END_ALL_INCLUDED);
+}
+
+gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met)
 {
     const gls_regions *r = guide->regions;
+    const gls_guide_plan *plan = &guide->plan;
+    uint32_t ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
     *met = gls_regions_at(r, seed);
-    if (guide->plan.n_words > 0) *met |= backward[0] | forward[0];
+    for (int h = 1; h >= 0; h--) {
+        if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
+        if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
+    }
     if (*met & gls_regions_bits(r, GLS_REGION_EXCLUDE)) return GLS_VERDICT_EXCLUDED;
-    return has_all(r, GLS_REGION_INCLUDE, *met) ? GLS_VERDICT_KEPT : GLS_VERDICT_MISSED_INCLUDE;
+    if (!has_all(r, GLS_REGION_INCLUDE, *met)) return GLS_VERDICT_MISSED_INCLUDE;
+    if (!ordered) return GLS_VERDICT_KEPT;
+    return half[1].memory[plan->order] == (uint32_t)__builtin_popcount(ordered) ? GLS_VERDICT_KEPT
+                                                                                : GLS_VERDICT_WRONG_ORDER;
+}
+
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
+                         uint32_t *met)
+{
+    (void)max_parts;
+    return gls_guide_regions_judge(guide, seed, half, met);
 }
 
 const gls_guide_kind gls_guide_regions = {
     .name = "regions",
     .shader = "guide/regions.glsl",
     .plan = plan,
-    .define = define,
+    .define = gls_guide_regions_define,
     .create = create,
     .uniforms = gls_stop_map_uniforms,
-    .admits = admits,
+    .admits = gls_guide_regions_admit,
     .judge = judge,
 };

@@ -18,8 +18,10 @@ struct gls_courier {
     gls_sink sink;
     gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
     size_t n_workers, per_worker;
-    uint64_t due;   /* the seed that comes next */
-    uint64_t bytes; /* of parcels that wait */
+    uint64_t due;              /* the seed that comes next */
+    uint64_t bytes;            /* of parcels that wait */
+    uint64_t select, selected; /* streamlines that are wanted, 0: all, and that were handed over */
+    gls_track_stats *stats;
     bool closing;
     gls_status status;
     char message[512];
@@ -32,10 +34,23 @@ static gls_parcel *find_due(gls_courier *c)
     return NULL;
 }
 
+/* Of the parcel that is due only what is wanted. */
+static void choose(gls_courier *c, gls_parcel *parcel)
+{
+    if (c->selected < c->select) {
+        parcel->n = (size_t)gls_tally_count(&parcel->tally, c->select - c->selected, c->stats);
+        c->selected += parcel->n;
+    } else {
+        parcel->n = 0;
+    }
+    if (c->selected == c->select) c->queue->satisfied = c->queue->stopped = true;
+}
+
 /* Called and returns with the lock held. */
 static void hand_over(gls_courier *c, gls_parcel *parcel)
 {
-    if (c->status == GLS_OK && parcel->n > 0) {
+    if (c->select > 0) choose(c, parcel);
+    if (c->status == GLS_OK && parcel->n > 0 && c->sink.append) {
         pthread_mutex_unlock(&c->queue->lock);
         const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, parcel->seed},
                                      {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, parcel->seed_index}};
@@ -53,7 +68,7 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
         }
     }
     c->due = parcel->end;
-    c->bytes -= gls_parcel_bytes(parcel);
+    c->bytes -= parcel->bytes;
     parcel->state = GLS_PARCEL_FREE;
     pthread_cond_broadcast(&c->queue->changed);
 }
@@ -80,12 +95,15 @@ size_t gls_courier_parcels(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, gls_courier **out)
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, uint64_t select,
+                              gls_track_stats *stats, gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
     *c = (gls_courier){.queue = queue,
-                       .sink = *sink,
+                       .sink = sink ? *sink : (gls_sink){.append = NULL},
+                       .select = select,
+                       .stats = stats,
                        .n_workers = queue->n_workers,
                        .per_worker = gls_courier_parcels(queue->n_workers),
                        .due = queue->next};
@@ -136,7 +154,8 @@ void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
 {
     parcel->end = end;
     parcel->state = GLS_PARCEL_SENT;
-    c->bytes += gls_parcel_bytes(parcel);
+    parcel->bytes = gls_parcel_bytes(parcel);
+    c->bytes += parcel->bytes;
     pthread_cond_broadcast(&c->queue->changed);
 }
 

@@ -13,8 +13,10 @@ typedef struct gls_courier gls_courier;
 /* Parcels that each of n workers may have. */
 size_t gls_courier_parcels(size_t n_workers);
 /* Hands parcels to the sink; the store lends them and must outlive the courier; the first is that of the queue's first
- * seed. A failure of the sink stops the queue. */
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, gls_courier **courier);
+ * seed. A failure of the sink stops the queue. sink (NULL: nobody) gets select streamlines at most, 0: all; with the
+ * last of them the queue is satisfied, and the tallies of the parcels are counted into stats up to there. */
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, uint64_t select,
+                              gls_track_stats *stats, gls_courier **courier);
 /* An empty parcel for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has
  * to let them come up. *parcel is NULL where the worker must hand back its range instead, because nobody tracks what is
  * due. GLS_ERR_CANCELLED once the queue is stopped. */

@@ -116,6 +116,14 @@ bool gls_queue_is_stopped(gls_queue *q)
     return stopped;
 }
 
+bool gls_queue_is_satisfied(gls_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    bool satisfied = q->satisfied;
+    pthread_mutex_unlock(&q->lock);
+    return satisfied;
+}
+
 bool gls_queue_is_done(gls_queue *q)
 {
     pthread_mutex_lock(&q->lock);

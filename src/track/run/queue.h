@@ -24,6 +24,7 @@ typedef struct gls_queue {
     size_t n_out;      /* ranges that are being tracked */
     size_t n_workers;
     bool stopped;
+    bool satisfied; /* stopped because all that is wanted is there */
 } gls_queue;
 
 void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
@@ -37,6 +38,7 @@ void gls_queue_put(gls_queue *queue, gls_range rest);
 /* Nobody takes any more. */
 void gls_queue_stop(gls_queue *queue);
 bool gls_queue_is_stopped(gls_queue *queue);
+bool gls_queue_is_satisfied(gls_queue *queue);
 /* Whether all seeds were tracked. */
 bool gls_queue_is_done(gls_queue *queue);
 /* Whether nobody has this seed, though seeds behind it are out; the lock is held. */

@@ -64,7 +64,10 @@ static void run_threads(gls_run *run, gls_worker *workers)
 /* Everything between the first and the last seed. */
 static gls_status run_workers(gls_run *run, gls_worker *workers, const gls_sink *sink)
 {
-    gls_status status = sink ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, &run->courier) : GLS_OK;
+    uint64_t select = run->tracker->params.select;
+    gls_status status = sink || select > 0 ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, select,
+                                                                &run->stats, &run->courier)
+                                           : GLS_OK;
     if (status != GLS_OK) return status;
     if (run->n_workers == 1)
         gls_worker_work(&workers[0]);

@@ -24,7 +24,12 @@ gls_status gls_run_report(gls_run *run)
     pthread_mutex_lock(&run->queue.lock);
     gls_track_result r = run->stats.result;
     pthread_mutex_unlock(&run->queue.lock);
-    if (run->progress(run->progress_user, r.seeds, gls_seeds_count(run->seeds), r.streamlines, r.points)) return GLS_OK;
+    uint64_t total = gls_seeds_count(run->seeds), wanted = run->tracker->params.select;
+    /* as many seeds as it will take, to judge by those so far */
+    double expected =
+        wanted > 0 && r.streamlines > 0 ? (double)r.seeds * ((double)wanted / (double)r.streamlines) : (double)total;
+    if (expected < (double)total) total = (uint64_t)expected > r.seeds ? (uint64_t)expected : r.seeds;
+    if (run->progress(run->progress_user, r.seeds, total, r.streamlines, r.points)) return GLS_OK;
     return gls_fail(GLS_ERR_CANCELLED, "cancelled");
 }
 

@@ -70,16 +70,21 @@ static void drop(void *user, gls_parcel *parcel)
     gls_courier_drop(w->run->courier, parcel);
 }
 
-static void commit(void *user, uint64_t end, gls_parcel *parcel)
+static gls_status commit(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
+    bool selects = run->tracker->params.select > 0;
+    gls_status status = selects ? gls_tally_copy(&parcel->tally, tally) : GLS_OK;
+    if (status != GLS_OK) return status;
+    uint64_t kept = selects ? parcel->n : gls_tally_count(tally, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
-    w->share->seeds += w->round.result.seeds;
-    w->share->streamlines += w->round.result.streamlines;
+    w->share->seeds += tally->n_seeds;
+    w->share->streamlines += kept;
     gls_track_stats_move(&run->stats, &w->round);
     if (parcel) gls_courier_send(run->courier, parcel, end);
     pthread_mutex_unlock(&run->queue.lock);
+    return GLS_OK;
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
@@ -197,14 +202,34 @@ static void leave(gls_worker *w, gls_status status)
         gls_run_fail(run, status);
 }
 
+/* Fewer seeds in a batch are too few to keep a device busy. */
+#define FEW_SEEDS 256
+
+/* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
+static uint64_t range_limit(gls_worker *w)
+{
+    uint64_t most = w->batch.engine->plan.batch_seeds, wanted = w->run->tracker->params.select;
+    if (wanted == 0) return most;
+    const gls_track_result *r = &w->run->stats.result;
+    pthread_mutex_lock(&w->run->queue.lock);
+    uint64_t seeds = r->seeds, got = r->streamlines;
+    pthread_mutex_unlock(&w->run->queue.lock);
+    double limit = seeds == 0 ? (double)wanted
+                   : got == 0 ? (double)most
+                              : 1.1 * (double)(wanted - got) * (double)seeds / (double)got;
+    if (limit < FEW_SEEDS) limit = FEW_SEEDS;
+    return limit < (double)most ? (uint64_t)limit : most;
+}
+
 void gls_worker_work(gls_worker *w)
 {
     gls_range range;
     gls_status status = GLS_OK;
     double start = gls_clock_seconds();
     hold(w);
-    while (status == GLS_OK && gls_queue_take(&w->run->queue, w->batch.engine->plan.batch_seeds, &range)) {
+    while (status == GLS_OK && gls_queue_take(&w->run->queue, range_limit(w), &range)) {
         status = track_range(w, &range);
+        if (status == GLS_ERR_CANCELLED && gls_queue_is_satisfied(&w->run->queue)) status = GLS_OK;
         gls_queue_put(&w->run->queue, range);
     }
     release(w);

@@ -10,8 +10,8 @@
 
 /* Owns the texts; reasons are constants. Zeroed: empty. */
 typedef struct gls_define_list {
-    gls_define define[112];
-    char *owned[112];
+    gls_define define[160];
+    char *owned[160];
     size_t n;
     bool failed; /* memory or room ran out */
 } gls_define_list;

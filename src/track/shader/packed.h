@@ -19,4 +19,16 @@ static inline void gls_direction_unpack(uint32_t word, float d[3])
     d[2] = z * scale;
 }
 
+static inline uint32_t gls_direction_pack(const float d[3])
+{
+    float sum = fabsf(d[0]) + fabsf(d[1]) + fabsf(d[2]), a = d[0] / sum, b = d[1] / sum;
+    if (d[2] < 0) {
+        float folded = (1 - fabsf(b)) * (a < 0 ? -1 : 1);
+        b = (1 - fabsf(a)) * (b < 0 ? -1 : 1);
+        a = folded;
+    }
+    return (uint32_t)floorf((a * 0.5f + 0.5f) * 65535 + 0.5f) | (uint32_t)floorf((b * 0.5f + 0.5f) * 65535 + 0.5f)
+                                                                    << 16;
+}
+
 #endif

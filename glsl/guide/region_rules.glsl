@@ -1,0 +1,83 @@
+// Regions at a point, and what they do to a half-streamline.
+#include "guide/places.glsl"
+
+// Words of voxels, a bit for each region, of the boxes of all groups one after the other.
+layout(binding = 1) uniform usampler3D region_words;
+
+uint region_word(int i)
+{
+    const int side = REGION_SIDE;
+    return texelFetch(region_words, ivec3(i % side, i / side % side, i / (side * side)), 0).r;
+}
+
+// The word at voxel coordinates v of a box of n voxels, which begins with word first.
+uint group_at(vec3 v, ivec3 n, int first)
+{
+    ivec3 i = ivec3(floor(v + 0.5));
+    if (any(lessThan(i, ivec3(0))) || any(greaterThanEqual(i, n))) return 0u;
+    return region_word(first + (i.z * n.y + i.y) * n.x + i.x);
+}
+
+uint sphere_at(vec3 world, vec3 centre, float square_radius, uint bits)
+{
+    vec3 d = world - centre;
+    return d.x * d.x + d.y * d.y + d.z * d.z <= square_radius ? bits : 0u;
+}
+
+// The regions at p, as bits.
+uint regions_at(vec3 p)
+{
+    uint bits = 0u;
+#define GROUP(x, y, z, n, first) bits |= group_at(mapped(p, x, y, z), n, first);
+#define SPHERE(x, y, z, centre, square, b) bits |= sphere_at(mapped(p, x, y, z), centre, square, b);
+#include <region_rows>
+    return bits;
+}
+
+// The next region of those that have to be met in order, and whether another one was met instead.
+#if ORDERED_REGIONS > 0
+const uint ORDER_BROKEN = 0x80000000u;
+
+void note_order(uint bits, inout uint memory[GUIDE_ROOM])
+{
+    uint met = (bits >> ORDERED_FIRST) & ((1u << ORDERED_REGIONS) - 1u), want = memory[GUIDE_ORDER] & ~ORDER_BROKEN;
+    if (met == 0u) return;
+    uint lowest = uint(findLSB(met));
+    if (lowest == want)
+        memory[GUIDE_ORDER]++;
+    else if (lowest + 1u != want)
+        memory[GUIDE_ORDER] |= ORDER_BROKEN;
+}
+#endif
+
+// A point of the streamline meets regions.
+void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
+{
+#if REGIONS_REMEMBERED
+    memory[GUIDE_MET] |= bits;
+#endif
+#if ORDERED_REGIONS > 0
+    note_order(bits, memory);
+#endif
+#if VISITED_REGIONS > 0
+    // the first point in each include region
+    for (int i = 0; i < VISITED_REGIONS; i++)
+        if ((bits >> uint(INCLUDE_FIRST + i) & 1u) != 0u && memory[GUIDE_VISITS + i] == 0u)
+            memory[GUIDE_VISITS + i] = number;
+#endif
+}
+
+// The end of a half at its point of this number, or GUIDE_GO_ON.
+uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
+{
+    note_regions(bits, number, memory);
+    if ((bits & uint(REGIONS_EXCLUDE)) != 0u) return GLS_END_EXCLUDE;
+    if ((bits & uint(REGIONS_STOP)) != 0u) return GLS_END_STOP_REGION;
+#if STOP_AT_ALL
+    if ((memory[GUIDE_MET] & uint(REGIONS_INCLUDE)) == uint(REGIONS_INCLUDE)) return GLS_END_ALL_INCLUDED;
+#endif
+    return GUIDE_GO_ON;
+}
+
+bool left_mask(uint bits) { return uint(REGIONS_MASK) != 0u && (bits & uint(REGIONS_MASK)) == 0u; }
+bool left_tracking_mask(uint bits) { return uint(REGIONS_TRACKING) != 0u && (bits & uint(REGIONS_TRACKING)) == 0u; }

@@ -1,0 +1,213 @@
+// Guide: tissue lets half-streamlines go on or ends them (ACT, Smith et al. 2012, or maps of partial volumes, Girard et
+// al. 2014), beside the stop map and regions.
+#include "guide/stop_map.glsl"
+#include "guide/places.glsl"
+#if WITH_REGIONS
+#include "guide/region_rules.glsl"
+#endif
+
+// Fractions: cortical and deep grey matter, white matter, CSF; for maps of partial volumes good ends, 0, 0, bad ends.
+layout(binding = TISSUE_UNIT) uniform sampler3D tissue;
+#if TISSUE_PATH
+layout(binding = PATH_UNIT) uniform sampler3D pathology;
+#endif
+
+struct Tissue {
+    bool inside, valid; // of the image; and there is tissue
+    vec4 part;
+    float path;
+};
+
+// Weights in single precision: those of the texture unit have 8 bits.
+Tissue tissue_at(vec3 p)
+{
+    const ivec3 n = ivec3(TISSUE_NX, TISSUE_NY, TISSUE_NZ);
+    Tissue t = Tissue(false, false, vec4(0.0), 0.0);
+    vec3 q = mapped(p, TISSUE_X, TISSUE_Y, TISSUE_Z);
+    if (!(all(greaterThan(q, vec3(-0.5))) && all(lessThan(q, vec3(n) - 0.5)))) return t;
+    t.inside = true;
+    vec3 f = floor(q), w = q - f;
+    ivec3 low = ivec3(f), near = clamp(ivec3(floor(q + 0.5)), ivec3(0), n - 1);
+    bool found = false;
+    for (int k = 0; k < 8; k++) {
+        ivec3 bit = ivec3(k & 1, k >> 1 & 1, k >> 2), at = clamp(low + bit, ivec3(0), n - 1);
+        vec3 side = mix(1.0 - w, w, vec3(bit));
+        float weight = side.x * side.y * side.z;
+        vec4 part = texelFetch(tissue, at, 0);
+        t.part += weight * part;
+        bool any_part = part != vec4(0.0);
+#if TISSUE_PATH
+        float path = texelFetch(pathology, at, 0).r;
+        t.path += weight * path;
+        any_part = any_part || path != 0.0;
+#endif
+        found = found || (any_part && at == near);
+    }
+    t.part = clamp(t.part, 0.0, 1.0);
+    t.path = clamp(t.path, 0.0, 1.0);
+    t.valid = found && t.part.x + t.part.y + t.part.z + t.part.w + t.path >= 0.5;
+    return t;
+}
+
+#if TISSUE_RULE == 0
+bool is_csf(Tissue t)
+{
+    vec4 v = t.part;
+    return v.w >= v.x && v.w >= v.y && v.w >= v.z && v.w >= t.path;
+}
+
+bool is_gm(Tissue t)
+{
+    float gm = t.part.x + t.part.y;
+    return gm >= t.part.z && gm > t.part.w && gm > t.path;
+}
+
+bool is_sgm(Tissue t)
+{
+    vec4 v = t.part;
+    return v.y > v.x && v.y >= v.z && v.y > v.w && v.y > t.path;
+}
+
+bool is_path(Tissue t)
+{
+    vec4 v = t.part;
+    return t.path >= v.x && t.path >= v.y && t.path >= v.z && t.path > v.w;
+}
+
+// Word GUIDE_TISSUE: points of the streamline in deep grey matter since it went there, and flags.
+const uint DEPTH = 0x00ffffffu;
+
+#if TISSUE_SGM
+// Of the points in deep grey matter the one with the least amplitude along the step that led to it is the last, should
+// the half leave on the other side.
+void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
+{
+    if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
+    memory[GUIDE_LEAST] = floatBitsToUint(amplitude);
+    memory[GUIDE_KEEP] = number;
+#if WITH_REGIONS && REGIONS_REMEMBERED
+    memory[GUIDE_KEEP_MET] = memory[GUIDE_MET];
+#endif
+#if WITH_REGIONS && ORDERED_REGIONS > 0
+    memory[GUIDE_KEEP_ORDER] = memory[GUIDE_ORDER];
+#endif
+}
+
+// Points of a half that left deep grey matter.
+#define GUIDE_CUTS
+uint guide_cut(inout uint memory[GUIDE_ROOM])
+{
+#if WITH_REGIONS && REGIONS_REMEMBERED
+    memory[GUIDE_MET] = memory[GUIDE_KEEP_MET];
+#endif
+#if WITH_REGIONS && ORDERED_REGIONS > 0
+    memory[GUIDE_ORDER] = memory[GUIDE_KEEP_ORDER];
+#endif
+    return memory[GUIDE_KEEP];
+}
+
+uint deep_grey(uint number, inout uint memory[GUIDE_ROOM])
+{
+    if ((memory[GUIDE_TISSUE] & DEPTH) == 0u) {
+        memory[GUIDE_LEAST] = floatBitsToUint(1e30);
+        memory[GUIDE_KEEP] = number;
+    }
+    memory[GUIDE_TISSUE]++;
+    return GUIDE_GO_ON;
+}
+
+// Out of deep grey matter into white matter: a half may do so once if its seed lies there.
+uint leave_deep_grey(inout uint memory[GUIDE_ROOM])
+{
+    uint flags = memory[GUIDE_TISSUE];
+    if ((flags & DEPTH) == 0u) return GUIDE_GO_ON;
+    if ((flags & TISSUE_SEED_SGM) == 0u || (flags & TISSUE_LEFT) != 0u) return GLS_END_SGM_EXIT;
+    memory[GUIDE_TISSUE] = (flags & ~DEPTH) | TISSUE_LEFT;
+    memory[GUIDE_LEFT_KEEP] = memory[GUIDE_KEEP];
+#if WITH_REGIONS && REGIONS_REMEMBERED
+    memory[GUIDE_LEFT_MET] = memory[GUIDE_KEEP_MET];
+#endif
+    return GUIDE_GO_ON;
+}
+
+bool in_deep_grey(uint memory[GUIDE_ROOM]) { return (memory[GUIDE_TISSUE] & DEPTH) != 0u; }
+#else
+uint deep_grey(uint number, inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
+uint leave_deep_grey(inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
+bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
+#endif
+
+uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+{
+    Tissue t = tissue_at(p);
+    if (!t.valid) return GLS_END_TISSUE_OUTSIDE;
+#if TISSUE_PATH
+    memory[GUIDE_TISSUE] = (memory[GUIDE_TISSUE] & ~TISSUE_ON_PATH) | (is_path(t) ? TISSUE_ON_PATH : 0u);
+#endif
+    if (is_csf(t)) return in_deep_grey(memory) ? GLS_END_SGM_EXIT : GLS_END_CSF;
+    if (!is_gm(t)) return leave_deep_grey(memory);
+    return t.part.x >= t.part.y ? GLS_END_CGM : deep_grey(number, memory);
+}
+
+// Where a half can go no further: an end in deep grey matter is a good one.
+uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
+#else
+uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+{
+    Tissue t = tissue_at(p);
+    float good = t.part.x, bad = t.part.w;
+    if (!t.inside) return GLS_END_TISSUE_OUTSIDE;
+#if TISSUE_RULE == 1
+    return good > 0.5 ? GLS_END_CGM : bad > 0.5 ? GLS_END_CSF : GUIDE_GO_ON;
+#else
+    float sum = good + bad, rest = max(0.0, 1.0 - sum);
+    if (!(sum > 0.0)) return GUIDE_GO_ON;
+    uvec4 word = draw_block(Draw(0u, draw.step, draw.seed_lo, draw.seed_hi), TISSUE_DRAW);
+    vec2 u = vec2(word.xy >> 8) * (1.0 / 16777216.0);
+    if (rest > 0.0 && u.x < pow(rest / (rest + sum), CMC_POWER)) return GUIDE_GO_ON;
+    return u.y < good / sum ? GLS_END_CGM : GLS_END_CSF;
+#endif
+}
+
+uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return end; }
+#endif
+#define GUIDE_STUCK
+
+#if TISSUE_SGM || TISSUE_PATH || (WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL))
+#define GUIDE_STARTS
+void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
+{
+    for (int w = 0; w < GUIDE_WORDS; w++) memory[w] = 0u;
+#if TISSUE_SGM || TISSUE_PATH
+    Tissue t = tissue_at(seed);
+#endif
+#if TISSUE_PATH
+    if (t.valid && is_path(t)) memory[GUIDE_TISSUE] |= TISSUE_ON_PATH;
+#endif
+#if TISSUE_SGM
+    if (t.valid && is_sgm(t)) memory[GUIDE_TISSUE] |= TISSUE_SEED_SGM | 1u;
+    memory[GUIDE_LEAST] = floatBitsToUint(1e30);
+#endif
+#if WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL)
+    note_regions(regions_at(seed), 0u, memory);
+#endif
+}
+#endif
+
+uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+{
+#if WITH_REGIONS
+    uint bits = regions_at(p);
+    if (left_mask(bits)) return GLS_END_MASK;
+#endif
+    if (!(stop_value(p) > params.stop_threshold)) return end_stuck(GLS_END_STOP_MAP, memory);
+    if (!stored) return GUIDE_GO_ON;
+    uint end = end_in_tissue(p, number, draw, memory);
+    if (end != GUIDE_GO_ON && end != GLS_END_CGM) return end;
+#if WITH_REGIONS
+    if (end == GUIDE_GO_ON && left_tracking_mask(bits)) return GLS_END_MASK;
+    uint region_end = end_in_regions(bits, number, memory);
+    if (end == GUIDE_GO_ON || region_end == GLS_END_EXCLUDE) end = region_end;
+#endif
+    return end;
+}

@@ -1,0 +1,203 @@
+#include "track/engine/lines.h"
+
+#include <math.h>
+
+#include "track/engine/passes.h"
+#include "track/shader/packed.h"
+#include "util/philox.h"
+
+/* --- before they are tracked ----------------------------------------------- */
+
+bool gls_lines_admit(const gls_batch *c, uint32_t seed)
+{
+    const gls_guide *guide = &c->engine->guide;
+    return !guide->plan.kind->admits || guide->plan.kind->admits(guide, c->seed[seed]);
+}
+
+/* A vertex whose direction is the other way round. */
+static uint32_t turned(const gls_engine *t, uint32_t vertex)
+{
+    if (t->plan.getter->own_start) {
+        float d[3];
+        gls_direction_unpack(vertex, d);
+        return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
+    }
+    if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
+    const float *d = t->vertex[vertex];
+    uint32_t best = 0;
+    float least = 2;
+    for (uint32_t v = 0; v < t->n_vertices; v++) {
+        float c = t->vertex[v][0] * d[0] + t->vertex[v][1] * d[1] + t->vertex[v][2] * d[2];
+        if (c >= least) continue;
+        least = c;
+        best = v;
+    }
+    return best;
+}
+
+/* The direction, of n, that is nearest to the one that was given; false: none is near enough. */
+static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
+{
+    const double *wanted = t->seed_direction;
+    double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
+    bool found = false;
+    uint32_t chosen = 0;
+    /* a getter that starts anywhere starts there */
+    if (t->plan.getter->own_start) {
+        vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});
+        return true;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        float d[3];
+        gls_start_direction(t, vertex[k], d);
+        double c = d[0] * wanted[0] + d[1] * wanted[1] + d[2] * wanted[2];
+        bool back = c < 0 && t->antipodal;
+        if (fabs(c) < best || (c < 0 && !back)) continue;
+        best = fabs(c);
+        chosen = back ? turned(t, vertex[k]) : vertex[k];
+        found = true;
+    }
+    vertex[0] = chosen;
+    return found;
+}
+
+static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
+{
+    uint32_t word[4];
+    const uint32_t counter[4] = {(uint32_t)seed, (uint32_t)(seed >> 32), k, GLS_PHILOX_INITIAL};
+    gls_philox(counter, t->params.rng_seed, word);
+    return word[0] & 1;
+}
+
+static bool one_sided(const gls_batch *c, uint32_t seed)
+{
+    const gls_guide *guide = &c->engine->guide;
+    const gls_guide_kind *kind = guide->plan.kind;
+    return c->engine->params.seed_unidirectional || (kind->one_sided && kind->one_sided(guide, c->seed[seed]));
+}
+
+void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
+{
+    const gls_engine *t = c->engine;
+    const gls_guide_kind *kind = t->guide.plan.kind;
+    size_t stride = gls_direction_words(&t->params);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *count = &c->direction[i * stride + DIRECTIONS_COUNT],
+                 *vertex = &c->direction[i * stride + DIRECTIONS_VERTEX];
+        if (*count > 0 && !gls_lines_admit(c, i)) *count = 0;
+        if (*count > 0 && t->has_direction) *count = nearest(t, vertex, *count);
+        if (*count == 0 || !one_sided(c, i)) continue;
+        bool guided = kind->one_sided && kind->one_sided(&t->guide, c->seed[i]);
+        for (uint32_t k = 0; k < *count; k++) {
+            float d[3];
+            gls_start_direction(t, vertex[k], d);
+            bool turn = guided             ? kind->turns_round(&t->guide, c->seed[i], d)
+                        : t->has_direction ? false
+                                           : random_bit(t, first + i, k);
+            if (turn) vertex[k] = turned(t, vertex[k]);
+        }
+    }
+}
+
+uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
+{
+    size_t stride = gls_direction_words(&c->engine->params);
+    uint32_t seed = from, lines = 0;
+    for (; seed < n; seed++) {
+        const uint32_t *direction = &c->direction[seed * stride];
+        uint32_t count = direction[DIRECTIONS_COUNT];
+        if (lines > 0 && lines + count > capacity) break;
+        const float *p = c->seed[seed];
+        bool single = count > 0 && one_sided(c, seed);
+        for (uint32_t k = 0; k < count; k++)
+            c->upload.line[lines++] = (gls_line_record){
+                .x = p[0],
+                .y = p[1],
+                .z = p[2],
+                .vertex = direction[DIRECTIONS_VERTEX + k],
+                .seed = (uint32_t)(first + seed),
+                .stream = gls_draw_stream(first + seed, k),
+                .one_sided = single,
+            };
+    }
+    *n_lines = lines;
+    return seed;
+}
+
+/* --- afterwards ------------------------------------------------------------ */
+
+/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
+static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
+{
+    if (*backward + *forward <= max_steps) return false;
+    uint32_t half = max_steps / 2;
+    if (*backward <= half)
+        *forward = max_steps - *backward;
+    else if (*forward <= max_steps - half)
+        *backward = max_steps - *forward;
+    else {
+        *backward = half;
+        *forward = max_steps - half;
+    }
+    return true;
+}
+
+/* What the guide remembers of a half. */
+static const uint32_t *memory_of(const gls_batch *c, uint32_t n_halves, uint32_t half)
+{
+    return c->state + n_halves + (size_t)half * c->engine->plan.guide.n_words;
+}
+
+static gls_end end_of(uint32_t state)
+{
+    uint32_t end = state >> HALF_END_SHIFT;
+    return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
+}
+
+/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+static uint32_t points_of(const gls_engine *t, uint32_t parts)
+{
+    return (parts + t->plan.parts - 1) / t->plan.parts;
+}
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
+ * is too short. */
+static bool too_short(const gls_engine *t, double length)
+{
+    double least = t->params.min_length;
+    return least > 0 && t->plan.getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
+}
+
+gls_outcome gls_lines_judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i)
+{
+    const gls_engine *t = c->engine;
+    const gls_guide_kind *guide = t->plan.guide.kind;
+    gls_guide_half half[2];
+    uint32_t met = 0, each = t->plan.parts;
+    for (uint32_t h = 0; h < 2; h++) {
+        uint32_t state = c->state[2 * i + h];
+        half[h] = (gls_guide_half){state & HALF_POINTS, end_of(state), memory_of(c, 2 * n_lines, 2 * i + h)};
+        c->steps += points_of(t, half[h].parts);
+    }
+    gls_verdict guided =
+        guide->judge ? guide->judge(&t->guide, seed, t->plan.max_steps * each, half, &met) : GLS_VERDICT_KEPT;
+    gls_outcome o = {.met = met, .end = {(uint8_t)half[0].end, (uint8_t)half[1].end}};
+    bool long_one = half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH;
+    o.backward = points_of(t, half[0].parts);
+    o.forward = points_of(t, half[1].parts);
+    o.truncated = cut(t->plan.max_steps, &o.backward, &o.forward) || long_one;
+    o.parts = lesser(half[0].parts, o.backward * each) + lesser(half[1].parts, o.forward * each);
+    double length = o.parts * t->params.step_size / each;
+    gls_verdict verdict = gls_verdict_goes_first(guided)                                 ? guided
+                          : o.backward + o.forward == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
+                          : too_short(t, length)                                         ? GLS_VERDICT_TOO_SHORT
+                                                                                         : guided;
+    o.verdict = (uint8_t)verdict;
+    o.met_counts = verdict == guided;
+    return o;
+}

@@ -1,0 +1,16 @@
+/* What is decided from the points of streamlines once they are gathered: ends that are cut at the border of grey
+ * matter, and the regions in which they lie. */
+#ifndef GLS_TRACK_ENGINE_REFINE_H
+#define GLS_TRACK_ENGINE_REFINE_H
+
+#include "track/engine/parcel.h"
+#include "track/engine/tally.h"
+#include "track/guide/guide.h"
+
+bool gls_refine_is_needed(const gls_guide *guide);
+/* parts: of a step. The parcel holds the streamlines that the tally says are kept, in the space to which the map takes
+ * voxel coordinates; those that are not kept after all are removed from it. */
+gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_tally *tally,
+                      gls_parcel *parcel);
+
+#endif

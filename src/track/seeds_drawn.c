@@ -1,0 +1,234 @@
+/* Seeds in a sphere, in proportion to an image, and on the interface of grey and white matter: each from its index and
+ * the random seed alone. */
+#include "track/seeds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/tissue.h"
+#include "util/affine.h"
+#include "util/philox.h"
+#include "util/status.h"
+
+/* Places that are tried for a seed on the interface. */
+#define MOST_TRIES 1000u
+
+static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
+{
+    gls_seeds *s = calloc(1, sizeof *s);
+    if (s) *s = (gls_seeds){.count = count, .rng_seed = rng_seed, .grid = *grid};
+    return s;
+}
+
+static void random_words(const gls_seeds *s, uint64_t i, uint32_t attempt, uint32_t purpose, uint32_t word[4])
+{
+    gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), attempt, purpose}, s->rng_seed, word);
+}
+
+static void to_floats(const double p[3], float out[3])
+{
+    for (int a = 0; a < 3; a++) out[a] = (float)p[a];
+}
+
+/* --- in a sphere ----------------------------------------------------------- */
+
+static void draw_in_sphere(const gls_seeds *s, uint64_t i, float point[3])
+{
+    uint32_t word[4];
+    double inverse[3][4], p[3];
+    random_words(s, i, 0, GLS_PHILOX_SEED_SPHERE, word);
+    double r = s->sphere[3] * cbrt(gls_uniform(word[0])), z = 2 * gls_uniform(word[1]) - 1,
+           phi = 2 * acos(-1.0) * gls_uniform(word[2]), across = sqrt(1 - z * z);
+    const double offset[3] = {r * across * cos(phi), r * across * sin(phi), r * z};
+    for (int a = 0; a < 3; a++) p[a] = s->sphere[a] + offset[a];
+    gls_grid_inverse(&s->grid, inverse);
+    gls_affine_apply((const double(*)[4])inverse, p, p);
+    to_floats(p, point);
+}
+
+gls_status gls_seeds_create_sphere(const double centre[3], double radius, const gls_grid *grid, uint64_t count,
+                                   uint64_t rng_seed, gls_seeds **out)
+{
+    GLS_REQUIRE(centre && grid && out);
+    GLS_REQUIRE(count > 0 && radius > 0 && isfinite(radius));
+    gls_seeds *s = make(grid, count, rng_seed);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
+    memcpy(s->sphere, centre, 3 * sizeof *centre);
+    s->sphere[3] = radius;
+    s->draw = draw_in_sphere;
+    *out = s;
+    return GLS_OK;
+}
+
+/* --- in proportion to an image --------------------------------------------- */
+
+/* The voxel in whose share of the sum of weights a random number falls. */
+static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
+{
+    double u = ldexp((double)((uint64_t)word[0] << 21 ^ word[1] >> 11), -53) * s->sum[s->n_voxels - 1];
+    size_t low = 0, high = s->n_voxels - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->sum[middle] > u)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return s->voxel[low];
+}
+
+static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
+{
+    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    centre[0] = (int32_t)(voxel % nx);
+    centre[1] = (int32_t)(voxel / nx % ny);
+    centre[2] = (int32_t)(voxel / nx / ny);
+}
+
+/* A place of the image, voxel coordinates. */
+static void draw_place(const gls_seeds *s, uint64_t i, uint32_t attempt, double place[3])
+{
+    uint32_t word[4];
+    int32_t centre[3];
+    random_words(s, i, attempt, GLS_PHILOX_SEED_WEIGHT, word);
+    centre_of(&s->image, draw_voxel(s, word), centre);
+    random_words(s, i, attempt, GLS_PHILOX_SEED, word);
+    for (int a = 0; a < 3; a++) place[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
+}
+
+static void to_streamlines(const gls_seeds *s, const double world[3], float point[3])
+{
+    double inverse[3][4], p[3];
+    gls_grid_inverse(&s->grid, inverse);
+    gls_affine_apply((const double(*)[4])inverse, world, p);
+    to_floats(p, point);
+}
+
+static void draw_weighted(const gls_seeds *s, uint64_t i, float point[3])
+{
+    double place[3], world[3];
+    draw_place(s, i, 0, place);
+    if (memcmp(s->image.affine, s->grid.affine, sizeof s->grid.affine) == 0) {
+        to_floats(place, point);
+        return;
+    }
+    gls_affine_apply(s->image.affine, place, world);
+    to_streamlines(s, world, point);
+}
+
+static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char *name)
+{
+    size_t n = gls_grid_voxels(&weights->grid);
+    double sum = 0;
+    if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 voxels", name);
+    for (size_t v = 0; v < n; v++) {
+        double w = weights->data[v];
+        if (!(w >= 0) || !isfinite(w))
+            return gls_fail(GLS_ERR_INPUT, "%s: a weight of seeds is %g: must be 0 or more", name, w);
+        s->n_voxels += w > 0;
+    }
+    if (s->n_voxels == 0) return gls_fail(GLS_ERR_INPUT, "%s: no voxel is > 0: there is no place for a seed", name);
+    s->image = weights->grid;
+    s->voxel = malloc(s->n_voxels * sizeof *s->voxel);
+    s->sum = malloc(s->n_voxels * sizeof *s->sum);
+    if (!s->voxel || !s->sum) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for the seeds", name);
+    for (size_t v = 0, i = 0; v < n; v++) {
+        if (!(weights->data[v] > 0)) continue;
+        sum += weights->data[v];
+        s->voxel[i] = (uint32_t)v;
+        s->sum[i++] = sum;
+    }
+    return GLS_OK;
+}
+
+static gls_status create_weighted(const gls_image *weights, const char *name, const gls_grid *grid, uint64_t count,
+                                  uint64_t rng_seed, gls_seeds **out)
+{
+    gls_seeds *s = make(grid, count, rng_seed);
+    gls_status status = s ? add_weights(s, weights, name) : gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
+    if (status != GLS_OK) {
+        gls_seeds_destroy(s);
+        return status;
+    }
+    s->draw = draw_weighted;
+    *out = s;
+    return GLS_OK;
+}
+
+gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid, uint64_t count,
+                                     uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(weights && weights->n_volumes == 1 && name && grid && seeds);
+    GLS_REQUIRE(count > 0);
+    return create_weighted(weights, name, grid, count, rng_seed, seeds);
+}
+
+/* --- on the interface of grey and white matter ----------------------------- */
+
+/* Two unit vectors at right angles to the interface's normal at a point; false: it has none. */
+static bool plane_at(const gls_tissue *t, const double world[3], double u[3], double v[3])
+{
+    double inverse[3][4], box[3], value[GLS_TISSUE_TYPES], gradient[3], n[3], square = 0;
+    gls_grid_inverse(&t->image, inverse);
+    gls_affine_apply((const double(*)[4])inverse, world, box);
+    for (int a = 0; a < 3; a++) box[a] -= t->origin[a];
+    if (!gls_tissue_blend(t, box, value, gradient)) return false;
+    for (int a = 0; a < 3; a++) {
+        n[a] = 0;
+        for (int k = 0; k < 3; k++) n[a] -= inverse[k][a] * gradient[k];
+        square += n[a] * n[a];
+    }
+    if (square == 0) return false;
+    for (int a = 0; a < 3; a++) n[a] /= sqrt(square);
+    int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2) : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    double length = sqrt(1 - n[least] * n[least]);
+    for (int a = 0; a < 3; a++) u[a] = ((a == least) - n[least] * n[a]) / length;
+    for (int a = 0; a < 3; a++) v[a] = n[(a + 1) % 3] * u[(a + 2) % 3] - n[(a + 2) % 3] * u[(a + 1) % 3];
+    return true;
+}
+
+/* Moves a point of the interface along it, so that seeds do not crowd where candidates were drawn. */
+static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double world[3])
+{
+    const gls_tissue *t = s->tissue;
+    const double *side = t->image.voxel_size, size = cbrt(side[0] * side[1] * side[2]);
+    uint32_t word[4];
+    double u[3], v[3];
+    if (!plane_at(t, world, u, v)) return false;
+    random_words(s, i, attempt, GLS_PHILOX_SEED_INTERFACE, word);
+    for (int a = 0; a < 3; a++)
+        world[a] += size * ((4 * gls_uniform(word[0]) - 2) * u[a] + (4 * gls_uniform(word[1]) - 2) * v[a]);
+    return gls_tissue_find_interface(t, world);
+}
+
+static void draw_on_interface(const gls_seeds *s, uint64_t i, float point[3])
+{
+    for (uint32_t attempt = 0; attempt < MOST_TRIES; attempt++) {
+        double place[3], world[3];
+        draw_place(s, i, attempt, place);
+        gls_affine_apply(s->image.affine, place, world);
+        if (!gls_tissue_find_interface(s->tissue, world) || !spread(s, i, attempt, world)) continue;
+        to_streamlines(s, world, point);
+        return;
+    }
+    for (int a = 0; a < 3; a++) point[a] = GLS_SEED_FAR_AWAY;
+}
+
+gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
+                                      uint64_t count, uint64_t rng_seed, gls_seeds **seeds)
+{
+    GLS_REQUIRE(tissue && weights && weights->n_volumes == 1 && name && seeds);
+    GLS_REQUIRE(count > 0);
+    gls_status status = create_weighted(weights, name, &tissue->grid, count, rng_seed, seeds);
+    if (status != GLS_OK) return status;
+    (*seeds)->tissue = tissue;
+    (*seeds)->draw = draw_on_interface;
+    float point[3] = {GLS_SEED_FAR_AWAY};
+    for (uint64_t i = 0; i < count && i < 100 && point[0] == GLS_SEED_FAR_AWAY; i++)
+        draw_on_interface(*seeds, i, point);
+    if (point[0] != GLS_SEED_FAR_AWAY) return GLS_OK;
+    gls_seeds_destroy(*seeds);
+    *seeds = NULL;
+    return gls_fail(GLS_ERR_INPUT, "%s: no interface of grey and white matter was found there", name);
+}
