@@ -1,4 +1,5 @@
-/* Filters that keep some streamlines as they are: by length, by number, and those that are valid. */
+/* Filters that keep some streamlines as they are: by length, by number, by a list, and those that are
+ * valid. */
 #include <glslines/filters.h>
 
 #include <math.h>
@@ -16,6 +17,8 @@ struct selection {
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* length, mm */
     uint64_t skip, every, number;
+    const float *keep;
+    uint64_t rows;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
@@ -39,6 +42,14 @@ static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
         for (int r = 0; r < 3; r++)
             if (!isfinite(s->point[p][r])) return false;
     return s->offset[i + 1] > s->offset[i];
+}
+
+static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)s;
+    (void)i;
+    uint64_t at = f->counts->taken - 1;
+    return at < f->rows && f->keep[at] != 0;
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
@@ -105,4 +116,11 @@ gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *ne
 {
     GLS_REQUIRE(next && next->append && filter);
     return create(&(selection){.keeps = keeps_valid}, counts, next, filter);
+}
+
+gls_status gls_filter_listed_create(const float *keep, uint64_t rows, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE((keep || rows == 0) && next && next->append && filter);
+    return create(&(selection){.keeps = keeps_listed, .keep = keep, .rows = rows}, counts, next, filter);
 }
