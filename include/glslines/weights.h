@@ -79,7 +79,7 @@ GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, bo
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);
 
 typedef struct gls_weights_spread {
-    double min, mean, mean_abs, var, max;
+    double min, mean, mean_abs, var, max; /* var: of the distance from 0 */
 } gls_weights_spread;
 
 /* Of SIFT2 after an iteration (the first: before all). */
@@ -87,7 +87,7 @@ typedef struct gls_weights_iteration {
     double data, tikhonov, tv; /* terms of the cost */
     uint64_t excluded;         /* fixels */
     gls_weights_spread step, coefficient;
-    double norm; /* of the coefficients: the root of the sum of their squares */
+    double norm; /* sum of the squares of the coefficients */
 } gls_weights_iteration;
 
 typedef struct gls_weights_result {

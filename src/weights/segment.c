@@ -1,5 +1,4 @@
-/* Segmentation of an FOD into lobes after Smith et al. 2013 (FMLS): samples join lobes in falling order. What becomes
- * of a sample depends on its larger neighbours only, so that they are resolved on demand and nothing is sorted. */
+/* Segmentation of an FOD into lobes after Smith et al. 2013 (FMLS): samples join lobes in falling order. */
 #include "weights/segment.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@
 
 #include "dwi/peak_climb.h"
 
-enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS };
+enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
 /* What a sample has become: the seed of its lobe; on a ridge between lobes, that of the one with the larger seed. */
 #define OPEN 0xffff
@@ -18,8 +17,10 @@ enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS };
 typedef struct work {
     const gls_lobe_sphere *sphere;
     const float *v;
+    uint16_t order[N]; /* positive samples in falling order; of equal ones the first */
+    int n;
     uint16_t own[N];
-    uint16_t seed[N]; /* of lobes, as found */
+    uint16_t seed[N]; /* of lobes, in falling order */
     int n_seeds;
 } work;
 
@@ -28,56 +29,51 @@ static inline bool precedes(const float *v, unsigned a, unsigned b)
     return v[a] > v[b] || (v[a] == v[b] && a < b);
 }
 
-/* Once all larger neighbours of i are resolved. */
-static void resolve(work *w, unsigned i)
+/* By buckets, then by insertion; most: the largest sample. */
+static void sort_samples(work *w, float most)
 {
-    unsigned lobe = OPEN, ridge = 0;
-    for (int k = 0; k < K; k++) {
-        unsigned j = w->sphere->neighbour[i][k];
-        if (!precedes(w->v, j, i) || (w->own[j] & RIDGE) || w->own[j] == lobe) continue;
-        if (lobe != OPEN) ridge = RIDGE;
-        if (lobe == OPEN || precedes(w->v, w->own[j], lobe)) lobe = w->own[j];
+    const float *v = w->v, scale = (float)(BUCKETS - 1) / most;
+    uint16_t start[BUCKETS + 1], bucket[N];
+    memset(start, 0, sizeof start);
+    for (unsigned i = 0; i < N; i++) {
+        int b = v[i] > 0 ? (int)(v[i] * scale) : -1;
+        b = b >= BUCKETS ? BUCKETS - 1 : b;
+        bucket[i] = (uint16_t)(BUCKETS - 1 - b); /* BUCKETS: not positive */
+        start[bucket[i]]++;
     }
-    if (lobe == OPEN) w->seed[w->n_seeds++] = (uint16_t)(lobe = i);
-    w->own[i] = (uint16_t)(lobe | ridge);
+    unsigned at = 0;
+    for (unsigned b = 0; b < BUCKETS; b++) {
+        unsigned n = start[b];
+        start[b] = (uint16_t)at;
+        at += n;
+    }
+    w->n = (int)at;
+    for (unsigned i = 0; i < N; i++)
+        if (bucket[i] < BUCKETS) w->order[start[bucket[i]]++] = (uint16_t)i;
+    for (int i = 1; i < w->n; i++) {
+        uint16_t x = w->order[i];
+        int k = i;
+        for (; k > 0 && precedes(v, x, w->order[k - 1]); k--) w->order[k] = w->order[k - 1];
+        w->order[k] = x;
+    }
 }
 
-/* A larger neighbour of i that is not resolved yet, or OPEN. */
-static unsigned larger_open(const work *w, unsigned i)
-{
-    for (int k = 0; k < K; k++) {
-        unsigned j = w->sphere->neighbour[i][k];
-        if (w->own[j] == OPEN && precedes(w->v, j, i)) return j;
-    }
-    return OPEN;
-}
-
+/* A sample joins the lobe of its labelled neighbours, founds one, or lies on a ridge, which labels nobody. */
 static void label(work *w)
 {
-    uint16_t stack[N];
     memset(w->own, 0xff, sizeof w->own);
-    for (unsigned i = 0; i < N; i++) {
-        if (!(w->v[i] > 0) || w->own[i] != OPEN) continue;
-        int depth = 0;
-        stack[depth++] = (uint16_t)i;
-        while (depth > 0) {
-            unsigned j = larger_open(w, stack[depth - 1]);
-            if (j != OPEN)
-                stack[depth++] = (uint16_t)j;
-            else
-                resolve(w, stack[--depth]);
+    for (int n = 0; n < w->n; n++) {
+        const unsigned i = w->order[n];
+        const uint16_t *near = w->sphere->neighbour[i];
+        unsigned lobe = OPEN, ridge = 0;
+        for (int k = 0; k < K; k++) {
+            unsigned own = w->own[near[k]];
+            if ((own & RIDGE) || own == lobe) continue; /* OPEN has that bit, too */
+            ridge = lobe == OPEN ? 0 : RIDGE;
+            if (lobe == OPEN || precedes(w->v, own, lobe)) lobe = own;
         }
-    }
-}
-
-/* Seeds in falling order; few. */
-static void sort_seeds(work *w)
-{
-    for (int i = 1; i < w->n_seeds; i++) {
-        uint16_t s = w->seed[i];
-        int k = i;
-        for (; k > 0 && precedes(w->v, s, w->seed[k - 1]); k--) w->seed[k] = w->seed[k - 1];
-        w->seed[k] = s;
+        if (lobe == OPEN) w->seed[w->n_seeds++] = (uint16_t)(lobe = i);
+        w->own[i] = (uint16_t)(lobe | ridge);
     }
 }
 
@@ -100,8 +96,8 @@ static void integrate(const work *w, uint16_t place[N], double fd[N], double mea
         place[w->seed[s]] = (uint16_t)s;
         fd[s] = mean[s][0] = mean[s][1] = mean[s][2] = 0;
     }
-    for (unsigned i = 0; i < N; i++) {
-        if (w->own[i] == OPEN) continue;
+    for (int n = 0; n < w->n; n++) {
+        unsigned i = w->order[n];
         unsigned seed = w->own[i] & ~(unsigned)RIDGE, s = place[seed];
         const double *d = w->sphere->direction[i], *to = w->sphere->direction[seed];
         double a = w->sphere->weight[i] * (double)w->v[i];
@@ -111,42 +107,56 @@ static void integrate(const work *w, uint16_t place[N], double fd[N], double mea
     }
 }
 
-/* The lobe of every direction: `out`, by direction, is set where there is one and GLS_NO_LOBE elsewhere. Ring by ring,
- * a direction joins the largest lobe among its neighbours. */
-static void dilate(const gls_lobe_sphere *sphere, const gls_lobes *lobes, uint8_t out[N])
+/* Ring by ring, a direction without a lobe joins the largest one among its neighbours. lobe: of each direction, 0 for
+ * the largest, GLS_NO_LOBE for none. */
+static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
 {
     uint16_t ring[2][N];
-    uint8_t joins[N];
-    bool waits[N];
+    uint8_t joins[N], waits[N];
     int n = 0, at = 0;
     for (unsigned i = 0; i < N; i++) {
-        waits[i] = out[i] == GLS_NO_LOBE;
+        uint8_t best = GLS_NO_LOBE;
+        waits[i] = lobe[i] == GLS_NO_LOBE;
         if (!waits[i]) continue;
-        bool touches = false;
-        for (int k = 0; k < K; k++) touches |= out[sphere->neighbour[i][k]] != GLS_NO_LOBE;
-        if (touches) ring[at][n++] = (uint16_t)i;
+        for (int k = 0; k < K; k++) {
+            uint8_t other = lobe[sphere->neighbour[i][k]];
+            best = other < best ? other : best;
+        }
+        if (best == GLS_NO_LOBE) continue;
+        waits[i] = 0;
+        joins[n] = best;
+        ring[at][n++] = (uint16_t)i;
     }
-    for (int k = 0; k < n; k++) waits[ring[at][k]] = false;
     while (n > 0) {
         int next = 0;
-        for (int k = 0; k < n; k++) {
-            double best = -1;
-            for (int m = 0; m < K; m++) {
-                uint8_t lobe = out[sphere->neighbour[ring[at][k]][m]];
-                if (lobe == GLS_NO_LOBE || lobes->lobe[lobe].fd <= best) continue;
-                best = lobes->lobe[lobe].fd;
-                joins[k] = lobe;
-            }
-        }
-        for (int k = 0; k < n; k++) out[ring[at][k]] = joins[k];
+        for (int k = 0; k < n; k++) lobe[ring[at][k]] = joins[k];
         for (int k = 0; k < n; k++)
             for (int m = 0; m < K; m++) {
                 unsigned i = sphere->neighbour[ring[at][k]][m];
-                if (waits[i]) ring[1 - at][next++] = (uint16_t)i;
-                waits[i] = false;
+                ring[1 - at][next] = (uint16_t)i;
+                next += waits[i];
+                waits[i] = 0;
             }
         n = next;
         at = 1 - at;
+        for (int k = 0; k < n; k++) {
+            const uint16_t *near = sphere->neighbour[ring[at][k]];
+            joins[k] = GLS_NO_LOBE;
+            for (int m = 0; m < K; m++) joins[k] = lobe[near[m]] < joins[k] ? lobe[near[m]] : joins[k];
+        }
+    }
+}
+
+/* Places of the lobes by falling size, and back. */
+static void rank_lobes(const gls_lobes *lobes, uint8_t rank[GLS_NO_LOBE + 1], uint8_t of_rank[GLS_NO_LOBE + 1])
+{
+    rank[GLS_NO_LOBE] = of_rank[GLS_NO_LOBE] = GLS_NO_LOBE;
+    for (int a = 0; a < lobes->n; a++) {
+        int larger = 0;
+        for (int b = 0; b < lobes->n; b++)
+            larger += lobes->lobe[b].fd > lobes->lobe[a].fd || (lobes->lobe[b].fd == lobes->lobe[a].fd && b < a);
+        rank[a] = (uint8_t)larger;
+        of_rank[larger] = (uint8_t)a;
     }
 }
 
@@ -191,26 +201,28 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     work w = {.sphere = gls_lobe_sphere_get(), .v = v};
     uint16_t place[N];
     double fd[N], mean[N][3];
-    uint8_t slot[N], lobe[N];
+    uint8_t slot[N], lobe[N + 1], rank[GLS_NO_LOBE + 1], of_rank[GLS_NO_LOBE + 1];
     float most = 0, least = 0;
     out->n = out->dropped = 0;
+#pragma omp simd reduction(max : most) reduction(min : least)
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
     }
     if (!(most > 0) || most < -least) return;
     if (!o->refine && (double)most <= 0.8 * o->peak) return;
+    sort_samples(&w, most);
     label(&w);
-    sort_seeds(&w);
     integrate(&w, place, fd, mean);
     select_lobes(&w, o, order, sh, fd, (const double(*)[3])mean, slot, out);
     if (out->n == 0) return;
-    for (unsigned i = 0; i < N; i++)
-        lobe[i] = w.own[i] == OPEN ? GLS_NO_LOBE : slot[place[w.own[i] & ~(unsigned)RIDGE]];
-    if (o->dilate) dilate(w.sphere, out, lobe);
-    memset(out->table, 0xff, sizeof out->table);
-    for (unsigned i = 0; i < N; i++) {
-        unsigned shift = i % 2 * 4;
-        out->table[i / 2] = (uint8_t)((out->table[i / 2] & ~(15u << shift)) | (unsigned)lobe[i] << shift);
+    rank_lobes(out, rank, of_rank);
+    memset(lobe, GLS_NO_LOBE, sizeof lobe);
+    for (int k = 0; k < w.n; k++) {
+        unsigned i = w.order[k];
+        lobe[i] = rank[slot[place[w.own[i] & ~(unsigned)RIDGE]]];
     }
+    if (o->dilate) dilate(w.sphere, lobe);
+    for (unsigned i = 0; i < N; i += 2)
+        out->table[i / 2] = (uint8_t)(of_rank[lobe[i]] | of_rank[lobe[i + 1]] << 4);
 }

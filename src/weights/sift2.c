@@ -2,7 +2,9 @@
  * entries anyway; the surplus coefficients of the last one are dropped. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "util/log.h"
 #include "util/status.h"
 #include "weights/inside.h"
 #include "weights/solver.h"
@@ -49,7 +51,7 @@ static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
     }
     s.mean /= (double)n;
     s.mean_abs /= (double)n;
-    s.var = n > 1 ? (squares - (double)n * s.mean * s.mean) / (double)(n - 1) : 0;
+    s.var = n > 1 ? squares / (double)(n - 1) : 0;
     return s;
 }
 
@@ -66,7 +68,7 @@ static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
     i->coefficient = spread_of(r->now, NULL, n);
     double squares = 0;
     for (size_t s = 0; s < n; s++) squares += (double)r->now[s] * (double)r->now[s];
-    i->norm = sqrt(squares);
+    i->norm = squares;
     return GLS_OK;
 }
 
@@ -122,11 +124,24 @@ static gls_status take_result(run *r, int which)
     return status;
 }
 
+/* On devices, or with n = 0 on the CPU. */
+static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weights_progress progress, void *user)
+{
+    int which = 0;
+    gls_weights *w = r->w;
+    gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
+                              : gls_host_solver_create(&w->model, r->o, &r->solver);
+    if (!status) status = iterate(r, progress, user, &which);
+    if (!status) status = take_result(r, which);
+    if (r->solver) r->solver->kind->destroy(r->solver);
+    r->solver = NULL;
+    return status;
+}
+
 gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, size_t n, gls_weights_progress progress,
                                  void *user)
 {
     run r = {.w = w, .o = &w->options};
-    int which = 0;
     gls_status status = GLS_OK;
     w->coefficient = malloc(w->rows.n * sizeof *w->coefficient);
     w->mean = calloc(w->model.n, sizeof *w->mean);
@@ -136,13 +151,14 @@ gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, siz
     }
     if (!w->coefficient || !w->mean || (r.o->statistics && (!r.before || !r.now)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", w->rows.n);
-    if (!status)
-        status = n > 0 ? gls_device_solver_create(&w->model, r.o, devices, n, &r.solver)
-                       : gls_host_solver_create(&w->model, r.o, &r.solver);
-    if (!status) status = iterate(&r, progress, user, &which);
-    if (!status) status = take_result(&r, which);
+    if (!status) status = run_on(&r, devices, n, progress, user);
+    if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY)) {
+        gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
+        r.n = 0;
+        if (r.o->statistics) memset(r.now, 0, w->rows.n * sizeof *r.now);
+        status = run_on(&r, NULL, 0, progress, user);
+    }
     w->iteration = r.list;
-    if (r.solver) r.solver->kind->destroy(r.solver);
     free(r.before);
     free(r.now);
     return status;

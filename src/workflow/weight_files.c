@@ -151,7 +151,7 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
     for (size_t i = 0; i < r->n_iterations; i++) {
         const gls_weights_iteration *x = &r->iteration[i];
         gls_text_printf(&text, "%zu,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 ",%" PRIu64, i, x->data, x->tikhonov, x->tv,
-                        x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines, x->excluded);
+                        x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels, x->excluded);
         put_spread(&text, &x->step);
         put_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);
