@@ -1,6 +1,6 @@
-/* Weights of streamlines: how many fibres each stands for, so that the density of streamlines in each fixel becomes that
- * of the fibre orientation distributions. SIFT2 (Smith et al. 2015), its linear approximation, and SIFT (Smith et al.
- * 2013), which selects streamlines, after tcksift2 and tcksift of MRtrix3.
+/* Weights of streamlines: how many fibres each stands for, so that the density of streamlines in each fixel becomes
+ * that of the fibre orientation distributions. SIFT2 (Smith et al. 2015), its linear approximation, and SIFT (Smith et
+ * al. 2013), which selects streamlines, after tcksift2 and tcksift of MRtrix3.
  *
  *     gls_fixels_create(sh, "fod.nii.gz", NULL, NULL, &fixels);
  *     gls_weights_create(fixels, NULL, &weights);
@@ -31,28 +31,28 @@ typedef enum gls_weights_method {
 
 /* Names are those of tcksift2 and tcksift. */
 typedef struct gls_weights_options {
-    gls_weights_method method; /* default GLS_WEIGHTS_SIFT2 */
-    double reg_tikhonov;       /* >= 0; default 0 */
-    double reg_tv;             /* >= 0; default 0.1 */
-    double min_td_frac;        /* 0 .. 1: fixels with less of their density at first are excluded; default 0.1 */
+    gls_weights_method method;     /* default GLS_WEIGHTS_SIFT2 */
+    double reg_tikhonov;           /* >= 0; default 0 */
+    double reg_tv;                 /* >= 0; default 0.1 */
+    double min_td_frac;            /* 0 .. 1: fixels with less of their density at first are excluded; default 0.1 */
     uint32_t min_iters, max_iters; /* default 10, 1000 */
     double min_coeff, max_coeff;   /* of ln(weight); default -INFINITY, INFINITY */
     double max_coeff_step;         /* in an iteration, > 0; default 1 */
     double min_cf_decrease;        /* 0 .. 1, of the first cost: less of a decrease ends it; default 2.5e-5 */
-    bool keep_single;       /* keep fixels that only one entry touches, as tcksift2 3.0.3; default false: they are
-                               excluded, as by later ones */
-    bool remove_untracked;  /* leave fixels without streamlines out of the model; default false */
-    double fd_threshold;    /* leave fixels of this density or less out of it; default 0: none */
-    double unmapped;        /* weight of streamlines that touch no fixel, 0 or 1; default 1 */
-    bool force;             /* go on where all fixels are excluded; default false */
-    bool statistics;        /* fill in step and coefficient of gls_weights_iteration; default false */
-    uint64_t term_number;   /* SIFT: streamlines to keep; default 0: no target */
-    double term_ratio;      /* SIFT: smallest ratio of the decrease of the cost to that of the streamlines' length, both
-                               relative; default 0 */
-    double term_mu;         /* SIFT: ends where mu reaches this; default 0: no target */
-    size_t chunk_entries;   /* entries of a chunk, 1 .. 2^29; default 2^25 (128 MiB). Never changes the result */
-    uint64_t device_bytes;  /* memory of a device that may be used; default 0: half of what it has, or all chunks. Never
-                               changes the result */
+    bool keep_single;      /* keep fixels that only one entry touches, as tcksift2 3.0.3; default false: they are
+                              excluded, as by later ones */
+    bool remove_untracked; /* leave fixels without streamlines out of the model; default false */
+    double fd_threshold;   /* leave fixels of this density or less out of it; default 0: none */
+    double unmapped;       /* weight of streamlines that touch no fixel, 0 or 1; default 1 */
+    bool force;            /* go on where all fixels are excluded; default false */
+    bool statistics;       /* fill in step and coefficient of gls_weights_iteration; default false */
+    uint64_t term_number;  /* SIFT: streamlines to keep; default 0: no target */
+    double term_ratio;     /* SIFT: smallest ratio of the decrease of the cost to that of the streamlines' length, both
+                              relative; default 0 */
+    double term_mu;        /* SIFT: ends where mu reaches this; default 0: no target */
+    size_t chunk_entries;  /* entries of a chunk, 1 .. 2^29; default 2^25 (128 MiB). Never changes the result */
+    uint64_t device_bytes; /* memory of a device that may be used; default 0: half of what it has, or all chunks. Never
+                              changes the result */
 } gls_weights_options;
 GLS_API gls_weights_options gls_weights_options_default(void);
 
@@ -92,14 +92,14 @@ typedef struct gls_weights_iteration {
 
 typedef struct gls_weights_result {
     uint64_t streamlines, entries, chunks;
-    uint64_t without_points; /* streamlines of one point or none */
-    uint64_t outside;        /* others that do not enter the grid */
-    uint64_t without_fixels; /* all that touch no fixel, those two included */
+    uint64_t without_points;                       /* streamlines of one point or none */
+    uint64_t outside;                              /* others that do not enter the grid */
+    uint64_t without_fixels;                       /* all that touch no fixel, those two included */
     uint64_t fixels, untracked, excluded, removed; /* untracked: no streamline touches them */
-    double mu;               /* density of an FOD for each mm of streamline in a voxel */
-    double scale;            /* A: what the regularisation is multiplied by */
-    double low_mm[3], high_mm[3]; /* of all points */
-    size_t n_iterations;          /* entries of iteration */
+    double mu;                                     /* density of an FOD for each mm of streamline in a voxel */
+    double scale;                                  /* A: what the regularisation is multiplied by */
+    double low_mm[3], high_mm[3];                  /* of all points */
+    size_t n_iterations;                           /* entries of iteration */
     const gls_weights_iteration *iteration;
     bool limit_reached; /* max_iters ended it */
     uint64_t kept;      /* SIFT: streamlines */

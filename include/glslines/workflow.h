@@ -137,6 +137,8 @@ typedef struct gls_job_options {
     const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
     const char *density;          /* map of the streamlines in each voxel, NIfTI; default NULL: none */
     const char *connectome;       /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
+    bool weights;                 /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
+                                     connectome sums them up. Needs sh, or the model CSD. Default false */
     bool force;                   /* overwrite; default false */
     bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
     int argc;                     /* words of the command line to note in the sidecar; default 0: none */

@@ -38,18 +38,18 @@ typedef struct weight_options {
         .group = group_, .name = name_, .type = CMD_INT, .metavar = "N", .min = low, .max = high, FIELD(field), \
         .help = help_                                                                                           \
     }
-#define CHOICE(group_, name_, field, choices_, help_)                                                    \
-    {                                                                                                    \
+#define CHOICE(group_, name_, field, choices_, help_)                                                        \
+    {                                                                                                        \
         .group = group_, .name = name_, .type = CMD_CHOICE, .choices = choices_, FIELD(field), .help = help_ \
     }
-#define FLAG(group_, name_, field, help_)                                                \
-    {                                                                                    \
+#define FLAG(group_, name_, field, help_)                                             \
+    {                                                                                 \
         .group = group_, .name = name_, .type = CMD_FLAG, FIELD(field), .help = help_ \
     }
-#define NAME(group_, name_, field, metavar_, default_, help_)                                               \
-    {                                                                                                       \
+#define NAME(group_, name_, field, metavar_, default_, help_)                                  \
+    {                                                                                          \
         .group = group_, .name = name_, .type = CMD_STRING, .metavar = metavar_, FIELD(field), \
-        .default_text = default_, .help = help_                                                             \
+        .default_text = default_, .help = help_                                                \
     }
 
 static const cmd_option table[] = {

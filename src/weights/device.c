@@ -150,8 +150,9 @@ static gls_status build_chunks(device_solver *d)
         gls_log(GLS_LOG_INFO, "%zu of %zu chunks of entries stay in the host's memory and are sent in each iteration",
                 waiting, rows->n_chunks);
     if (gls_status_is_memory(status))
-        status = gls_fail(GLS_ERR_DEVICE_MEMORY, "the device has no room for %zu fixels, %zu streamlines and %zu bytes "
-                                                 "of entries",
+        status = gls_fail(GLS_ERR_DEVICE_MEMORY,
+                          "the device has no room for %zu fixels, %zu streamlines and %zu bytes "
+                          "of entries",
                           d->base.model->n, rows->n, N_STAGES * most);
     return status;
 }
@@ -245,8 +246,7 @@ static gls_status exchange_sums(device_solver *d)
         status = gls_buffer_read(d->part[i].sums, 0, bytes, d->more);
         if (!status) add_sums(d);
     }
-    for (size_t i = 0; i < d->n_parts && !status; i++)
-        status = gls_buffer_write(d->part[i].sums, 0, bytes, d->sum);
+    for (size_t i = 0; i < d->n_parts && !status; i++) status = gls_buffer_write(d->part[i].sums, 0, bytes, d->sum);
     return status;
 }
 

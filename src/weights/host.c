@@ -318,7 +318,8 @@ static bool make_threads(host_solver *h)
     return h->thread != NULL;
 }
 
-gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options, gls_solver **solver)
+gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
+                                  gls_solver **solver)
 {
     static const gls_solver_kind kind = {host_rows, host_fixels, host_read, host_read_fixels, host_destroy};
     const size_t n = model->rows->n, most = n > model->n ? n : model->n;

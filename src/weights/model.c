@@ -92,8 +92,9 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
         used++;
     }
     if (used > 0 || o->force) return GLS_OK;
-    return gls_fail(GLS_ERR_EMPTY, "all %zu fixels with streamlines are excluded: too few streamlines, or of another "
-                                   "place than the FODs; --force gives them weights of 1",
+    return gls_fail(GLS_ERR_EMPTY,
+                    "all %zu fixels with streamlines are excluded: too few streamlines, or of another "
+                    "place than the FODs; --force gives them weights of 1",
                     m->n_excluded);
 }
 

@@ -24,7 +24,7 @@ typedef struct gls_model_mean {
 
 typedef struct gls_weight_model {
     const gls_rows *rows;
-    size_t n; /* fixels */
+    size_t n;         /* fixels */
     double mu, scale; /* scale: A, of the regularisation */
     double unit;      /* of length, mm */
     uint64_t *length; /* TD0 of each fixel, in units */

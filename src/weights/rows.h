@@ -22,7 +22,7 @@ typedef struct gls_chunk {
 
 typedef struct gls_rows {
     const gls_fixels *fixels;
-    const float *mask; /* of each voxel: what the lengths inside it count; NULL: 1 */
+    const float *mask;  /* of each voxel: what the lengths inside it count; NULL: 1 */
     const float *scale; /* of each voxel: a factor of the densities; NULL: 1 */
     gls_walk_grid grid;
     size_t chunk_entries; /* a chunk has no more, unless its only streamline has */

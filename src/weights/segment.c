@@ -223,6 +223,5 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
         lobe[i] = rank[slot[place[w.own[i] & ~(unsigned)RIDGE]]];
     }
     if (o->dilate) dilate(w.sphere, lobe);
-    for (unsigned i = 0; i < N; i += 2)
-        out->table[i / 2] = (uint8_t)(of_rank[lobe[i]] | of_rank[lobe[i + 1]] << 4);
+    for (unsigned i = 0; i < N; i += 2) out->table[i / 2] = (uint8_t)(of_rank[lobe[i]] | of_rank[lobe[i + 1]] << 4);
 }

@@ -17,9 +17,9 @@ typedef struct sift {
     gls_weights *w;
     const gls_rows *rows;
     const gls_weight_model *m;
-    double *density;         /* TD of each fixel, mm */
-    double density_sum;      /* of the FODs */
-    double length;           /* contributing length that is left, mm; mu is the ratio of the two */
+    double *density;    /* TD of each fixel, mm */
+    double density_sum; /* of the FODs */
+    double length;      /* contributing length that is left, mm; mu is the ratio of the two */
     double first_length;
     candidate *candidate;
     uint32_t *idle; /* streamlines that contribute nothing, in the order in which they go */
@@ -43,8 +43,7 @@ static double cost_slope(const sift *s)
 {
     double mu = s->density_sum / s->length, sum = 0;
     for (size_t k = 0; k < s->m->n; k++)
-        sum += (double)s->m->constant[k].mask * 2 * s->density[k] *
-               (mu * s->density[k] - (double)s->m->constant[k].fd);
+        sum += (double)s->m->constant[k].mask * 2 * s->density[k] * (mu * s->density[k] - (double)s->m->constant[k].fd);
     return sum;
 }
 

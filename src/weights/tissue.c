@@ -59,7 +59,8 @@ static bool clamp_tissues(double value[N_TISSUES])
 }
 
 /* Shares of the points of a voxel; all 0 where fewer than half of them have a tissue. */
-static void sample_voxel(const gls_image *tissue, const double map[3][4], const int32_t voxel[3], double share[N_TISSUES])
+static void sample_voxel(const gls_image *tissue, const double map[3][4], const int32_t voxel[3],
+                         double share[N_TISSUES])
 {
     int count[N_TISSUES + 1] = {0}, n = 0;
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {

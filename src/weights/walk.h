@@ -20,9 +20,9 @@ typedef struct gls_visit {
 typedef struct gls_walk_grid {
     int32_t dim[3];
     double to_voxel[3][4];
-    double precision; /* mm: how exactly a curve is cut at the faces of voxels */
-    uint32_t ratio;   /* pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
-    bool straight;    /* straight segments; else a cubic through the points */
+    double precision;                    /* mm: how exactly a curve is cut at the faces of voxels */
+    uint32_t ratio;                      /* pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
+    bool straight;                       /* straight segments; else a cubic through the points */
     double piece[GLS_WALK_MAX_RATIO][4]; /* weights of the four points round a segment at the start of each piece */
 } gls_walk_grid;
 void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight);

@@ -49,8 +49,7 @@ gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fo
     if (o->proc_mask) status = read_mask(o, sh, fod);
     if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &o->fixel, &fod->fixels);
     if (status) return status;
-    gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s",
-            gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
+    gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s", gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
             gls_format_count(gls_fixels_voxels(fod->fixels), voxels, sizeof voxels),
             gls_format_duration(gls_clock_seconds() - start, seconds, sizeof seconds));
     return GLS_OK;

@@ -145,10 +145,14 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
+    if (o->weights && job->format != GLS_FORMAT_TRX &&
+        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
     const char *others[] = {job->output, job->sidecar, job->maps.density};
     gls_status status = check_place(job, job->output, NULL, 0);
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, 1);
     if (!status && o->density) status = check_place(job, o->density, others, 2);
+    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, 3);
     return status || !job->maps.matrix ? status : check_place(job, job->maps.matrix, others, 3);
 }
 
@@ -287,8 +291,10 @@ static gls_status track_into_file(gls_job *job, gls_tracker *tracker, gls_output
     if (status) return status;
     gls_writer_join(writer, group);
     gls_sink sink = gls_tractogram_writer_sink(writer);
-    status = gls_maps_add(&job->maps, job->study.grid, &sink);
+    status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
+    if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (!status) status = gls_maps_write(&job->maps, job->options.force);
     if (status) {
         gls_sink_abort(&sink);

@@ -59,8 +59,9 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
         step = range->most;
         straight = range->sum / (double)range->n < 0.75 * step;
         if (straight)
-            gls_log(GLS_LOG_INFO, "streamlines have steps of up to %.4g mm, %.4g mm in the mean: mapped as straight "
-                                  "lines between their points",
+            gls_log(GLS_LOG_INFO,
+                    "streamlines have steps of up to %.4g mm, %.4g mm in the mean: mapped as straight "
+                    "lines between their points",
                     step, range->sum / (double)range->n);
         else
             gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
@@ -68,8 +69,9 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
     return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid), straight);
 }
 
-static void tell_mapped(const gls_weights_result *r)
+void gls_weights_tell(const gls_weights *w)
 {
+    const gls_weights_result *r = gls_weights_get_result(w);
     char n[32], entries[32], seconds[32];
     gls_log(GLS_LOG_INFO, "mapped: %s streamlines, %s entries, %s", gls_format_count(r->streamlines, n, sizeof n),
             gls_format_count(r->entries, entries, sizeof entries),
@@ -79,13 +81,15 @@ static void tell_mapped(const gls_weights_result *r)
                 "%" PRIu64 " of %" PRIu64 " streamlines touch no fixel (%" PRIu64 " have less than two points, %" PRIu64
                 " lie outside the FODs)",
                 r->without_fixels, r->streamlines, r->without_points, r->outside);
+    if (r->limit_reached)
+        gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the cost still falling",
+                r->n_iterations - 1);
 }
 
 gls_status gls_weights_work(gls_weights *w, const char *name, int n_devices, gls_graphics api,
                             gls_weights_progress progress, void *user)
 {
     gls_device_set set = {.n = 0};
-    const gls_weights_result *r = gls_weights_get_result(w);
     const bool on_cpu = strcmp(name, "cpu") == 0;
     gls_status status = on_cpu ? GLS_OK : gls_device_set_open(&set, name, (size_t)n_devices, api);
     if (status) return status;
@@ -93,12 +97,8 @@ gls_status gls_weights_work(gls_weights *w, const char *name, int n_devices, gls
     bool skip = strcmp(name, "auto") == 0 && gls_device_get_info(set.device[0])->software;
     status = gls_weights_solve(w, set.device, skip ? 0 : set.n, progress, user);
     gls_device_set_close(&set);
-    if (status) return status;
-    tell_mapped(r);
-    if (r->limit_reached)
-        gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the cost still falling",
-                r->n_iterations - 1);
-    return GLS_OK;
+    if (!status) gls_weights_tell(w);
+    return status;
 }
 
 static gls_status write_file(const char *path, bool overwrite, gls_text *text)
@@ -114,8 +114,7 @@ gls_status gls_weights_write_text(const char *path, bool overwrite, const float 
 {
     gls_text text = {0};
     gls_text_printf(&text, "# %s\n", comment);
-    for (uint64_t i = 0; i < n; i++)
-        gls_text_printf(&text, "%s%.10g", i > 0 ? " " : "", (double)value[i] * factor);
+    for (uint64_t i = 0; i < n; i++) gls_text_printf(&text, "%s%.10g", i > 0 ? " " : "", (double)value[i] * factor);
     gls_text_puts(&text, "\n");
     return write_file(path, overwrite, &text);
 }
@@ -151,7 +150,8 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
     for (size_t i = 0; i < r->n_iterations; i++) {
         const gls_weights_iteration *x = &r->iteration[i];
         gls_text_printf(&text, "%zu,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 ",%" PRIu64, i, x->data, x->tikhonov, x->tv,
-                        x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels, x->excluded);
+                        x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels,
+                        x->excluded);
         put_spread(&text, &x->step);
         put_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);

@@ -29,6 +29,9 @@ gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_
 gls_status gls_weights_work(gls_weights *weights, const char *device, int n_devices, gls_graphics api,
                             gls_weights_progress progress, void *user);
 
+/* Logs what was mapped, and what became of it. */
+void gls_weights_tell(const gls_weights *weights);
+
 /* n values as MRtrix3 reads them: a comment, and one row of them. factor: of all. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, const float *value, uint64_t n, double factor,
                                   const char *comment);
