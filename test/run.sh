@@ -203,6 +203,7 @@ stage_peers() {
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
     check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
     check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
+    check "weights and fixels against MRtrix3" "$python" test/peer/weights.py build/glslines build/peer/weights
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time

@@ -1,4 +1,4 @@
-// An iteration of SIFT2 for streamlines: the cost of the coefficients that they have, new ones, and the sums of those in
+// An iteration of SIFT2 for streamlines: the cost of the coefficients that they have, new ones, and their sums in
 // each fixel, in fixed point: whatever the order, the sums are the same.
 layout(local_size_x = 64) in;
 
@@ -38,7 +38,7 @@ void add_fixed(uint place, float v)
     atomicAdd(sums[place + 1u], high + (before > ~low ? 1u : 0u));
 }
 
-// In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most, which is marked.
+// In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most; it is marked.
 float give_way(uint begin, uint end)
 {
     float most = 0.0, sum = 0.0, weight = 0.0;

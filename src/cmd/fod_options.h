@@ -17,6 +17,11 @@
     FOD_NUMBER(owner, fod.fixel.peak, "fixel-peak", "Smallest amplitude of a lobe."),                               \
         FOD_NUMBER(owner, fod.fixel.integral, "fixel-integral", "Smallest integral of a lobe."),                    \
         {.group = "FODs",                                                                                           \
+         .name = "no-dilate",                                                                                       \
+         .type = CMD_FLAG,                                                                                          \
+         .offset = offsetof(owner, fod.no_dilate),                                                                  \
+         .help = "Directions between the lobes belong to none of them."},                                           \
+        {.group = "FODs",                                                                                           \
          .name = "act",                                                                                             \
          .type = CMD_STRING,                                                                                        \
          .metavar = "5TT",                                                                                          \

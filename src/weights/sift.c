@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/hash.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "weights/inside.h"
 
@@ -203,6 +204,8 @@ gls_status gls_weights_run_sift(gls_weights *w, gls_weights_progress progress, v
         if (progress && !progress(user, i, w->result.cost_last)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
     }
     w->result.kept = s.left;
+    if (!status && w->options.term_number > 0 && s.left > w->options.term_number)
+        gls_log(GLS_LOG_WARNING, "SIFT ended before --term-number: no more streamlines can go without a higher cost");
     if (!status) w->result.mu = s.density_sum / s.length;
     free(s.density);
     free(s.candidate);

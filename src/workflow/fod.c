@@ -42,12 +42,14 @@ gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fo
 {
     double start = gls_clock_seconds();
     char n[32], voxels[32], seconds[32];
+    gls_fixel_options fixel = o->fixel;
     gls_status status = GLS_OK;
+    fixel.dilate &= !o->no_dilate;
     if (o->act && o->proc_mask) return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other");
     if (o->fd_scale_gm && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--fd-scale-gm: needs --act");
     if (o->act) status = read_tissue(o, sh, fod);
     if (o->proc_mask) status = read_mask(o, sh, fod);
-    if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &o->fixel, &fod->fixels);
+    if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &fixel, &fod->fixels);
     if (status) return status;
     gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s", gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
             gls_format_count(gls_fixels_voxels(fod->fixels), voxels, sizeof voxels),

@@ -11,6 +11,7 @@ typedef struct gls_fod_options {
     gls_frame frame;
     const char *act;       /* image of five tissues; NULL: none */
     const char *proc_mask; /* NULL: none */
+    bool no_dilate;        /* in place of fixel.dilate */
     bool fd_scale_gm;      /* with act: less density in grey matter */
     gls_fixel_options fixel;
 } gls_fod_options;
