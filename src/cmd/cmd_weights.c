@@ -333,8 +333,9 @@ static const char *const positionals[] = {
 static const char *const examples[] = {
     "Weights for MRtrix3's -tck_weights_in:",
     "glslines weights tracks.tck sub01_sh.nii.gz -o sift2.txt --act 5tt.nii.gz --mu mu.txt",
-    "Within a TRX file, and a connectome of them:",
+    "Within a TRX file:",
     "glslines weights tracks.trx sub01_sh.nii.gz -o weighted.trx",
+    "A connectome of them:",
     "glslines connectome weighted.trx parcels.nii.gz connectome.csv --weights dps:sift2_weights",
     "A selection of 100,000 streamlines:",
     "glslines weights tracks.tck sub01_sh.nii.gz -o selected.tck --method sift --term-number 100000",
