@@ -29,7 +29,8 @@ shared vec2 part[64];
 // Adds to a sum of two words.
 void add_fixed(uint place, float v)
 {
-    uint high = fixed_high(abs(v)), low = fixed_low(abs(v), high);
+    v = fixed_range(v);
+    uint high = uint(abs(v) * 0.00390625), low = uint((abs(v) - float(high) * 256.0) * 16777216.0);
     if (v < 0.0) {
         low = ~low + 1u;
         high = ~high + (low == 0u ? 1u : 0u);

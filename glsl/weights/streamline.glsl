@@ -98,6 +98,9 @@ FUNCTION float fixed_value(uint low, uint high)
     return negative ? -value : value;
 }
 
-// The upper and the lower word of a magnitude in units of 2^-24.
-FUNCTION uint fixed_high(float v) { return UINT((v < F(5.0e11) ? v : F(5.0e11)) * F(0.00390625)); }
-FUNCTION uint fixed_low(float v, uint high) { return UINT((v - FLOAT(high) * F(256.0)) * F(16777216.0)); }
+// What goes into a sum in fixed point: a number that leaves room for 2^23 of its kind.
+FUNCTION float fixed_range(float v)
+{
+    v = v < F(1.0e5) ? v : F(1.0e5);
+    return v > F(-1.0e5) ? v : F(-1.0e5);
+}

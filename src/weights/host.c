@@ -35,23 +35,25 @@ typedef struct Step Step;
 
 #define MAX_THREADS 64
 
-/* An entry as the search wants it. */
-typedef struct known {
-    float length, m, em; /* times mask, mm */
-} known;
+/* What the rows read of a fixel: one line of the cache for two. */
+typedef struct host_fixel {
+    float excess, density, share, unit, m, em, unused[2]; /* as in gls_model_state and gls_model_mean */
+} host_fixel;
+
+/* The entries of a row, a list of each number, so that loops over them are done in vectors; sums are made in the order
+ * of the entries, as the kernels do it. */
+enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
 typedef struct host_thread {
     int64_t *sum; /* two for each fixel */
     uint8_t *mark;
-    known *known;
-    size_t capacity;
+    float *list[N_LISTS];
     bool marked;
 } host_thread;
 
 typedef struct host_solver {
     gls_solver base;
-    gls_model_state *state;
-    gls_model_mean *mean;
+    host_fixel *fixel;
     float *coefficient[2];
     float (*part)[2]; /* of each group of streamlines */
     int n_threads;
@@ -75,10 +77,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
 
 static void add_fixed(int64_t *sum, float v)
 {
-    float size = fabsf(v);
-    uint32_t high = fixed_high(size);
-    int64_t value = (int64_t)((uint64_t)high << 32 | fixed_low(size, high));
-    *sum += v < 0 ? -value : value;
+    *sum += (int64_t)(fixed_range(v) * 16777216.0f);
 }
 
 /* In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most, which is
@@ -88,7 +87,7 @@ static float give_way(const host_solver *h, host_thread *t, const uint32_t *entr
     float most = 0, sum = 0, weight = 0;
     uint32_t worst = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        gls_model_state f = h->state[entry[i] >> 8];
+        const host_fixel f = h->fixel[entry[i] >> 8];
         float x = ((f.share * ((float)(entry[i] & 255) * h->base.unit)) * f.excess) * f.excess;
         if (f.share > 0 && f.excess < 0 && x > most) {
             most = x;
@@ -100,28 +99,84 @@ static float give_way(const host_solver *h, host_thread *t, const uint32_t *entr
     t->marked = true;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = entry[i] >> 8;
-        gls_model_state f = h->state[k];
+        const host_fixel f = h->fixel[k];
         if (!(f.share > 0) || k == worst) continue;
         float l = (float)(entry[i] & 255) * f.unit;
-        sum += l * h->mean[k].m;
+        sum += l * f.m;
         weight += l;
     }
     return weight > 0 ? sum * (1.0f / weight) : 0;
 }
 
-static float search_change(const Search *search, Moments m, const known *known, uint32_t n)
+static float search_change(const Search *search, Moments m, host_thread *t, uint32_t n)
 {
+    const float *length = t->list[LENGTH], *mean = t->list[M], *em = t->list[EM];
+    float *slopes = t->list[SLOPE], *bends = t->list[BEND];
     Step at = {0, 1};
     for (int k = 0; k < 100 && fabsf(at.d) > 0.001f; k++) {
         float c = search->c + at.x, e = exponential(c), slope = 0, bend = 0;
+#pragma omp simd
         for (uint32_t i = 0; i < n; i++) {
-            float l = known[i].length;
-            slope += l * variation_slope(c, e, known[i].m, known[i].em);
-            bend += l * variation_bend(c, e, known[i].m, known[i].em);
+            slopes[i] = length[i] * variation_slope(c, e, mean[i], em[i]);
+            bends[i] = length[i] * variation_bend(c, e, mean[i], em[i]);
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            slope += slopes[i];
+            bend += bends[i];
         }
         at = newton(*search, m, at, e, slope, bend);
     }
     return at.x;
+}
+
+/* Reads the fixels of a row; what excluded ones would add to sums is 0. */
+static void gather_row(const host_solver *h, host_thread *t, const uint32_t *entry, uint32_t n)
+{
+    float *const *list = t->list;
+    for (uint32_t i = 0; i < n; i++) {
+        const host_fixel *f = &h->fixel[entry[i] >> 8];
+        __builtin_prefetch(t->sum + 2 * (size_t)(entry[i] >> 8), 1);
+        list[UNITS][i] = (float)(entry[i] & 255);
+        list[LENGTH][i] = f->unit;
+        list[SHARE][i] = f->share;
+        list[EXCESS][i] = f->excess;
+        list[REST][i] = f->density;
+        list[M][i] = f->m;
+        list[EM][i] = f->em;
+    }
+}
+
+/* Sums over the entries of a row, of what add_moments() adds and of the total variation. */
+static Moments sum_row(const host_solver *h, host_thread *t, const Search *search, uint32_t n, float *tv)
+{
+    float *const *list = t->list;
+    const float unit = h->base.unit, c = search->c, e = search->e;
+    Moments sum = {0};
+    float *length = list[LENGTH], *variations = list[TV];
+#pragma omp simd
+    for (uint32_t i = 0; i < n; i++) {
+        float l = list[UNITS][i] * unit, share = list[SHARE][i];
+        Moments one = {0};
+        one = add_moments(one, share * l, list[EXCESS][i], l, (list[REST][i] - l) * e);
+        list[DA][i] = one.da;
+        list[DG][i] = one.dg;
+        list[AA][i] = one.aa;
+        list[AG][i] = one.ag;
+        list[GG][i] = one.gg;
+        length[i] *= list[UNITS][i];
+        variations[i] = length[i] * variation(c, e, list[M][i], list[EM][i]);
+        length[i] = share > 0 ? length[i] : 0;
+    }
+    *tv = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        *tv += variations[i];
+        sum.da += list[DA][i];
+        sum.dg += list[DG][i];
+        sum.aa += list[AA][i];
+        sum.ag += list[AG][i];
+        sum.gg += list[GG][i];
+    }
+    return sum;
 }
 
 /* One streamline; returns its part of the costs. */
@@ -129,22 +184,12 @@ static void improve(const host_solver *h, host_thread *t, const uint32_t *entry,
                     const float *from, float *to, float part[2])
 {
     const gls_weights_options *o = h->base.options;
-    const float unit = h->base.unit, limit = (float)o->max_coeff_step, least = (float)o->min_coeff;
+    const float limit = (float)o->max_coeff_step, least = (float)o->min_coeff;
     Search search = {*from, exponential(*from), variation_factor, h->base.tikhonov, limit};
-    Moments m = {0};
-    float tv = 0, x = 0;
-    uint32_t n_known = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = entry[i] >> 8;
-        gls_model_state f = h->state[k];
-        gls_model_mean mean = h->mean[k];
-        float q = (float)(entry[i] & 255), l = q * unit;
-        tv += (f.unit * q) * variation(search.c, search.e, mean.m, mean.em);
-        if (!(f.share > 0)) continue;
-        m = add_moments(m, f.share * l, f.excess, l, (f.density - l) * search.e);
-        t->known[n_known++] = (known){f.unit * q, mean.m, mean.em};
-    }
-    if (n > 0) x = search_change(&search, m, t->known, n_known);
+    float tv, x = 0;
+    gather_row(h, t, entry, n);
+    Moments m = sum_row(h, t, &search, n, &tv);
+    if (n > 0) x = search_change(&search, m, t, n);
     x = x < -limit ? -limit : x > limit ? limit : x;
     float c = search.c + x;
     c = c < least ? least : c;
@@ -152,10 +197,9 @@ static void improve(const host_solver *h, host_thread *t, const uint32_t *entry,
     *to = c;
     float w = c > least ? exponential(c) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        float q = (float)(entry[i] & 255);
         int64_t *sum = t->sum + 2 * (size_t)(entry[i] >> 8);
-        add_fixed(sum, q * w);
-        add_fixed(sum + 1, q * c);
+        add_fixed(sum, t->list[UNITS][i] * w);
+        add_fixed(sum + 1, t->list[UNITS][i] * c);
     }
     part[0] = search.variation * tv;
     part[1] = search.c * search.c;
@@ -180,6 +224,8 @@ static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, floa
         float part[GLS_SOLVER_GROUP][2] = {{0}};
         for (size_t i = 0; i < GLS_SOLVER_GROUP && g * GLS_SOLVER_GROUP + i < chunk->n; i++) {
             size_t s = g * GLS_SOLVER_GROUP + i, at = chunk->first + s;
+            const uint32_t end = s + 2 <= chunk->n ? chunk->start[s + 2] : chunk->start[s + 1];
+            for (uint32_t e = chunk->start[s + 1]; e < end; e++) __builtin_prefetch(&h->fixel[chunk->entry[e] >> 8]);
             improve(h, t, chunk->entry + chunk->start[s], chunk->start[s + 1] - chunk->start[s],
                     h->base.model->variation[at], &h->coefficient[from][at], &h->coefficient[1 - from][at], part[i]);
         }
@@ -241,11 +287,12 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
             int64_t sum[2];
             bool marked;
             gather_sums(h, k, sum, &marked);
-            gls_model_state *f = &h->state[k];
+            host_fixel *f = &h->fixel[k];
             float density = value_of(sum[0]) * h->base.unit, mean = value_of(sum[1]) * m->constant[k].per_length;
             f->excess = density - m->constant[k].fd;
             if (marked) f->share = 0;
-            h->mean[k] = (gls_model_mean){mean, exponential(mean)};
+            f->m = mean;
+            f->em = exponential(mean);
             part[i][0] = (m->constant[k].mask * f->excess) * f->excess;
             part[i][1] = f->density > 0 && !(f->share > 0) ? 1 : 0;
         }
@@ -271,8 +318,11 @@ static gls_status host_read(gls_solver *solver, int which, float *coefficient)
 static gls_status host_read_fixels(gls_solver *solver, gls_model_state *state, gls_model_mean *mean)
 {
     host_solver *h = (host_solver *)solver;
-    if (state) memcpy(state, h->state, h->base.model->n * sizeof *state);
-    if (mean) memcpy(mean, h->mean, h->base.model->n * sizeof *mean);
+    for (size_t k = 0; k < h->base.model->n; k++) {
+        const host_fixel *f = &h->fixel[k];
+        if (state) state[k] = (gls_model_state){f->excess, f->density, f->share, f->unit};
+        if (mean) mean[k] = (gls_model_mean){f->m, f->em};
+    }
     return GLS_OK;
 }
 
@@ -282,13 +332,12 @@ static void host_destroy(gls_solver *solver)
     for (int i = 0; h->thread && i < h->n_threads; i++) {
         free(h->thread[i].sum);
         free(h->thread[i].mark);
-        free(h->thread[i].known);
+        free(h->thread[i].list[0]);
     }
     free(h->thread);
     free(h->coefficient[0]);
     free(h->coefficient[1]);
-    free(h->state);
-    free(h->mean);
+    free(h->fixel);
     free(h->part);
     free(h);
 }
@@ -312,8 +361,9 @@ static bool make_threads(host_solver *h)
         host_thread *t = &h->thread[i];
         t->sum = calloc(2 * n, sizeof *t->sum);
         t->mark = calloc(n, 1);
-        t->known = malloc(longest * sizeof *t->known);
-        if (!t->sum || !t->mark || !t->known) return false;
+        t->list[0] = malloc(longest * N_LISTS * sizeof *t->list[0]);
+        if (!t->sum || !t->mark || !t->list[0]) return false;
+        for (size_t k = 1; k < N_LISTS; k++) t->list[k] = t->list[0] + k * longest;
     }
     return h->thread != NULL;
 }
@@ -327,16 +377,18 @@ gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weigh
     if (!h) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&h->base, &kind, model, options);
     h->n_threads = omp_get_max_threads() < MAX_THREADS ? omp_get_max_threads() : MAX_THREADS;
-    h->state = malloc(model->n * sizeof *h->state);
-    h->mean = calloc(model->n, sizeof *h->mean);
+    h->fixel = aligned_alloc(64, (model->n + 1) / 2 * 64);
     h->coefficient[0] = calloc(n, sizeof *h->coefficient[0]);
     h->coefficient[1] = calloc(n, sizeof *h->coefficient[1]);
     h->part = malloc((most / GLS_SOLVER_GROUP + 1) * sizeof *h->part);
-    if (!h->state || !h->mean || !h->coefficient[0] || !h->coefficient[1] || !h->part || !make_threads(h)) {
+    if (!h->fixel || !h->coefficient[0] || !h->coefficient[1] || !h->part || !make_threads(h)) {
         host_destroy(&h->base);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels and %zu streamlines", model->n, n);
     }
-    memcpy(h->state, model->state, model->n * sizeof *h->state);
+    for (size_t k = 0; k < model->n; k++) {
+        const gls_model_state *f = &model->state[k];
+        h->fixel[k] = (host_fixel){f->excess, f->density, f->share, f->unit, 0, 1, {0, 0}};
+    }
     /* weights of 1 */
     for (size_t k = 0; k < model->n; k++) h->thread[0].sum[2 * k] = (int64_t)(model->length[k] << 24);
     *solver = &h->base;

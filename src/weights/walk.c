@@ -102,7 +102,12 @@ static spot find(const gls_walk_grid *grid, const double p[3])
     double v[3];
     spot s;
     gls_affine_apply(grid->to_voxel, p, v);
-    for (int a = 0; a < 3; a++) s.v[a] = (int32_t)floor(fmin(fmax(v[a], -1e9), 1e9) + 0.5);
+    for (int a = 0; a < 3; a++) {
+        double x = v[a] + 0.5;
+        x = x < -1e9 ? -1e9 : x > 1e9 ? 1e9 : x;
+        s.v[a] = (int32_t)x;
+        s.v[a] -= x < s.v[a];
+    }
     return s;
 }
 
