@@ -8,26 +8,24 @@ layout(local_size_x = 64) in;
 layout(location = 0) uniform uint n_fixels;
 layout(location = 1) uniform float unit; // mu times the unit of length
 
-layout(std430, binding = 0) readonly buffer FixelConstants { vec4 constant[]; }; // FD, PM, 1 / TD0 in units or 0
-layout(std430, binding = 1) buffer FixelStates { vec4 fixel[]; };
-layout(std430, binding = 2) writeonly buffer FixelMeans { vec2 fixel_mean[]; };
-layout(std430, binding = 3) buffer Sums { uint sums[]; };
-layout(std430, binding = 4) writeonly buffer Costs { vec2 cost[]; };
+// of each fixel two as in rows.comp; then, of each, FD, PM, 1 / TD0 in units or 0
+layout(std430, binding = 0) buffer Fixels { vec4 fixel[]; };
+layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; then bits of the costs of each work group
 
 shared vec2 part[64];
 
 vec2 complete(uint k)
 {
+    vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];
     float density = fixed_value(sums[4u * k], sums[4u * k + 1u]) * unit;
-    float mean = fixed_value(sums[4u * k + 2u], sums[4u * k + 3u]) * constant[k].z;
-    vec4 f = fixel[k];
-    f.x = density - constant[k].x;
+    float mean = fixed_value(sums[4u * k + 2u], sums[4u * k + 3u]) * constant.z;
+    f.x = density - constant.x;
     if (sums[4u * n_fixels + k] != 0u) f.z = 0.0;
-    fixel[k] = f;
-    fixel_mean[k] = vec2(mean, exponential(mean));
+    fixel[2u * k] = f;
+    fixel[2u * k + 1u] = vec4(mean, exponential(mean), 0.0, 0.0);
     for (uint i = 0u; i < 4u; i++) sums[4u * k + i] = 0u;
     sums[4u * n_fixels + k] = 0u;
-    return vec2((constant[k].y * f.x) * f.x, f.y > 0.0 && !(f.z > 0.0) ? 1.0 : 0.0);
+    return vec2((constant.y * f.x) * f.x, f.y > 0.0 && !(f.z > 0.0) ? 1.0 : 0.0);
 }
 
 void main()
@@ -40,5 +38,9 @@ void main()
         if (lane < half_size) part[lane] += part[lane + half_size];
         barrier();
     }
-    if (lane == 0u && k < n_fixels) cost[group] = part[0];
+    if (lane == 0u && k < n_fixels) {
+        uint place = 5u * n_fixels + 2u * group;
+        sums[place] = floatBitsToUint(part[0].x);
+        sums[place + 1u] = floatBitsToUint(part[0].y);
+    }
 }

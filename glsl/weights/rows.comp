@@ -7,22 +7,24 @@ layout(local_size_x = 64) in;
 
 layout(location = 0) uniform uint first; // streamlines first to last - 1
 layout(location = 1) uniform uint last;
-layout(location = 2) uniform uint from; // places of the old and of the new coefficients
+layout(location = 2) uniform uint from; // places of the old and of the new coefficients, and of costs
 layout(location = 3) uniform uint to;
-layout(location = 4) uniform uint n_fixels;
+layout(location = 4) uniform uint costs;
+layout(location = 10) uniform uint n_fixels;
 layout(location = 5) uniform float unit; // mu times the unit of length
 layout(location = 6) uniform float tikhonov;
 layout(location = 7) uniform float limit;
 layout(location = 8) uniform float min_coefficient;
 layout(location = 9) uniform float max_coefficient;
 
+// The blocks are as few as OpenGL ES 3.1 has.
 layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
-layout(std430, binding = 1) readonly buffer Streamlines { uvec2 streamline[]; }; // first entry, bits of the variation
-layout(std430, binding = 2) buffer Coefficients { float coefficient[]; };
-layout(std430, binding = 3) readonly buffer FixelStates { vec4 fixel[]; };   // d, mu TD0, PM / (mu TD0), PM unit
-layout(std430, binding = 4) readonly buffer FixelMeans { vec2 fixel_mean[]; }; // m, e^m
-layout(std430, binding = 5) buffer Sums { uint sums[]; }; // two of two words for each fixel, then marks
-layout(std430, binding = 6) writeonly buffer Costs { vec2 cost[]; }; // of each work group
+// n streamlines: first entry and bits of the variation, and where the last one ends; bits of the coefficients, twice;
+// bits of the costs of each work group
+layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
+// of each fixel d, mu TD0, PM / (mu TD0), PM unit, and m, e^m
+layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
+layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two of two words for each fixel, then marks
 
 shared vec2 part[64];
 
@@ -45,7 +47,7 @@ float give_way(uint begin, uint end)
     float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {
-        vec4 f = fixel[entry[i] >> 8];
+        vec4 f = fixel[2u * (entry[i] >> 8)];
         float x = ((f.z * (float(entry[i] & 255u) * unit)) * f.x) * f.x;
         if (f.z > 0.0 && f.x < 0.0 && x > most) {
             most = x;
@@ -56,10 +58,10 @@ float give_way(uint begin, uint end)
     atomicOr(sums[4u * n_fixels + worst], 1u);
     for (uint i = begin; i < end; i++) {
         uint k = entry[i] >> 8;
-        vec4 f = fixel[k];
+        vec4 f = fixel[2u * k];
         if (!(f.z > 0.0) || k == worst) continue;
         float l = float(entry[i] & 255u) * f.w;
-        sum += l * fixel_mean[k].x;
+        sum += l * fixel[2u * k + 1u].x;
         weight += l;
     }
     return weight > 0.0 ? sum * (1.0 / weight) : 0.0;
@@ -67,19 +69,19 @@ float give_way(uint begin, uint end)
 
 vec2 improve(uint s)
 {
-    uint begin = streamline[s].x, end = streamline[s + 1u].x;
+    uint begin = streamline[2u * s], end = streamline[2u * s + 2u];
     Search search;
-    search.c = coefficient[from + s];
+    search.c = uintBitsToFloat(streamline[from + s]);
     search.e = exponential(search.c);
-    search.variation = uintBitsToFloat(streamline[s].y);
+    search.variation = uintBitsToFloat(streamline[2u * s + 1u]);
     search.tikhonov = tikhonov;
     search.limit = limit;
     Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
     float tv = 0.0;
     for (uint i = begin; i < end; i++) {
         uint k = entry[i] >> 8;
-        vec4 f = fixel[k];
-        vec2 mean = fixel_mean[k];
+        vec4 f = fixel[2u * k];
+        vec2 mean = fixel[2u * k + 1u].xy;
         float q = float(entry[i] & 255u), l = q * unit;
         tv += (f.w * q) * variation(search.c, search.e, mean.x, mean.y);
         if (f.z > 0.0) m = add_moments(m, f.z * l, f.x, l, (f.y - l) * search.e);
@@ -89,8 +91,8 @@ vec2 improve(uint s)
         float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
         for (uint i = begin; i < end; i++) {
             uint k = entry[i] >> 8;
-            vec4 f = fixel[k];
-            vec2 mean = fixel_mean[k];
+            vec4 f = fixel[2u * k];
+            vec2 mean = fixel[2u * k + 1u].xy;
             float l = f.w * float(entry[i] & 255u);
             if (!(f.z > 0.0)) continue;
             slope += l * variation_slope(c, e, mean.x, mean.y);
@@ -101,7 +103,7 @@ vec2 improve(uint s)
     float c = search.c + clamp(at.x, -limit, limit);
     c = c < min_coefficient ? min_coefficient : c;
     if (c > max_coefficient) c = give_way(begin, end);
-    coefficient[to + s] = c;
+    streamline[to + s] = floatBitsToUint(c);
     float w = c > min_coefficient ? exponential(c) : 0.0;
     for (uint i = begin; i < end; i++) {
         float q = float(entry[i] & 255u);
@@ -122,5 +124,9 @@ void main()
         if (lane < half_size) part[lane] += part[lane + half_size];
         barrier();
     }
-    if (lane == 0u && s < last) cost[(first + group * 64u) / 64u] = part[0];
+    if (lane == 0u && s < last) {
+        uint place = costs + 2u * (first / 64u + group);
+        streamline[place] = floatBitsToUint(part[0].x);
+        streamline[place + 1u] = floatBitsToUint(part[0].y);
+    }
 }

@@ -16,14 +16,14 @@
 /* A chunk on its device. */
 typedef struct device_chunk {
     size_t device;
-    gls_buffer *streamlines, *coefficients, *costs;
-    gls_buffer *entries; /* NULL: they come when they are needed */
+    gls_buffer *streamlines; /* rows, coefficients and costs, as rows.comp has them */
+    gls_buffer *entries;     /* NULL: they come when they are needed */
 } device_chunk;
 
 typedef struct part {
     gls_device *device;
     gls_kernel *rows, *fixels;
-    gls_buffer *constants, *states, *means, *sums, *costs;
+    gls_buffer *fixel, *sums; /* as fixels.comp has them */
     gls_buffer *stage[N_STAGES];
     unsigned next_stage;
     uint64_t room; /* bytes for entries */
@@ -76,6 +76,24 @@ static void first_sums(const gls_weight_model *m, uint32_t *sum)
     }
 }
 
+static size_t sums_bytes(size_t n)
+{
+    return (5 * n + 2 * groups_of(n)) * sizeof(uint32_t);
+}
+
+static gls_status fill_fixels(const gls_weight_model *m, part *p)
+{
+    float(*fixel)[4] = calloc(3 * m->n, sizeof *fixel);
+    if (!fixel) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
+    for (size_t k = 0; k < m->n; k++) {
+        memcpy(fixel[2 * k], &m->state[k], sizeof *fixel);
+        memcpy(fixel[2 * m->n + k], &m->constant[k], sizeof *fixel);
+    }
+    gls_status status = fill(p->device, "fixels", 3 * m->n * sizeof *fixel, fixel, &p->fixel);
+    free(fixel);
+    return status;
+}
+
 static gls_status build_part(const device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;
@@ -85,25 +103,34 @@ static gls_status build_part(const device_solver *d, part *p)
     p->room = room == 0 ? UINT64_MAX : room > taken ? room - taken : 0;
     gls_status status = gls_kernel_load(p->device, "weights/rows.comp", NULL, 0, &p->rows);
     if (!status) status = gls_kernel_load(p->device, "weights/fixels.comp", NULL, 0, &p->fixels);
-    if (!status) status = fill(p->device, "fixel constants", m->n * sizeof *m->constant, m->constant, &p->constants);
-    if (!status) status = fill(p->device, "fixel states", m->n * sizeof *m->state, m->state, &p->states);
-    if (!status) status = fill(p->device, "fixel means", m->n * sizeof(gls_model_mean), NULL, &p->means);
-    if (!status) status = fill(p->device, "fixel sums", 5 * m->n * sizeof *d->sum, d->sum, &p->sums);
-    if (!status) status = fill(p->device, "fixel costs", groups_of(m->n) * sizeof *d->cost, NULL, &p->costs);
-    return status;
+    if (!status) status = fill_fixels(m, p);
+    if (!status) status = fill(p->device, "sums of fixels", sums_bytes(m->n), NULL, &p->sums);
+    return status ? status : gls_buffer_write(p->sums, 0, 5 * m->n * sizeof *d->sum, d->sum);
+}
+
+/* Places in the words of a chunk's streamlines. */
+static size_t coefficients_of(const gls_chunk *chunk, int which)
+{
+    return 2 * (chunk->n + 1) + (which ? chunk->n : 0);
+}
+static size_t costs_of(const gls_chunk *chunk)
+{
+    return 2 * (chunk->n + 1) + 2 * chunk->n;
 }
 
 /* Where each row begins, and the factor of its variation. */
 static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from, part *p, device_chunk *to)
 {
-    uint32_t(*word)[2] = malloc((from->n + 1) * sizeof *word);
+    /* begins, coefficients of 0 twice, costs */
+    const size_t n = costs_of(from) + 2 * groups_of(from->n);
+    uint32_t *word = calloc(n, sizeof *word);
     if (!word) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", from->n);
     for (size_t s = 0; s <= from->n; s++) {
         float variation = s < from->n ? d->base.model->variation[from->first + s] : 0;
-        word[s][0] = from->start[s];
-        memcpy(&word[s][1], &variation, sizeof variation);
+        word[2 * s] = from->start[s];
+        memcpy(&word[2 * s + 1], &variation, sizeof variation);
     }
-    gls_status status = fill(p->device, "streamlines", (from->n + 1) * sizeof *word, word, &to->streamlines);
+    gls_status status = fill(p->device, "streamlines", n * sizeof *word, word, &to->streamlines);
     free(word);
     return status;
 }
@@ -119,8 +146,6 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     part *p = &d->part[to->device];
     const size_t bytes = entry_bytes(from);
     gls_status status = fill_streamlines(d, from, p, to);
-    if (!status) status = fill(p->device, "coefficients", 2 * from->n * sizeof(float), NULL, &to->coefficients);
-    if (!status) status = fill(p->device, "row costs", groups_of(from->n) * sizeof *d->cost, NULL, &to->costs);
     if (status || bytes > p->room) return status;
     status = fill(p->device, "entries", bytes, from->start[from->n] > 0 ? from->entry : NULL, &to->entries);
     if (status == GLS_ERR_DEVICE_MEMORY) {
@@ -178,16 +203,14 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
         const gls_arg args[] = {
             gls_arg_buffer(0, entries),
             gls_arg_buffer(1, chunk->streamlines),
-            gls_arg_buffer(2, chunk->coefficients),
-            gls_arg_buffer(3, p->states),
-            gls_arg_buffer(4, p->means),
-            gls_arg_buffer(5, p->sums),
-            gls_arg_buffer(6, chunk->costs),
+            gls_arg_buffer(2, p->fixel),
+            gls_arg_buffer(3, p->sums),
             gls_arg_uint(0, (uint32_t)first),
             gls_arg_uint(1, (uint32_t)last),
-            gls_arg_uint(2, which ? (uint32_t)from->n : 0),
-            gls_arg_uint(3, which ? 0 : (uint32_t)from->n),
-            gls_arg_uint(4, (uint32_t)d->base.model->n),
+            gls_arg_uint(2, (uint32_t)coefficients_of(from, which)),
+            gls_arg_uint(3, (uint32_t)coefficients_of(from, 1 - which)),
+            gls_arg_uint(4, (uint32_t)costs_of(from)),
+            gls_arg_uint(10, (uint32_t)d->base.model->n),
             gls_arg_float(5, d->base.unit),
             gls_arg_float(6, d->base.tikhonov),
             gls_arg_float(7, (float)o->max_coeff_step),
@@ -201,9 +224,9 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
     return status;
 }
 
-static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t groups, double sum[2])
+static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t word, size_t groups, double sum[2])
 {
-    gls_status status = gls_buffer_read(buffer, 0, groups * sizeof *d->cost, d->cost);
+    gls_status status = gls_buffer_read(buffer, word * sizeof *d->sum, groups * sizeof *d->cost, d->cost);
     for (size_t g = 0; g < groups && !status; g++) {
         sum[0] += (double)d->cost[g][0];
         sum[1] += (double)d->cost[g][1];
@@ -219,7 +242,7 @@ static gls_status device_rows(gls_solver *solver, int from, gls_row_costs *costs
     gls_status status = GLS_OK;
     for (size_t i = 0; i < rows->n_chunks && !status; i++) status = run_rows(d, &rows->chunk[i], &d->chunk[i], from);
     for (size_t i = 0; i < rows->n_chunks && !status; i++)
-        status = add_costs(d, d->chunk[i].costs, groups_of(rows->chunk[i].n), sum);
+        status = add_costs(d, d->chunk[i].streamlines, costs_of(&rows->chunk[i]), groups_of(rows->chunk[i].n), sum);
     *costs = (gls_row_costs){sum[0], sum[1]};
     d->summed = d->n_parts == 1;
     return status;
@@ -261,13 +284,14 @@ static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
     for (size_t i = 0; i < d->n_parts && !status; i++) {
         part *p = &d->part[i];
         const gls_arg args[] = {
-            gls_arg_buffer(0, p->constants), gls_arg_buffer(1, p->states), gls_arg_buffer(2, p->means),
-            gls_arg_buffer(3, p->sums),      gls_arg_buffer(4, p->costs),  gls_arg_uint(0, (uint32_t)n),
+            gls_arg_buffer(0, p->fixel),
+            gls_arg_buffer(1, p->sums),
+            gls_arg_uint(0, (uint32_t)n),
             gls_arg_float(1, d->base.unit),
         };
         status = gls_kernel_run(p->fixels, grid, args, sizeof args / sizeof *args, NULL);
     }
-    if (!status) status = add_costs(d, d->part[0].costs, groups_of(n), sum);
+    if (!status) status = add_costs(d, d->part[0].sums, 5 * n, groups_of(n), sum);
     *costs = (gls_fixel_costs){sum[0], sum[1]};
     return status;
 }
@@ -279,8 +303,8 @@ static gls_status device_read(gls_solver *solver, int which, float *coefficient)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < rows->n_chunks && !status; i++) {
         const gls_chunk *c = &rows->chunk[i];
-        status = gls_buffer_read(d->chunk[i].coefficients, which ? c->n * sizeof(float) : 0, c->n * sizeof(float),
-                                 coefficient + c->first);
+        status = gls_buffer_read(d->chunk[i].streamlines, coefficients_of(c, which) * sizeof(float),
+                                 c->n * sizeof(float), coefficient + c->first);
     }
     return status;
 }
@@ -289,8 +313,15 @@ static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state,
 {
     device_solver *d = (device_solver *)solver;
     const size_t n = d->base.model->n;
-    gls_status status = state ? gls_buffer_read(d->part[0].states, 0, n * sizeof *state, state) : GLS_OK;
-    return status || !mean ? status : gls_buffer_read(d->part[0].means, 0, n * sizeof *mean, mean);
+    float(*fixel)[8] = malloc(n * sizeof *fixel);
+    gls_status status = fixel ? gls_buffer_read(d->part[0].fixel, 0, n * sizeof *fixel, fixel)
+                              : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", n);
+    for (size_t k = 0; k < n && !status; k++) {
+        if (state) state[k] = (gls_model_state){fixel[k][0], fixel[k][1], fixel[k][2], fixel[k][3]};
+        if (mean) mean[k] = (gls_model_mean){fixel[k][4], fixel[k][5]};
+    }
+    free(fixel);
+    return status;
 }
 
 static void device_destroy(gls_solver *solver)
@@ -298,13 +329,11 @@ static void device_destroy(gls_solver *solver)
     device_solver *d = (device_solver *)solver;
     for (size_t i = 0; d->chunk && i < d->base.model->rows->n_chunks; i++) {
         gls_buffer_destroy(d->chunk[i].streamlines);
-        gls_buffer_destroy(d->chunk[i].coefficients);
-        gls_buffer_destroy(d->chunk[i].costs);
         gls_buffer_destroy(d->chunk[i].entries);
     }
     for (size_t i = 0; d->part && i < d->n_parts; i++) {
         part *p = &d->part[i];
-        gls_buffer *buffers[] = {p->constants, p->states, p->means, p->sums, p->costs, p->stage[0], p->stage[1]};
+        gls_buffer *buffers[] = {p->fixel, p->sums, p->stage[0], p->stage[1]};
         for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
         gls_kernel_destroy(p->rows);
         gls_kernel_destroy(p->fixels);

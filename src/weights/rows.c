@@ -9,7 +9,7 @@
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
-#define MAX_CHUNK_STREAMLINES ((size_t)1 << 24)
+#define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
 
 /* Length in one direction of one voxel. */
 typedef struct portion {

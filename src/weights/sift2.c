@@ -95,7 +95,7 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         now->tv = i > 0 ? rows.tv : 0;
         now->tikhonov = (double)r->solver->tikhonov * rows.squares;
         if (!isfinite(total(now)))
-            return gls_fail(GLS_ERR_UNSUPPORTED, "the cost of iteration %zu is not finite: try more regularisation", i);
+            return gls_fail(GLS_ERR_INPUT, "the cost of iteration %zu is not finite: try more regularisation", i);
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (i > 0 ? is_last(r, i) : r->o->max_iters == 0) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
@@ -152,7 +152,7 @@ gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, siz
     if (!w->coefficient || !w->mean || (r.o->statistics && (!r.before || !r.now)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", w->rows.n);
     if (!status) status = run_on(&r, devices, n, progress, user);
-    if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY)) {
+    if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY || status == GLS_ERR_UNSUPPORTED)) {
         gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
         r.n = 0;
         if (r.o->statistics) memset(r.now, 0, w->rows.n * sizeof *r.now);
