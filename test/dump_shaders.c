@@ -19,9 +19,9 @@ gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], c
 void __wrap_gls_kernel_destroy(gls_kernel *kernel);
 
 static gls_status dump(const char *label, const char *source, const gls_define *defines, size_t n_defines, bool gles,
-                       bool subgroup)
+                       uint32_t features)
 {
-    const gls_prelude prelude = {gles, gles ? 310 : 430, subgroup};
+    const gls_prelude prelude = {gles, gles ? 310 : 430, features};
     const char *folder = getenv("GLS_TEST_SHADERS"), *name = strrchr(label, '/') ? strrchr(label, '/') + 1 : label;
     char path[4096], *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
@@ -37,9 +37,9 @@ static gls_status dump(const char *label, const char *source, const gls_define *
 gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source,
                                     const gls_define *defines, size_t n_defines, gls_kernel **kernel)
 {
-    bool subgroup = gls_device_get_info(device)->subgroup_size > 0;
-    gls_status status = dump(label, source, defines, n_defines, false, subgroup);
-    if (status == GLS_OK) status = dump(label, source, defines, n_defines, true, subgroup);
+    uint32_t features = gls_device_get_info(device)->subgroup_features;
+    gls_status status = dump(label, source, defines, n_defines, false, features);
+    if (status == GLS_OK) status = dump(label, source, defines, n_defines, true, features);
     if (status == GLS_OK) *kernel = calloc(1, 1);
     return status;
 }

@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers python gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -144,6 +144,12 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
+    for options in "" "--opacity 0.5 --api gles"; do
+        number=$((number + 1))
+        mkdir -p "build/shaders/$number-least"
+        # shellcheck disable=SC2086
+        GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
+    done
     for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
         for variant in single subgroup least-single least-subgroup; do
             number=$((number + 1))
@@ -215,6 +221,37 @@ stage_peers() {
         --no-ceilings --force
 }
 
+# The Python package's own environment: pyAFQ and cuslines as PyPI has them, and the script that comes with the source of cuslines.
+find_pyafq() {
+    pyafq=${GLS_TEST_PYAFQ:-}
+    script=$build/python/cuslines/run_gpu_streamlines.py
+    [ -n "$pyafq" ] || need_packages python3 python3-venv || return 1
+    : "${pyafq:=$build/pyafq/bin/python}"
+    if [ ! -x "$pyafq" ] || { [ -z "${GLS_TEST_PYAFQ:-}" ] && ! cmp -s test/python/requirements.txt "$build/pyafq/complete"; }; then
+        rm -rf "$build/pyafq"
+        quietly python3 -m venv "$build/pyafq" && quietly "$pyafq" -m pip install -q --disable-pip-version-check -r test/python/requirements.txt &&
+            cp test/python/requirements.txt "$build/pyafq/complete" || return 1
+    fi
+    [ ! -f "$script" ] || return 0
+    mkdir -p "$build/python" && quietly "$pyafq" -m pip download -q --disable-pip-version-check --no-deps --no-binary cuslines -d "$build/python" cuslines==2.2.3 &&
+        mkdir -p "$build/python/cuslines" && tar xzf "$build/python/cuslines-2.2.3.tar.gz" --strip-components 1 -C "$build/python/cuslines"
+}
+
+stage_python() {
+    header "python: package, stand-in for cuslines, wheel"
+    check "pyAFQ and cuslines" find_pyafq || return
+    # the wheel compiles all anew: beside the tests, which mostly use one core
+    quietly python3 -m venv "$build/python/tools"
+    sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel > "$build/python/wheel.log" 2>&1 &
+    wheel=$!
+    export TQDM_DISABLE=1
+    check "package against the program" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
+    check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
+        "$build/glslines" "$build/python/dropin" "$script"
+    unset TQDM_DISABLE
+    check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
+}
+
 stage_gbm() {
     header "GBM: a render node in a virtual machine"
     check "GBM render node" sh test/guest/gbm.sh build/glslines
@@ -228,6 +265,20 @@ stage_zink() {
         [ -n "${python:-}" ] || find_python
         GLS_TEST_PYTHON=$python check "subgroup mapping on zink" sh test/guest/zink.sh build
     fi
+}
+
+stage_drivers() {
+    header "drivers: kernels for GPUs that are not here"
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo > /dev/null 2>&1; then
+        check "kernels compiled by Mesa's drivers (needs root)" sh -c 'exit 77'
+    else
+        check "kernels compiled by Mesa's drivers" sh test/guest/drivers.sh build
+    fi
+}
+
+stage_arm64() {
+    header "arm64 under qemu"
+    check "arm64 tracks as this machine does" sh test/guest/arm64.sh build
 }
 
 # Snakemake in a virtual environment of its own, made once for these requirements.

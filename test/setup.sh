@@ -1,6 +1,6 @@
 # Sourced by the scripts beside it. Package lists and helpers that install what is missing, by apt-get, for Debian 12 or newer and Ubuntu 22.04 or newer.
 
-BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
+BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
 # the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"
@@ -10,6 +10,11 @@ TEST_PACKAGES="clang-format libcmocka-dev g++ clang${CLANG_VERSION:+ libclang-rt
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
+MESA_PACKAGES="meson ninja-build bison flex gcc g++ pkg-config libdrm-dev libexpat1-dev zlib1g-dev python3-mako dpkg-dev"
+ARM64_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
+# of the arm64 root, in which no package is installed
+ARM64_LIBRARIES="libc6-dev libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0 libgles2 libgbm1 libepoxy0 libgomp1 zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev
+    liblapacke-dev libopenblas-dev libcjson-dev libxxhash-dev libcmocka-dev"
 CLUSTER_PACKAGES="slurm-wlm munge python3 python3-venv"
 
 say() { printf '%s\n' "$*" >&2; }

@@ -16,12 +16,38 @@ void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
+#if SUBGROUP_ARITHMETIC
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
 uint lane_max(uint x) { return subgroupMax(x); }
 float lane_min(float x) { return subgroupMin(x); }
 int lane_min(int x) { return subgroupMin(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
+#else
+// Pairs, then pairs of pairs: both partners find the same, and after the last turn all do.
+#define BUTTERFLY(type, name, join)                                        \
+    type name(type x)                                                      \
+    {                                                                      \
+        for (uint step = 1u; step < uint(LANES); step *= 2u) {             \
+            type other = subgroupShuffleXor(x, step);                      \
+            x = join;                                                      \
+        }                                                                  \
+        return x;                                                          \
+    }
+BUTTERFLY(float, lane_sum, x + other)
+BUTTERFLY(float, lane_max, max(x, other))
+BUTTERFLY(uint, lane_max, max(x, other))
+BUTTERFLY(float, lane_min, min(x, other))
+BUTTERFLY(int, lane_min, min(x, other))
+uint lane_upto(uint x)
+{
+    for (int step = 1; step < LANES; step *= 2) {
+        uint below = subgroupShuffle(x, uint(max(LANE - step, 0)));
+        x += LANE >= step ? below : 0u;
+    }
+    return x;
+}
+#endif
 int lane_place(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);

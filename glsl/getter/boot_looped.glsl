@@ -64,6 +64,34 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     resample(draw);
     float inverse_s0 = 1.0 / max(CHANNEL(N_COEFFICIENTS), params.min_signal);
+#if SH_ORDER > 4
+    // degree by degree, and sums in shared memory as soon as they are known: all at once need more registers than some
+    // GPUs have
+    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
+        float s = RESAMPLED(i);
+        for (int j = 0; j < N_COEFFICIENTS; j++) s += MODEL_FLOAT(MODEL_HAT + j * N_MEASUREMENTS + i) * CHANNEL(j);
+        RESAMPLED(i) = max(s, params.min_signal) * inverse_s0;
+    }
+    lane_sync();
+    for (int l = 0; l <= SH_ORDER; l += 2) {
+        float sum[2 * SH_ORDER + 1];
+        int first = l * (l - 1) / 2;
+        for (int m = 0; m <= 2 * l; m++) sum[m] = 0.0;
+        for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
+            float e = RESAMPLED(i);
+            FIT_PREPARE(e)
+            float input_l = FIT_INPUT(e, float(-l * (l + 1)));
+            for (int m = 0; m <= 2 * l; m++)
+                sum[m] += MODEL_FLOAT(MODEL_FIT + (first + m) * N_MEASUREMENTS + i) * input_l;
+        }
+        for (int m = 0; m <= 2 * l; m++) {
+            float total = lane_sum(sum[m]);
+            if (LANE == 0) CHANNEL(first + m) = total;
+        }
+    }
+    lane_sync();
+    EACH_COEFFICIENT(fitted[j] = CHANNEL(j);)
+#else
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = 0.0;
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float s = RESAMPLED(i);
@@ -78,6 +106,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         }
     }
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);
+#endif
 #define SCALE(j, w) fitted[j] *= w;
 #include <scale_rows>
 }

@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-/* Everywhere: NULL in place of options or parameters means their defaults; NULL in place of anything else that a
- * function does not allow to be missing is GLS_ERR_ARGUMENT. */
+/* Everywhere: structs of options begin with their size, which their default functions set: a caller of another version
+ * is refused with GLS_ERR_ARGUMENT. NULL in place of options or parameters means their
+ * defaults; NULL in place of anything else that a function does not allow to be missing is GLS_ERR_ARGUMENT. */
 
 /* Every function that can fail returns one of these; gls_last_error() then has one line of text on the reason. A
  * function that fails leaves its output arguments untouched unless its comment says otherwise. */
@@ -35,6 +36,12 @@ typedef enum gls_status {
                      may be opened */
     GLS_ERR_DEVICE_MEMORY /* the device's memory ran out */
 } gls_status;
+
+/* Of numbers that are stored. */
+typedef enum gls_precision {
+    GLS_PRECISION_HALF, /* float16: 11 bits */
+    GLS_PRECISION_FLOAT /* float32: 24 bits */
+} gls_precision;
 
 /* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the
  * next failure on this thread. */

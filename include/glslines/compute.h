@@ -26,7 +26,7 @@ extern "C" {
  */
 GLS_API bool gls_device_available(void);
 /* How many gls_device_list() finds; api as there. */
-GLS_API gls_status gls_device_count(const char *api, size_t *n);
+GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
 
 /* --- types ---------------------------------------------------------------- */
 

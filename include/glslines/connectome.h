@@ -27,6 +27,7 @@ typedef enum gls_connectome_scale {
 typedef enum gls_connectome_stat { GLS_STAT_SUM, GLS_STAT_MEAN, GLS_STAT_MIN, GLS_STAT_MAX } gls_connectome_stat;
 
 typedef struct gls_connectome_options {
+    size_t size;                /* of this struct */
     gls_assignment assignment;  /* default GLS_ASSIGN_RADIAL */
     double radius;              /* mm, > 0; default 4 */
     gls_connectome_scale scale; /* default GLS_SCALE_NONE */

@@ -24,6 +24,7 @@ typedef struct gls_response {
 } gls_response;
 
 typedef struct gls_response_options {
+    size_t size;    /* of this struct */
     int roi_radius; /* voxels: the cube around the centre of the grid has 2 r + 1 voxels a side; one that does not fit
                        is made smaller; 0: the whole grid; default 10 */
     double fa_threshold;   /* 0 <= t < 1, voxels with FA above it count; default 0.7 */
@@ -69,12 +70,15 @@ GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls
                                          gls_response *zonal);
 
 typedef struct gls_csd_options {
+    size_t size;   /* of this struct */
     int sh_order;  /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order with more coefficients than directions is
                       possible, with a warning */
     double lambda; /* weight of the constraint, > 0; default 1 */
     double tau; /* fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau < 1; default 0.1 */
-    int max_iterations;       /* >= 1; default 50 */
-    const gls_sphere *sphere; /* directions of the constraint; NULL (default): the built-in "small" */
+    int max_iterations;           /* >= 1; default 50 */
+    const gls_sphere *sphere;     /* directions of the constraint, voxel axes; NULL (default): the built-in "small" */
+    const double (*direction)[3]; /* or in its place n_directions unit vectors along the scanner axes; default NULL */
+    size_t n_directions;
 } gls_csd_options;
 GLS_API gls_csd_options gls_csd_options_default(void);
 

@@ -24,6 +24,7 @@ typedef enum gls_density_mapping {
 } gls_density_mapping;
 
 typedef struct gls_density_options {
+    size_t size;                 /* of this struct */
     gls_density_mapping mapping; /* default GLS_DENSITY_SEGMENT */
     uint32_t upsample;           /* GLS_DENSITY_MRTRIX: >= 1 points for each; see gls_density_upsampling(). Default 1 */
     const char *weights;         /* column per streamline of one component by which each visit counts; default NULL: 1.

@@ -38,6 +38,16 @@ typedef enum gls_platform {
     GLS_PLATFORM_SURFACELESS /* Mesa without a device: llvmpipe */
 } gls_platform;
 
+/* What invocations of a subgroup can do together, besides the basic and voting functions: bits of subgroup_features. */
+typedef enum gls_subgroup_feature {
+    GLS_SUBGROUP_ARITHMETIC = 0x4, /* sums, maxima and minima in one call */
+    GLS_SUBGROUP_BALLOT = 0x8,
+    GLS_SUBGROUP_SHUFFLE = 0x10,
+    GLS_SUBGROUP_SHUFFLE_RELATIVE = 0x20,
+    GLS_SUBGROUP_CLUSTERED = 0x40,
+    GLS_SUBGROUP_QUAD = 0x80
+} gls_subgroup_feature;
+
 /* What a device is and can do. Sizes in bytes. */
 typedef struct gls_device_info {
     int index; /* place in gls_device_list() */
@@ -48,10 +58,11 @@ typedef struct gls_device_info {
     char version[128]; /* GL_VERSION */
     bool gles;         /* a GLES context rather than core GL */
     int version_major, version_minor;
-    bool software;              /* a CPU renderer */
-    uint32_t subgroup_size;     /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, arithmetic, ballot,
-                                   shuffle) in compute shaders */
-    uint64_t max_storage_bytes; /* largest shader storage binding */
+    bool software;                 /* a CPU renderer */
+    uint32_t subgroup_size;        /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
+                                      shuffle) in compute shaders */
+    uint32_t subgroup_features;    /* gls_subgroup_feature, 0 if subgroup_size is */
+    uint64_t max_storage_bytes;    /* largest shader storage binding */
     uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
     uint32_t max_uniform_bytes;    /* largest uniform block */
     uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
@@ -63,25 +74,31 @@ typedef struct gls_device_info {
     uint64_t memory_bytes;         /* video memory where the driver tells, else 0 */
 } gls_device_info;
 
+/* The graphics interface of a context. */
+typedef enum gls_graphics {
+    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
+    GLS_GRAPHICS_GL,   /* OpenGL 4.3 */
+    GLS_GRAPHICS_GLES  /* OpenGL ES 3.1 */
+} gls_graphics;
+
 /* Receives one line for each thing that was found in the search for devices, for diagnosis, e.g. "/dev/dri/renderD128:
  * permission denied". */
 typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 
 /* Every device on which a compute context can be made, best first: GBM render nodes, then EGL devices, then the
- * surfaceless platform; a device reachable in two ways is listed once. api: "gl" for contexts of OpenGL 4.3, "gles" for
- * those of OpenGL ES 3.1, NULL or "auto" for the first of the two that a device offers. *list is to be freed with
- * gls_free(). An empty list is not an error. finding may be NULL. */
-GLS_API gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding,
+ * surfaceless platform; a device reachable in two ways is listed once. *list is to be freed with gls_free(). An empty
+ * list is not an error. finding may be NULL. */
+GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), an index into gls_device_list(), a node path,
  * "llvmpipe", or a part of the renderer's name. GLS_ERR_DEVICE says what was looked for. api: as for gls_device_list(),
  * whose places depend on it. */
-GLS_API gls_status gls_device_open(const char *name, const char *api, gls_device **device);
+GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
 /* Opens n devices: the one of that name, and further ones. For a software renderer these are more contexts of it; for
  * hardware they are the next devices in gls_device_list() with the same renderer, or with any renderer if name is
  * "auto". If there are fewer than n, none is opened, and GLS_ERR_DEVICE says how many there are. */
-GLS_API gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices);
+GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context on the hardware of device, which may be lost, with the same interface and the same limits. The
  * two may be closed in any order. */
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
@@ -93,6 +110,14 @@ GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
  * devices. Afterwards the previous context is current again, the application's own EGL context included. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
+
+/* Receives what is known of a kernel that was compiled: the time that it took, and what the driver said of it, e.g. of
+ * registers: its messages, a line each, "" if none. */
+typedef void (*gls_kernel_listener)(void *user, const char *label, double seconds, const char *messages);
+/* From now on each kernel that is compiled on the device is told of, for diagnosis. It is also run once, on buffers of
+ * zeros, since some drivers compile at the first run only. never_wait: the device is not waited for any more, so that a
+ * driver can be checked without its hardware; what is read from it is undefined. */
+GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait);
 
 /* Waits for all work and returns its failures. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);
@@ -164,6 +189,9 @@ typedef struct gls_define {
     bool is_slot;
     const char *reason;
 } gls_define;
+
+/* With a definition of this name a kernel gets the directives for KHR_shader_subgroup, as far as the device has it. */
+#define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level

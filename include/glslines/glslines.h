@@ -20,6 +20,7 @@
 #ifndef GLSLINES_H
 #define GLSLINES_H
 
+#include <glslines/abi.h>
 #include <glslines/common.h>
 #include <glslines/compute.h>
 #include <glslines/connectome.h>

@@ -30,6 +30,7 @@ typedef struct gls_gradients {
 
 /* Options of gls_gradients_read(). */
 typedef struct gls_gradients_options {
+    size_t size;          /* of this struct */
     double b0_threshold;  /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
     gls_bvec_frame frame; /* default GLS_BVEC_FSL */
 } gls_gradients_options;

@@ -25,11 +25,12 @@ typedef struct gls_grid {
     gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; told in messages only */
 } gls_grid;
 
-/* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x], owned by the image. */
+/* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x]. */
 typedef struct gls_image {
     gls_grid grid;
     size_t n_volumes; /* 1 for a 3D image */
     float *data;      /* grid voxels times n_volumes values, scl_slope and scl_inter applied */
+    bool is_wrapped;  /* data belongs to the caller of gls_image_wrap(), else to the image */
 } gls_image;
 
 /* Sets dim, affine and the voxel size that follows from it. GLS_ERR_ARGUMENT for a dimension < 1 or a singular affine.
@@ -50,6 +51,9 @@ GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a,
 
 /* Allocates an image of zeros. */
 GLS_API gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **image);
+/* An image of values that the caller has, in the order above. They are borrowed, neither copied nor freed, and must
+ * outlive the image. No function changes them through a const image. */
+GLS_API gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, gls_image **image);
 /* Accepts NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
 

@@ -50,6 +50,7 @@ GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction
 GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);
 
 typedef struct gls_msmt_options {
+    size_t size;                     /* of this struct */
     int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8. Where
                                         the response has no coefficient it counts as 0, with a warning */
     const double (*direction)[3]; /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */

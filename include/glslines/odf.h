@@ -12,6 +12,7 @@ extern "C" {
 #endif
 
 typedef struct gls_odf_options {
+    size_t size;               /* of this struct */
     bool clip;                 /* set negative values to 0; default true */
     bool normalise;            /* divide by the largest value of the voxel if that is above 0; default false */
     const gls_image *stop_map; /* 1 volume on the same grid; ODFs are 0 in voxels where it is below stop_threshold. NULL

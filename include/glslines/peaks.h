@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 typedef struct gls_peak_options {
+    size_t size;                 /* of this struct */
     double relative_threshold;   /* 0 .. 1 of the range above the (non-negative) minimum; default 0.25 */
     double min_separation_angle; /* degrees, 0 .. 90; default 45 */
 } gls_peak_options;

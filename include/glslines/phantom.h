@@ -12,6 +12,7 @@ extern "C" {
 #define GLS_PHANTOM_MAX_SHELLS 8
 
 typedef struct gls_phantom_params {
+    size_t size;          /* of this struct */
     int32_t shape[3];     /* voxels, each 16 .. 512; default 40 52 38 */
     double voxel_size[3]; /* mm, each 0.1 .. 20; default 2 2 2 */
     char orientation[4];  /* axis codes of the voxel axes; default "LAS" (negative determinant, as most scanner exports)

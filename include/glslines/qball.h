@@ -14,6 +14,7 @@ extern "C" {
 typedef enum gls_qball_model { GLS_QBALL_OPDT, GLS_QBALL_CSA } gls_qball_model;
 
 typedef struct gls_qball_options {
+    size_t size;           /* of this struct */
     gls_qball_model model; /* default GLS_QBALL_OPDT */
     int sh_order;          /* even, 2 .. 8; default 4 */
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */

@@ -9,8 +9,9 @@ extern "C" {
 #endif
 
 typedef struct gls_responses_options {
-    int erode; /* passes of erosion of the mask, >= 0; default 3. Where that leaves fewer than 1000 voxels, 1 and
-                  then 0 are tried, with a warning */
+    size_t size; /* of this struct */
+    int erode;   /* passes of erosion of the mask, >= 0; default 3. Where that leaves fewer than 1000 voxels, 1 and
+                    then 0 are tried, with a warning */
     double fa_threshold;          /* dhollander: FA above it is white matter at first; default 0.2 */
     double wm_percent;            /* dhollander: of the refined white matter; default 0.5 */
     double gm_percent;            /* default 2 */

@@ -38,6 +38,8 @@ typedef struct gls_sphere {
  * pairs, for constraints), and DIPY's "repulsion724" (362 pairs) and "symmetric362" (181 pairs). GLS_ERR_ARGUMENT for
  * another name. */
 GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
+/* Whether there is one of this name. */
+GLS_API bool gls_sphere_is_built_in(const char *name);
 
 /* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are
  * closer than 0.06 degrees. Two that are opposite within 0.06 degrees are an antipodal pair. If all come in pairs, the

@@ -18,18 +18,28 @@ extern "C" {
 
 /* How the next direction is found. */
 typedef enum gls_direction_getter {
-    GLS_DG_BOOT, /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
-    GLS_DG_PROB, /* a draw from the ODF inside the cone */
-    GLS_DG_DET,  /* the largest ODF value inside the cone */
-    GLS_DG_PTT   /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
+    GLS_DG_BOOT,    /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
+    GLS_DG_PROB,    /* a draw from the ODF inside the cone */
+    GLS_DG_DET,     /* the largest ODF value inside the cone */
+    GLS_DG_PTT,     /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
+    GLS_DG_IFOD1,   /* a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1 */
+    GLS_DG_IFOD2,   /* arcs drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2 */
+    GLS_DG_SDSTREAM /* the FOD's peak next to the last direction, as MRtrix3's SD_STREAM */
 } gls_direction_getter;
+/* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
+ * will do. */
+GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
-    GLS_MAPPING_AUTO,    /* subgroup on hardware that has it, else single */
-    GLS_MAPPING_SINGLE,  /* one invocation per streamline */
-    GLS_MAPPING_SUBGROUP /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_AUTO,     /* what gls_mapping_auto() says */
+    GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
+    GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
+    GLS_MAPPING_GROUP,    /* one work group per streamline: as subgroup, without an extension */
+    GLS_MAPPING_COUNT
 } gls_mapping;
+/* "auto", "single", "subgroup" or "group". */
+GLS_API const char *gls_mapping_name(gls_mapping mapping);
 
 /* When a bootstrap attempt counts as failed and is repeated (five attempts at most). */
 typedef enum gls_boot_retry {
@@ -53,9 +63,15 @@ typedef enum gls_odf_interpolation {
 } gls_odf_interpolation;
 
 typedef struct gls_track_params {
+    size_t size;             /* of this struct */
     gls_direction_getter dg; /* default GLS_DG_BOOT */
     double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
+    double fod_cutoff;       /* ifod1, ifod2, sdstream: FOD amplitudes below this count as 0; >= 0; default 0.1 */
+    int ifod_samples;        /* ifod2: FOD samples along an arc, its two ends included, 2 .. 16; default 4 */
+    double fod_power;        /* ifod2: exponent of each sample; 0: 1 / ifod_samples, the default */
+    int fod_trials;          /* ifod1, ifod2: candidates for a step at most, 1 .. 10000; default 1000 */
+    int seed_attempts;       /* ifod1, ifod2: random directions that are tried at a seed, 1 .. 65535; default 1000 */
     double stop_threshold;   /* a streamline ends where the stop map is <= this; default 0.1 */
     double pmf_threshold; /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
                              default 0.05 */
@@ -81,14 +97,18 @@ typedef struct gls_track_params {
         odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
     gls_boot_retry boot_retry;
     gls_boot_start boot_start;
-    uint64_t rng_seed;   /* default 0 */
-    gls_mapping mapping; /* default GLS_MAPPING_AUTO */
-    bool float_textures; /* RGBA32F instead of RGBA16F volumes; default false */
+    uint64_t rng_seed;       /* default 0 */
+    gls_mapping mapping;     /* default GLS_MAPPING_AUTO */
+    gls_precision precision; /* of the volumes on the device; default GLS_PRECISION_HALF */
     uint64_t
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
-/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
+/* The defaults of a getter: those above, but for ifod1, ifod2 and sdstream MRtrix3's step_size (0.1, 0.5 and 0.1),
+ * max_angle (15, 45, 60), one direction a seed, and as min_length and max_length -5 and -100. */
+GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
+/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and where they are
+ * negative, without their sign, min_length and max_length) by voxel, mm. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
@@ -106,6 +126,11 @@ typedef struct gls_track_input {
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
 } gls_track_input;
+
+/* What GLS_MAPPING_AUTO stands for on such a device, and the invocations of a streamline in a mapping there, 0 where it
+ * cannot be had. */
+GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
+GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);
 
 /* Why a half-streamline ended: the list in ends.def. */
 typedef enum gls_end {
@@ -150,9 +175,10 @@ typedef struct gls_track_result {
     double mean_points, median_points;
     uint64_t max_points;
     uint64_t batches, batch_seeds; /* batch_seeds: the largest at the end */
+    gls_mapping mapping;           /* of the first device that was left */
     uint32_t lanes;                /* invocations per streamline, the most of any device */
     uint32_t n_devices;            /* that were left at the end */
-    bool float_textures;           /* precision of the volumes: less than asked for where they did not fit */
+    gls_precision precision;       /* precision of the volumes: less than asked for where they did not fit */
     /* sums over devices */
     double seconds_upload, seconds_compile; /* of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather,
@@ -179,7 +205,7 @@ typedef struct gls_tracker gls_tracker;
 /* Validates, builds kernels and uploads volumes. The device must outlive the tracker.
  * Memory of the device that does not do is no failure as long as something smaller does: batches are halved, and
  * volumes in single precision that do not fit are kept in half precision instead (a warning says so, and the result's
- * float_textures). */
+ * precision). */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
 #define GLS_TRACKER_MAX_DEVICES 64

@@ -29,8 +29,9 @@ typedef struct gls_group_data {
 } gls_group_data;
 
 typedef struct gls_tractogram_options {
-    bool half_precision; /* TRX positions as float16; default false: float32 */
-    bool overwrite;      /* default false: an existing file is GLS_ERR_OUTPUT */
+    size_t size;             /* of this struct */
+    gls_precision precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
+    bool overwrite;          /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const
         *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
                         * datatype, file, count, total_count; NULL: none. Borrowed during create */
@@ -81,6 +82,7 @@ typedef enum gls_vtk_space {
 } gls_vtk_space;
 
 typedef struct gls_tractogram_read_options {
+    size_t size;               /* of this struct */
     const gls_grid *reference; /* TRK files without an affine (version 1, and some of version 2): the grid of the image
                                   to which they belong; borrowed during open. Default NULL: such files are refused */
     gls_vtk_space vtk_space;

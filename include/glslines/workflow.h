@@ -38,12 +38,6 @@ typedef enum gls_seed_space {
     GLS_SEEDS_WORLD  /* mm, RAS+ */
 } gls_seed_space;
 
-typedef enum gls_graphics {
-    GLS_GRAPHICS_AUTO, /* OpenGL where the device offers both */
-    GLS_GRAPHICS_GL,
-    GLS_GRAPHICS_GLES
-} gls_graphics;
-
 #define GLS_MAX_NUMBERS 8
 typedef struct gls_numbers {
     double value[GLS_MAX_NUMBERS];
@@ -68,13 +62,18 @@ typedef struct gls_model_options {
     double b0_threshold;       /* s/mm2, >= 0: volumes up to this are b = 0; default 50 */
     gls_model_kind model;      /* default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD */
     int sh_order;              /* 2, 4, 6 or 8; default 4 */
-    gls_numbers shells;        /* s/mm2, the one shell to use; default none: CSD takes the lowest of at least 500, the
-                                  others take all volumes */
+    gls_numbers shells;        /* s/mm2, the one shell to use; default none: CSD takes that of gls_csd_choose_shell(),
+                                  the others take all volumes */
     const char *response;      /* file, CSD only: see gls_response_read(); default NULL: estimated */
-    double sm_lambda;          /* OPDT, CSA: smoothing, >= 0; default 0.006 */
-    double min_signal;         /* OPDT, CSA: smaller values are raised to this, > 0; default 1 */
-    gls_sh_basis sh_basis;     /* of the file that is read (sh) or written (fit); default GLS_SH_TOURNIER07 */
-    gls_frame sh_frame;        /* of that file; default GLS_FRAME_AUTO */
+    double response_fa;        /* of an estimate: members of gls_response_options; defaults as there */
+    int response_radius;
+    uint64_t response_voxels;
+    const char *csd_directions; /* CSD: where ODFs must not be negative, a built-in sphere or a file of
+                                   gls_csd_directions_read(); default NULL: "small" */
+    double sm_lambda;           /* OPDT, CSA: smoothing, >= 0; default 0.006 */
+    double min_signal;          /* OPDT, CSA: smaller values are raised to this, > 0; default 1 */
+    gls_sh_basis sh_basis;      /* of the file that is read (sh) or written (fit); default GLS_SH_TOURNIER07 */
+    gls_frame sh_frame;         /* of that file; default GLS_FRAME_AUTO */
 } gls_model_options;
 
 /* Parts of the work, for gls_monitor. */
@@ -100,7 +99,7 @@ typedef struct gls_monitor {
 
 /* What to track and how. Without dwi, sh and odf the built-in phantom is tracked. */
 typedef struct gls_job_options {
-    size_t size; /* of this struct; set by gls_job_options_default() */
+    size_t size; /* of this struct */
     /* images; all on one grid */
     const char *dwi, *bval, *bvec; /* the series and its table: all or none */
     const char *mask;              /* voxels > 0; default NULL: all */
@@ -108,7 +107,7 @@ typedef struct gls_job_options {
     const char *fa;                /* stop map; default NULL: FA of a tensor fit */
     const char *sh, *odf;          /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
     gls_model_options model;
-    const char *sphere;    /* "default" (724 directions), "small" (362) or a file; default "default" */
+    const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
     const char *cache_dir; /* folder that keeps fits; default NULL */
     /* seeds */
     uint64_t nseeds;           /* random ones, 1 .. 2^32 - 1; default 100000 */
@@ -130,18 +129,18 @@ typedef struct gls_job_options {
     gls_graphics api;   /* default GLS_GRAPHICS_AUTO */
     int ngpus;          /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
     /* output */
-    const char *output;           /* its suffix gives the format; default NULL: tracks.trx */
-    const char *output_prefix;    /* in place of output: a suffix by format is appended; default NULL */
-    gls_tractogram_format format; /* where output does not give it; default GLS_FORMAT_TRX */
-    bool half_positions;          /* TRX: positions in half precision; default false */
-    const char *sidecar;          /* JSON; "none": none; default NULL: beside the output */
-    const char *density;          /* map of the streamlines in each voxel, NIfTI; default NULL: none */
-    const char *connectome;       /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    bool weights;                 /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
-                                     connectome sums them up. Needs sh, or the model CSD. Default false */
-    bool force;                   /* overwrite; default false */
-    bool fail_if_empty;           /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
-    int argc;                     /* words of the command line to note in the sidecar; default 0: none */
+    const char *output;             /* its suffix gives the format; default NULL: tracks.trx */
+    const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */
+    gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
+    gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
+    const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
+    const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
+    const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
+    bool weights;                   /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
+                                       connectome sums them up. Needs sh, or the model CSD. Default false */
+    bool force;                     /* overwrite; default false */
+    bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
+    int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
 GLS_API gls_job_options gls_job_options_default(void);

@@ -25,7 +25,7 @@ static gls_status open_devices(bench_run *run)
     bool software = false;
     for (int i = 0; i < run->options->n_devices; i++) {
         bench_device *d = &run->device[i];
-        gls_status status = gls_device_open(run->options->device[i], gls_graphics_name(run->options->api), &d->device);
+        gls_status status = gls_device_open(run->options->device[i], run->options->api, &d->device);
         if (status) return status;
         d->info = gls_device_get_info(d->device);
         software = software || d->info->software;

@@ -13,8 +13,8 @@
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8
 #define BENCH_MAX_COLUMNS 64
-#define BENCH_GETTERS 4
-#define BENCH_MAPPINGS 3
+#define BENCH_GETTERS 7
+#define BENCH_MAPPINGS GLS_MAPPING_COUNT
 
 /* What is measured. */
 typedef struct bench_options {
@@ -26,7 +26,8 @@ typedef struct bench_options {
     const char *device[BENCH_MAX_DEVICES];
     int n_devices;
     gls_graphics api;
-    bool float_textures, no_write, no_ceilings;
+    gls_precision precision;
+    bool no_write, no_ceilings;
     uint64_t chunk_size;
     int repeat;
     int argc; /* words of the command line, for the JSON */

@@ -56,7 +56,7 @@ gls_status bench_data_make(bench_run *run)
     if (code) return code;
     run->params = gls_track_params_default();
     gls_track_params_scale(&run->params, in->voxel_mm);
-    run->params.float_textures = run->options->float_textures != 0;
+    run->params.precision = run->options->precision;
     run->params.batch_seeds = run->options->chunk_size;
     gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
     if (!status) status = gls_sphere_create(run->job.sphere, &in->sphere);

@@ -98,7 +98,7 @@ static void add_params(cJSON *column, const gls_track_params *p)
     gls_json_double(object, "pmf_threshold", p->pmf_threshold);
     gls_json_double(object, "max_length_mm", p->max_length);
     gls_json_uint(object, "max_directions_per_seed", (uint64_t)p->max_directions_per_seed);
-    cJSON_AddStringToObject(object, "precision", p->float_textures ? "float" : "half");
+    cJSON_AddStringToObject(object, "precision", p->precision == GLS_PRECISION_FLOAT ? "float" : "half");
     gls_json_uint(object, "rng_seed", p->rng_seed);
     if (p->dg != GLS_DG_PTT) return;
     gls_json_double(object, "probe_length_mm", p->probe_length);
@@ -160,8 +160,6 @@ static void add_times(cJSON *column, const bench_column *c)
 
 static void add_columns(cJSON *root, const bench_run *run)
 {
-    static const char *const mappings[] = {
-        [GLS_MAPPING_AUTO] = "auto", [GLS_MAPPING_SINGLE] = "single", [GLS_MAPPING_SUBGROUP] = "subgroup"};
     cJSON *columns = cJSON_AddArrayToObject(root, "columns");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
@@ -169,7 +167,7 @@ static void add_columns(cJSON *root, const bench_run *run)
         cJSON_AddItemToArray(columns, object);
         cJSON_AddStringToObject(object, "dg", gls_getter_name((gls_direction_getter)c->dg));
         gls_json_uint(object, "device", (uint64_t)c->device);
-        cJSON_AddStringToObject(object, "mapping", mappings[c->mapping]);
+        cJSON_AddStringToObject(object, "mapping", gls_mapping_name((gls_mapping)c->mapping));
         add_params(object, &c->params);
         add_result(object, c);
         add_times(object, c);

@@ -48,6 +48,7 @@ bench_work bench_work_count(const bench_run *run, const bench_model *model, cons
         macs = v * (double)k + v;
     }
     double channels = p->dg == GLS_DG_PTT ? 1 : 4;
-    return (bench_work){
-        .fetches = fetches, .fetched_bytes = fetches * 8 * channels * (p->float_textures ? 4 : 2), .flops = 2 * macs};
+    return (bench_work){.fetches = fetches,
+                        .fetched_bytes = fetches * 8 * channels * (p->precision == GLS_PRECISION_FLOAT ? 4 : 2),
+                        .flops = 2 * macs};
 }

@@ -60,7 +60,8 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, commas between them. Where a device has no subgroups that "
+     .help = "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
+             "subgroups that "
              "column is left out with a warning."},
     {.group = MEASURED,
      .name = "api",
@@ -72,7 +73,7 @@ const cmd_option bench_option_table[] = {
      .name = "precision",
      .type = CMD_CHOICE,
      .choices = GLS_PRECISION_CHOICES,
-     FIELD(float_textures),
+     FIELD(precision),
      .help = "Precision of the volumes on the device."},
     {.group = MEASURED,
      .name = "chunk-size",
@@ -154,7 +155,7 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
     *o = (bench_options){.nseeds = v->nseeds,
                          .model = model_options_get(&v->model),
                          .api = (gls_graphics)v->api,
-                         .float_textures = v->float_textures != 0,
+                         .precision = (gls_precision)v->precision,
                          .no_write = v->no_write,
                          .no_ceilings = v->no_ceilings,
                          .chunk_size = v->chunk_size,

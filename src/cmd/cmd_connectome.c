@@ -89,7 +89,8 @@ static gls_status connect(const connectome_options *o, const char *const *file, 
     gls_sink sink = {0};
     gls_status status = tract_weights_open(&weights, o->weights, &o->input, file[0]);
     if (status) return status;
-    const gls_connectome_options options = {.assignment = (gls_assignment)o->assign,
+    const gls_connectome_options options = {.size = sizeof options,
+                                            .assignment = (gls_assignment)o->assign,
                                             .radius = o->radius,
                                             .scale = (gls_connectome_scale)o->scale,
                                             .stat = (gls_connectome_stat)o->stat,

@@ -122,7 +122,7 @@ static gls_status create_writer(conversion *c, gls_grid *grid)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     if (!status) status = choose_grid(c, format, grid);
     if (!status) status = copy_header(c, lines);
-    options.half_precision = c->options->half;
+    options.precision = c->options->half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = c->options->force;
     options.header_lines = lines;
     if (!c->options->fields || strcmp(c->options->fields, "all") == 0) {

@@ -6,6 +6,7 @@
 
 #include <glslines/glslines.h>
 
+#include "bench/check.h"
 #include "cmd/commands.h"
 #include "cmd/doctor.h"
 #include "cmd/message.h"
@@ -14,8 +15,10 @@
 
 typedef struct devices_options {
     cmd_common common;
-    bool doctor, json;
+    bool doctor, json, check, compile_only;
     int api;
+    const char *device, *variant;
+    double seconds;
 } devices_options;
 
 static const cmd_option table[] = {
@@ -35,6 +38,37 @@ static const cmd_option table[] = {
      .type = CMD_FLAG,
      .offset = offsetof(devices_options, json),
      .help = "Print the list as JSON, sizes in bytes."},
+    {.group = "Check",
+     .name = "check",
+     .type = CMD_FLAG,
+     .offset = offsetof(devices_options, check),
+     .help = "Compile the kernels of every direction getter in every mapping, each in a process of its own, and track "
+             "a small known scene with them."},
+    {.group = "Check",
+     .name = "compile-only",
+     .type = CMD_FLAG,
+     .offset = offsetof(devices_options, compile_only),
+     .help = "Only compile; nothing waits for the device."},
+    {.group = "Check",
+     .name = "device",
+     .type = CMD_STRING,
+     .metavar = "NAME",
+     .offset = offsetof(devices_options, device),
+     .help = "The device to check, as --device of track takes it."},
+    {.group = "Check",
+     .name = "seconds",
+     .type = CMD_DOUBLE,
+     .metavar = "S",
+     .offset = offsetof(devices_options, seconds),
+     .min = 1,
+     .max = 3600,
+     .help = "Time that each of these processes gets."},
+    {.group = "Check",
+     .name = "variant",
+     .type = CMD_STRING,
+     .metavar = "NAME",
+     .offset = offsetof(devices_options, variant),
+     .help = "Check one getter and mapping in this process, as in boot4:group, and print what the driver said."},
     {.name = NULL},
 };
 
@@ -108,20 +142,24 @@ static int print_json(const gls_device_info *list, size_t n)
 
 static void set_defaults(void *values)
 {
-    *(devices_options *)values = (devices_options){.doctor = false};
+    *(devices_options *)values = (devices_options){.device = "auto", .seconds = 120};
 }
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
-    static const char *const apis[] = {"auto", "gl", "gles"};
     const devices_options *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
     (void)command;
     (void)arguments;
     if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
+    const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds};
+    if (o->variant || o->check) {
+        gls_status status = o->variant ? check_one(&check, o->variant) : check_device(&check);
+        return status ? cmd_error_status(status) : CMD_EXIT_OK;
+    }
     if (o->doctor) puts("Looked for:");
-    gls_status status = gls_device_list(apis[o->api], &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
+    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
     if (status) return cmd_error_status(status);
     int code = CMD_EXIT_OK;
     if (o->json) {

@@ -15,6 +15,7 @@ extern const cmd_command cmd_density;
 extern const cmd_command cmd_weights;
 extern const cmd_command cmd_connectome;
 extern const cmd_command cmd_fixels;
+extern const cmd_command cmd_render;
 extern const cmd_command cmd_devices;
 extern const cmd_command cmd_bench;
 extern const cmd_command cmd_help_command;

@@ -28,10 +28,19 @@ gls_model_options model_options_get(const model_options *options)
 int model_options_check(const cmd_command *command, const model_options *o, const cmd_arguments *arguments)
 {
     static const char *const qball_only[] = {"sm-lambda", "min-signal"};
+    static const char *const csd_only[] = {"response", "response-fa", "response-radius", "response-voxels",
+                                           "csd-directions"};
+    bool csd = o->model == GLS_MODEL_CSD;
     if (o->sh_order % 2) return cmd_error(CMD_EXIT_USAGE, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
-    if (o->response && o->model != GLS_MODEL_CSD)
-        return cmd_error(CMD_EXIT_USAGE, "--response: only --model csd has one");
-    for (size_t i = 0; i < sizeof qball_only / sizeof *qball_only && o->model == GLS_MODEL_CSD; i++)
+    for (size_t i = 0; i < sizeof csd_only / sizeof *csd_only; i++) {
+        if (!cmd_options_given(command, arguments, csd_only[i])) continue;
+        if (!csd) return cmd_error(CMD_EXIT_USAGE, "--%s: only --model csd has it", csd_only[i]);
+        if (o->response && i > 0 && i < 4)
+            return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", csd_only[i]);
+    }
+    if (o->response_voxels && cmd_options_given(command, arguments, "response-fa"))
+        return cmd_error(CMD_EXIT_USAGE, "--response-fa and --response-voxels exclude each other");
+    for (size_t i = 0; i < sizeof qball_only / sizeof *qball_only && csd; i++)
         if (cmd_options_given(command, arguments, qball_only[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --model opdt and csa have it", qball_only[i]);
     return CMD_EXIT_OK;

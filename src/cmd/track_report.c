@@ -10,10 +10,9 @@
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
-    bool subgroup =
-        asked == GLS_MAPPING_SUBGROUP || (asked == GLS_MAPPING_AUTO && device->subgroup_size > 1 && !device->software);
-    *lanes = subgroup ? device->subgroup_size : 1;
-    return subgroup ? "subgroup" : "single";
+    if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
+    *lanes = gls_mapping_lanes(asked, device);
+    return gls_mapping_name(asked);
 }
 
 static void print_model(const gls_job *job, const track_options *o)
@@ -181,10 +180,5 @@ void track_print_summary(const gls_job *job)
              r->lanes == 1 ? "invocation" : "invocations");
     cmd_info("output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
              job->sidecar ? "; sidecar " : "", job->sidecar ? job->sidecar : "");
-    if (r->streamlines == 0)
-        cmd_warn("no streamline: %s of %s seeds had a direction, %s streamlines were rejected; the output is valid and "
-                 "empty",
-                 gls_format_count(r->seeds - r->seeds_without_direction - r->seeds_rejected, a, sizeof a),
-                 gls_format_count(r->seeds, b, sizeof b), gls_format_count(r->directions, c, sizeof c));
     warn_of_regions(job);
 }

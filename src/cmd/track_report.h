@@ -10,7 +10,7 @@ void track_print_plan(const gls_job *job, const track_options *options, const gl
 /* What came out, as info lines. */
 void track_print_summary(const gls_job *job);
 
-/* "subgroup" or "single": what --mapping auto takes on this device; *lanes gets the invocations per streamline. */
+/* The name of a mapping, for auto of what that takes on this device; *lanes gets the invocations per streamline. */
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 
 #endif

@@ -11,10 +11,10 @@
 bool gls_device_available(void)
 {
     size_t n = 0;
-    return gls_device_count(NULL, &n) == GLS_OK && n > 0;
+    return gls_device_count(GLS_GRAPHICS_AUTO, &n) == GLS_OK && n > 0;
 }
 
-gls_status gls_device_count(const char *api, size_t *n)
+gls_status gls_device_count(gls_graphics api, size_t *n)
 {
     GLS_REQUIRE(n);
     gls_device_info *list = NULL;

@@ -5,6 +5,7 @@
 #include "dwi/blocks.h"
 #include "dwi/csd_plan.h"
 #include "dwi/csd_shell.h"
+#include "dwi/msmt_plan.h"
 #include "util/log.h"
 #include "util/blas.h"
 #include "util/status.h"
@@ -15,7 +16,8 @@
 
 gls_csd_options gls_csd_options_default(void)
 {
-    return (gls_csd_options){.sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
+    return (gls_csd_options){
+        .size = sizeof(gls_csd_options), .sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
 }
 
 /* What all threads share. */
@@ -75,6 +77,7 @@ static gls_status check_options(const gls_csd_options *options)
     GLS_REQUIRE(isfinite(options->lambda) && options->lambda > 0);
     GLS_REQUIRE(options->tau >= 0 && options->tau < 1);
     GLS_REQUIRE(options->max_iterations >= 1);
+    GLS_REQUIRE(!options->direction || (options->n_directions > 0 && !options->sphere));
     return GLS_OK;
 }
 
@@ -114,6 +117,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
                        const gls_image *mask, const gls_response *response, const gls_csd_options *options,
                        gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_csd_options defaults = gls_csd_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(dwi && gradients && response && sh);
@@ -123,7 +127,8 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     if (status == GLS_OK) status = check_images(dwi, gradients, volume, mask);
     if (status != GLS_OK) return status;
     double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
-    gls_sphere *small = NULL;
+    gls_sphere *small = NULL, listed = {.n = 0};
+    const gls_sphere *sphere = options->direction ? &listed : options->sphere;
     job job = {.voxels = gls_grid_voxels(&dwi->grid)};
     gls_blocks blocks = {.what = "deconvolution",
                          .mask = mask,
@@ -136,9 +141,10 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     job.total = gls_blocks_total(mask, job.voxels);
     job.kernel = gls_csd_kernel_best();
     status = set_harmonics(response, gradients, options->sh_order, harmonics);
-    if (status == GLS_OK && !options->sphere) status = gls_sphere_create("small", &small);
-    if (status == GLS_OK)
-        status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, options->sphere ? options->sphere : small);
+    if (status == GLS_OK && options->direction)
+        status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);
+    if (status == GLS_OK && !sphere) status = gls_sphere_create("small", &small);
+    if (status == GLS_OK) status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, sphere ? sphere : small);
     if (status != GLS_OK) goto fail;
     warn_of_order(&job.plan, options->sh_order);
     job.volume = malloc(job.plan.n * sizeof *job.volume);
@@ -160,5 +166,6 @@ fail:
     free(job.volume);
     gls_csd_plan_finish(&job.plan);
     gls_sphere_destroy(small);
+    free(listed.vertex);
     return status;
 }

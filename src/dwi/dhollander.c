@@ -20,8 +20,13 @@
 
 gls_responses_options gls_responses_options_default(void)
 {
-    return (gls_responses_options){
-        .erode = 3, .fa_threshold = 0.2, .wm_percent = 0.5, .gm_percent = 2, .csf_percent = 10, .n_voxels = 300};
+    return (gls_responses_options){.size = sizeof(gls_responses_options),
+                                   .erode = 3,
+                                   .fa_threshold = 0.2,
+                                   .wm_percent = 0.5,
+                                   .gm_percent = 2,
+                                   .csf_percent = 10,
+                                   .n_voxels = 300};
 }
 
 /* The voxels of the safe mask and the tissues they are put into; sets are bytes 0 or 1. */
@@ -347,6 +352,7 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
                                     const gls_responses_options *options, gls_tissue_response **response,
                                     gls_image **voxels)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     const gls_responses_options defaults = gls_responses_options_default();
     study s = {.dwi = dwi, .gradients = gradients, .options = options ? options : &defaults};

@@ -16,7 +16,7 @@
 
 gls_gradients_options gls_gradients_options_default(void)
 {
-    return (gls_gradients_options){.b0_threshold = 50.0, .frame = GLS_BVEC_FSL};
+    return (gls_gradients_options){.size = sizeof(gls_gradients_options), .b0_threshold = 50.0, .frame = GLS_BVEC_FSL};
 }
 
 void gls_gradients_destroy(gls_gradients *gradients)
@@ -186,6 +186,7 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
 gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
                                 const gls_gradients_options *options, const gls_grid *grid, gls_gradients **gradients)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(bval && bvec && gradients && n > 0);
     const gls_gradients_options defaults = gls_gradients_options_default();
     if (!options) options = &defaults;
@@ -248,6 +249,7 @@ done:
 gls_status gls_gradients_read(const char *bval_path, const char *bvec_path, const gls_gradients_options *options,
                               const gls_grid *grid, size_t n_volumes, gls_gradients **gradients)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(bval_path && bvec_path && gradients && n_volumes > 0);
     const gls_gradients_options defaults = gls_gradients_options_default();
     if (!options) options = &defaults;

@@ -20,7 +20,7 @@
 
 gls_msmt_options gls_msmt_options_default(void)
 {
-    gls_msmt_options options = {.direction = NULL};
+    gls_msmt_options options = {.size = sizeof options, .direction = NULL};
     for (int t = 0; t < GLS_MSMT_MAX_TISSUES; t++) options.order[t] = -1;
     return options;
 }
@@ -192,6 +192,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
                         const gls_tissue_response *const *response, size_t n_tissues, const gls_msmt_options *options,
                         gls_csd_progress progress, void *progress_user, gls_image **tissue)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && response && tissue && n_tissues >= 1 && n_tissues <= GLS_MSMT_MAX_TISSUES);
     const gls_msmt_options defaults = gls_msmt_options_default();
     if (!options) options = &defaults;

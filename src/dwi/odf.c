@@ -17,7 +17,7 @@
 
 gls_odf_options gls_odf_options_default(void)
 {
-    return (gls_odf_options){.clip = true};
+    return (gls_odf_options){.size = sizeof(gls_odf_options), .clip = true};
 }
 
 const char *gls_odf_frame_name(gls_bvec_frame frame)
@@ -151,6 +151,7 @@ static bool is_voxel_frame(const gls_odf_source *s)
 gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                     const gls_sphere *sphere, const gls_odf_options *options, gls_odf_source **source)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_odf_options defaults = gls_odf_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(sh && name && sphere && source);
@@ -280,6 +281,7 @@ gls_status gls_odf_source_create_amplitudes(const gls_image *odf, const char *na
                                             size_t n, const char *sphere_name, gls_bvec_frame frame,
                                             const gls_odf_options *options, gls_odf_source **source)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_odf_options defaults = gls_odf_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(odf && name && direction && sphere_name && source);

@@ -20,7 +20,8 @@
 
 gls_qball_options gls_qball_options_default(void)
 {
-    return (gls_qball_options){.model = GLS_QBALL_OPDT, .sh_order = 4, .smooth = 0.006, .min_signal = 1};
+    return (gls_qball_options){
+        .size = sizeof(gls_qball_options), .model = GLS_QBALL_OPDT, .sh_order = 4, .smooth = 0.006, .min_signal = 1};
 }
 
 void gls_qball_destroy(gls_qball *qball)
@@ -160,6 +161,7 @@ fail:
 gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell,
                             gls_qball **qball)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(gradients && qball);
     const gls_qball_options defaults = gls_qball_options_default();
     if (!options) options = &defaults;

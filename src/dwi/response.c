@@ -19,7 +19,8 @@
 
 gls_response_options gls_response_options_default(void)
 {
-    return (gls_response_options){.roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
+    return (gls_response_options){
+        .size = sizeof(gls_response_options), .roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
 /* First voxel and number of voxels of the cube along each axis. */
@@ -117,18 +118,23 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
 static gls_status check_count(const gls_response_options *options, const int32_t size[3], size_t n, double largest)
 {
     if (n >= options->min_voxels) return GLS_OK;
+    if (options->n_voxels)
+        return gls_fail(
+            GLS_ERR_INPUT, "response: %zu of the %d x %d x %d %s voxels have an FA above 0, at least %zu are needed", n,
+            size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's", options->min_voxels);
     return gls_fail(
         GLS_ERR_INPUT,
         "response: %zu of the %d x %d x %d %s voxels have FA above %g, at least %zu are needed; the largest "
         "is %.3g: lower the threshold (--response-fa), enlarge the region (--response-radius, 0 for all), "
         "take those of highest FA (--response-voxels) or give a response (--response)",
-        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's",
-        options->n_voxels ? 0 : options->fa_threshold, options->min_voxels, largest);
+        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's", options->fa_threshold,
+        options->min_voxels, largest);
 }
 
 gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                  const gls_response_options *options, gls_response *response)
 {
+    GLS_REQUIRE_SIZE(options);
     const gls_response_options defaults = gls_response_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(dwi && gradients && response);

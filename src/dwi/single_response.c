@@ -116,6 +116,7 @@ static gls_status mark(const gls_grid *grid, const candidates *c, size_t n, gls_
 gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                             const gls_responses_options *options, gls_tissue_response **response, gls_image **voxels)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     const gls_responses_options defaults = gls_responses_options_default();
     if (!options) options = &defaults;
@@ -166,7 +167,7 @@ typedef struct passes {
 static void score_voxel(const gls_sphere *sphere, const double *matrix, int order, const double *sh, double *score,
                         double axis[3])
 {
-    const gls_peak_options options = {.relative_threshold = 0, .min_separation_angle = 0};
+    const gls_peak_options options = {.size = sizeof options, .relative_threshold = 0, .min_separation_angle = 0};
     size_t k = gls_sh_count(order);
     double value[GLS_SPHERE_MAX_DIRECTIONS], height[2] = {0, 0};
     uint32_t peak[2];
@@ -268,6 +269,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
                                   const gls_responses_options *options, gls_tissue_response **response,
                                   gls_image **voxels)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     const gls_responses_options defaults = gls_responses_options_default();
     if (!options) options = &defaults;

@@ -117,6 +117,13 @@ static size_t expand_orbit(const double first[3], double (*vertex)[3])
     return count;
 }
 
+bool gls_sphere_is_built_in(const char *name)
+{
+    for (size_t i = 0; i < gls_sphere_data_count; i++)
+        if (strcmp(name, gls_sphere_data[i].name) == 0) return true;
+    return strcmp(name, "repulsion724") == 0 || strcmp(name, "symmetric362") == 0;
+}
+
 gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
 {
     GLS_REQUIRE(name && sphere);

@@ -17,7 +17,7 @@ enum {
 
 gls_tensor_options gls_tensor_options_default(void)
 {
-    return (gls_tensor_options){.min_signal = 1e-4};
+    return (gls_tensor_options){.size = sizeof(gls_tensor_options), .min_signal = 1e-4};
 }
 
 void gls_tensor_eigenvalues(const double d[6], double evals[3])
@@ -167,6 +167,7 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
 gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                           const gls_tensor_options *options, gls_image **fa, gls_image **tensor, gls_image **evals)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients);
     const gls_tensor_options defaults = gls_tensor_options_default();
     if (!options) options = &defaults;

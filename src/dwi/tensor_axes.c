@@ -54,7 +54,11 @@ static void fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
 {
     size_t voxels = gls_grid_voxels(&dwi->grid);
     double *log_signal = work, *weight = work + n, most = 0, p[P], evals[3];
-    for (size_t i = 0; i < n; i++) most = fmax(most, dwi->data[i * voxels + voxel]);
+    for (size_t i = 0; i < n; i++) {
+        /* no fmax(): as a reduction it crashes GCC 12 for arm64 */
+        double value = dwi->data[i * voxels + voxel];
+        if (value > most) most = value;
+    }
     for (size_t i = 0; i < n; i++) {
         weight[i] = fmax(dwi->data[i * voxels + voxel], LEAST * most);
         log_signal[i] = log(weight[i]);

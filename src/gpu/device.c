@@ -1,7 +1,6 @@
 /* Devices: listing, opening, limits, and holding one on a thread. */
 #include "gpu/internal.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,152 +10,46 @@
 #include "util/log.h"
 #include "util/status.h"
 
-#ifndef GL_SUBGROUP_SIZE_KHR
-#define GL_SUBGROUP_SIZE_KHR 0x9532
-#define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
-#define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
-#endif
-/* basic, vote, arithmetic, ballot, shuffle */
-#define SUBGROUP_FEATURES_NEEDED 0x1fu
-
 #define MAX_CANDIDATES 64
-
-static uint64_t get_limit(GLenum name)
-{
-    GLint64 value = 0;
-    glGetInteger64v(name, &value);
-    return value > 0 ? (uint64_t)value : 0;
-}
-
-static void copy_gl_string(char *out, size_t size, GLenum name)
-{
-    const char *text = (const char *)glGetString(name);
-    snprintf(out, size, "%s", text ? text : "unknown");
-}
-
-static uint32_t query_subgroup(void)
-{
-    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return 0;
-    GLint size = 0, stages = 0, features = 0;
-    glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
-    glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
-    glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
-    bool usable =
-        (stages & GL_COMPUTE_SHADER_BIT) && ((unsigned)features & SUBGROUP_FEATURES_NEEDED) == SUBGROUP_FEATURES_NEEDED;
-    return usable && size > 1 ? (uint32_t)size : 0;
-}
-
-static uint64_t query_memory(void)
-{
-    GLint kib = 0;
-    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
-        glGetIntegerv(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX, &kib);
-    return (uint64_t)(kib > 0 ? kib : 0) * 1024;
-}
-
-/* False: there is no such limit. */
-static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
-{
-    const struct {
-        const char *key;
-        uint32_t *limit;
-    } words[] = {
-        {"storage_bindings", &info->max_storage_bindings},
-        {"uniform_bytes", &info->max_uniform_bytes},
-        {"texture_3d", &info->max_texture_3d},
-        {"texture_units", &info->max_texture_units},
-        {"shared_bytes", &info->max_shared_bytes},
-        {"work_group_size", &info->max_work_group_size},
-        {"work_groups", &info->max_work_groups},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(key, words[i].key) != 0) continue;
-        if (value < *words[i].limit) *words[i].limit = (uint32_t)value;
-        return true;
-    }
-    if (!strcmp(key, "storage_bytes")) {
-        if (value < info->max_storage_bytes) info->max_storage_bytes = value;
-    } else if (!strcmp(key, "float_linear")) {
-        if (value == 0) info->float_linear = false;
-    } else if (!strcmp(key, "subgroup")) {
-        info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* What every OpenGL ES 3.1 has to offer. */
-#define GLES31_LIMITS                                                                                              \
-    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=" \
-    "16384,work_group_size=128,work_groups=65535"
-
-/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
- * stands for the least of OpenGL ES 3.1. */
-static gls_status force_limits(gls_device_info *info, const char *text)
-{
-    char key[32];
-    gls_status status = GLS_OK;
-    while (text && *text && !status) {
-        int at = 0;
-        char *end = NULL;
-        size_t length = strcspn(text, ",");
-        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && isdigit((unsigned char)text[at]);
-        uint64_t value = named ? strtoull(text + at, &end, 10) : 0;
-        if (length == 6 && strncmp(text, "gles31", 6) == 0)
-            status = force_limits(info, GLES31_LIMITS);
-        else if (!named || end != text + length || !force_limit(info, key, value))
-            status = gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is no limit and its number", (int)length,
-                              text);
-        text += length;
-        if (*text) text++;
-    }
-    return status;
-}
-
-void gls_device_query(gls_device_info *info)
-{
-    copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
-    copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
-    copy_gl_string(info->version, sizeof info->version, GL_VERSION);
-    int version = epoxy_gl_version();
-    info->gles = !epoxy_is_desktop_gl();
-    info->version_major = version / 10;
-    info->version_minor = version % 10;
-    info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
-                     strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
-    info->subgroup_size = query_subgroup();
-    info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
-    uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),
-             bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
-    info->max_storage_bindings = (uint32_t)(blocks < bindings ? blocks : bindings);
-    info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
-    info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
-    info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
-    info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
-    GLint groups = 0;
-    glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
-    info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
-    info->memory_bytes = query_memory();
-    info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    force_limits(info, getenv("GLSLINES_FORCE_LIMITS"));
-}
 
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
                                      const GLchar *text, const void *user)
 {
-    (void)source, (void)id, (void)length, (void)user;
+    gls_device *device = (gls_device *)user;
+    (void)source, (void)id, (void)length;
+    if (device->compiling) {
+        gls_text_puts(&device->messages, text);
+        gls_text_puts(&device->messages, "\n");
+    }
     if (severity == GL_DEBUG_SEVERITY_NOTIFICATION) return;
     gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
 }
 
 static void enable_debug_output(gls_device *device)
 {
-    if (!gls_log_enabled(GLS_LOG_DEBUG) || (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug"))) return;
+    if (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug")) return;
     glEnable(GL_DEBUG_OUTPUT);
-    glDebugMessageCallback(debug_message, NULL);
+    if (device->listener) {
+        glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+        glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
+    }
+    glDebugMessageCallback(debug_message, device);
     device->debug_output = true;
+}
+
+gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait)
+{
+    GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    GLS_REQUIRE(listener);
+    gls_status status = gls_device_enter(device, "listening");
+    if (status != GLS_OK) return status;
+    device->listener = listener;
+    device->listener_user = user;
+    device->never_wait = never_wait;
+    if (never_wait) device->reset_status = NULL;
+    enable_debug_output(device);
+    gls_device_release(device);
+    return GLS_OK;
 }
 
 /* Only a context that was made with notification tells of resets. */
@@ -194,11 +87,11 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     device->info.index = index;
     device->info.platform = candidate->platform;
     device->info.gles = gles;
-    memcpy(device->info.node, candidate->node, sizeof device->info.node);
+    memcpy(device->info.node, device->display->gpu, sizeof device->info.node);
     gls_device_hold(device);
     if (!device->lost) {
         gls_device_query(&device->info);
-        enable_debug_output(device);
+        if (gls_log_enabled(GLS_LOG_DEBUG)) enable_debug_output(device);
         find_reset_status(device);
     }
     gls_device_release(device);
@@ -227,6 +120,7 @@ static void device_free(gls_device *device)
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
     gls_cache_finish(device); /* what it held on the device went with the context */
+    gls_text_finish(&device->messages);
     if (device->display) gls_display_close(device->display);
     pthread_mutex_destroy(&device->lock);
     free(device);
@@ -238,40 +132,32 @@ const gls_device_info *gls_device_get_info(const gls_device *device)
     return &device->info;
 }
 
-/* Which graphics interfaces may be taken; OpenGL goes first. */
-typedef struct interfaces {
-    bool gl, gles;
-} interfaces;
-
-static gls_status parse_api(const char *api, interfaces *allowed)
+static gls_status check_graphics(gls_graphics api)
 {
-    bool any = !api || strcmp(api, "auto") == 0;
-    *allowed = (interfaces){any || strcmp(api, "gl") == 0, any || strcmp(api, "gles") == 0};
-    return allowed->gl || allowed->gles
-               ? GLS_OK
-               : gls_fail(GLS_ERR_ARGUMENT, "unknown graphics interface '%s' (auto, gl or gles)", api);
+    if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%d is no graphics interface", (int)api);
 }
 
-static gls_status create_by(interfaces allowed, const gls_candidate *candidate, int index, gls_device **out)
+static gls_status create_by(gls_graphics api, const gls_candidate *candidate, int index, gls_device **out)
 {
     gls_status status = GLS_ERR_DEVICE;
-    if (allowed.gl) status = device_create(candidate, false, index, out);
-    if (status == GLS_ERR_DEVICE && allowed.gles) status = device_create(candidate, true, index, out);
+    if (api != GLS_GRAPHICS_GLES) status = device_create(candidate, false, index, out);
+    if (status == GLS_ERR_DEVICE && api != GLS_GRAPHICS_GL) status = device_create(candidate, true, index, out);
     return status;
 }
 
+/* A GPU has a render node, where the driver tells of it. Without that a GPU found again behind the surfaceless platform
+ * is known by its name; equal GPUs on distinct EGL devices are two. The software renderer is one device. */
 static bool same_device(const gls_device_info *a, const gls_device_info *b)
 {
-    if (a->node[0] && strcmp(a->node, b->node) == 0) return true;
-    if (a->node[0] || b->node[0]) return false;
-    /* two paths to the software renderer are one device, and so is a GPU found again behind the surfaceless platform;
-     * equal GPUs on distinct EGL devices are not */
+    if (a->software && b->software) return true;
+    if (a->node[0] && b->node[0]) return strcmp(a->node, b->node) == 0;
     bool surfaceless = a->platform == GLS_PLATFORM_SURFACELESS || b->platform == GLS_PLATFORM_SURFACELESS;
-    return (a->software && b->software) || (surfaceless && strcmp(a->renderer, b->renderer) == 0);
+    return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
 /* Opens every candidate in turn; keeps what differs. Software renderers come last. */
-static size_t list_devices(gls_device_info *out, gls_candidate *where, interfaces allowed, gls_device_finding finding,
+static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graphics api, gls_device_finding finding,
                            void *user)
 {
     gls_candidate candidates[MAX_CANDIDATES];
@@ -282,7 +168,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
             gls_device *device = NULL;
             char line[512];
             if (software && !is_software[i]) continue;
-            if (create_by(allowed, &candidates[i], 0, &device) != GLS_OK) {
+            if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device",
                              gls_last_error());
@@ -309,16 +195,15 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, interface
     return n;
 }
 
-gls_status gls_device_list(const char *api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
+gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
 {
     GLS_REQUIRE(list && n);
-    interfaces allowed;
-    gls_status status = parse_api(api, &allowed);
+    gls_status status = check_graphics(api);
     if (status != GLS_OK) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    *n = list_devices(found, where, allowed, finding, user);
+    *n = list_devices(found, where, api, finding, user);
     *list = found;
     return GLS_OK;
 }
@@ -334,13 +219,13 @@ static bool device_matches(const gls_device_info *info, const char *name)
 
 /* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices
  * is the renderer on the CPU. */
-static gls_status open_software(interfaces allowed, gls_device **out)
+static gls_status open_software(gls_graphics api, gls_device **out)
 {
     gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
     size_t n = 1 + gls_egl_software_device(&candidates[1]);
     for (size_t i = 0; i < n; i++) {
         gls_device *device = NULL;
-        gls_status status = create_by(allowed, &candidates[i], 0, &device);
+        gls_status status = create_by(api, &candidates[i], 0, &device);
         if (status == GLS_OK && device->info.software) {
             *out = device;
             return GLS_OK;
@@ -353,15 +238,17 @@ static gls_status open_software(interfaces allowed, gls_device **out)
     return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
 }
 
-gls_status gls_device_open(const char *name, const char *api, gls_device **device)
+gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device)
 {
     GLS_REQUIRE(device);
-    interfaces allowed;
-    gls_status status = parse_api(api, &allowed);
+    gls_status status = check_graphics(api);
     if (status == GLS_OK) status = gls_inject_read_environment();
-    if (status == GLS_OK) status = force_limits(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
+    if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
     if (status != GLS_OK) return status;
-    const char *offer = !allowed.gles ? "OpenGL 4.3" : allowed.gl ? "OpenGL 4.3 or OpenGL ES 3.1" : "OpenGL ES 3.1";
+    static const char *const offers[] = {[GLS_GRAPHICS_AUTO] = "OpenGL 4.3 or OpenGL ES 3.1",
+                                         [GLS_GRAPHICS_GL] = "OpenGL 4.3",
+                                         [GLS_GRAPHICS_GLES] = "OpenGL ES 3.1"};
+    const char *offer = offers[api];
     bool any = !name || strcmp(name, "auto") == 0;
     if (gls_inject(GLS_FAULT_OPEN))
         return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
@@ -373,17 +260,17 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
-        return create_by(allowed, &node, 0, device);
+        return create_by(api, &node, 0, device);
     }
-    if (name && strcmp(name, "llvmpipe") == 0) return open_software(allowed, device);
+    if (name && strcmp(name, "llvmpipe") == 0) return open_software(api, device);
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n = list_devices(found, where, allowed, NULL, NULL), pick = n;
+    size_t n = list_devices(found, where, api, NULL, NULL), pick = n;
     for (size_t i = 0; i < n && pick == n; i++)
         if (any || device_matches(&found[i], name)) pick = i;
     if (pick < n)
-        status = create_by(allowed, &where[pick], (int)pick, device);
+        status = create_by(api, &where[pick], (int)pick, device);
     else if (any)
         status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
     else
@@ -394,7 +281,7 @@ gls_status gls_device_open(const char *name, const char *api, gls_device **devic
 
 /* To the open first device those that go with it: more contexts on a software renderer, else further hardware, of the
  * same name unless any will do. */
-static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device **devices, size_t *n_open)
+static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **devices, size_t *n_open)
 {
     const gls_device_info *first = &devices[0]->info;
     gls_status status = GLS_OK;
@@ -406,11 +293,11 @@ static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device *
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n_found = list_devices(found, where, allowed, NULL, NULL);
+    size_t n_found = list_devices(found, where, api, NULL, NULL);
     for (size_t i = 0; i < n_found && *n_open < n && status == GLS_OK; i++) {
-        bool same = *first->node ? strcmp(first->node, found[i].node) == 0 : first->index == found[i].index;
-        if (same || found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
-        status = create_by(allowed, &where[i], (int)i, &devices[*n_open]);
+        if (same_device(first, &found[i]) || (!*first->node && first->index == found[i].index)) continue;
+        if (found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;
+        status = create_by(api, &where[i], (int)i, &devices[*n_open]);
         *n_open += status == GLS_OK;
     }
     free(found);
@@ -420,16 +307,14 @@ static gls_status open_more(interfaces allowed, bool any, size_t n, gls_device *
     return status;
 }
 
-gls_status gls_device_open_several(const char *name, const char *api, size_t n, gls_device **devices)
+gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices)
 {
     GLS_REQUIRE(devices && n > 0);
-    interfaces allowed;
     size_t n_open = 0;
     gls_status status = gls_device_open(name, api, &devices[0]);
     if (status != GLS_OK) return status;
     n_open = 1;
-    status = parse_api(api, &allowed);
-    if (status == GLS_OK) status = open_more(allowed, !name || strcmp(name, "auto") == 0, n, devices, &n_open);
+    status = open_more(api, !name || strcmp(name, "auto") == 0, n, devices, &n_open);
     if (status == GLS_OK) return GLS_OK;
     while (n_open > 0) {
         gls_device_close(devices[--n_open]);
@@ -461,8 +346,9 @@ gls_status gls_device_synchronize(gls_device *device)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     gls_status status = gls_device_enter(device, "synchronisation");
     if (status != GLS_OK) return status;
-    if (!device->info.software) gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
-    glFinish();
+    if (!device->info.software && !device->never_wait)
+        gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    if (!device->never_wait) glFinish();
     status = gls_device_check_reset(device, "synchronisation");
     gls_device_release(device);
     return status;

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gbm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +28,10 @@ static gls_display *displays;
  * the process if it cannot. */
 static struct {
     bool egl, gl, gles;
+    /* libgbm belongs to the drivers: loaded where it is, so that the library starts without it. The device is a
+     * struct gbm_device */
+    void *(*gbm_create)(int fd);
+    void (*gbm_destroy)(void *gbm);
 } libraries;
 static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
 
@@ -37,6 +40,10 @@ static void look_for_libraries(void)
     libraries.egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
     libraries.gl = dlopen("libOpenGL.so.0", RTLD_LAZY) || dlopen("libGL.so.1", RTLD_LAZY);
     libraries.gles = dlopen("libGLESv2.so.2", RTLD_LAZY);
+    void *gbm = dlopen("libgbm.so.1", RTLD_LAZY);
+    if (!gbm) return;
+    libraries.gbm_create = (void *(*)(int))dlsym(gbm, "gbm_create_device");
+    libraries.gbm_destroy = (void (*)(void *))dlsym(gbm, "gbm_device_destroy");
 }
 
 bool gls_egl_available(void)
@@ -158,6 +165,22 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     return n;
 }
 
+/* The same GPU may be reached as a render node, as an EGL device and without a surface: its node tells. */
+static void find_gpu(gls_display *display)
+{
+    EGLAttrib attribute = 0;
+    memcpy(display->gpu, display->node, sizeof display->gpu);
+    if (*display->gpu || !(epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
+                           epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")))
+        return;
+    if (!eglQueryDisplayAttribEXT(display->egl, EGL_DEVICE_EXT, &attribute) || !attribute) return;
+    EGLDeviceEXT device = (EGLDeviceEXT)attribute;
+    const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS), *node = NULL;
+    if (extensions && strstr(extensions, "EGL_EXT_device_drm_render_node"))
+        node = eglQueryDeviceStringEXT(device, EGL_DRM_RENDER_NODE_FILE_EXT);
+    if (node) snprintf(display->gpu, sizeof display->gpu, "%.63s", node);
+}
+
 static gls_status display_connect(gls_display *display)
 {
     struct stat file;
@@ -168,7 +191,9 @@ static gls_status display_connect(gls_display *display)
         /* Mesa would render on the CPU for any other file */
         if (fstat(display->fd, &file) != 0 || !S_ISCHR(file.st_mode) || major(file.st_rdev) != DRM_MAJOR)
             return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", display->node);
-        display->gbm = gbm_create_device(display->fd);
+        if (!libraries.gbm_create || !libraries.gbm_destroy)
+            return gls_fail(GLS_ERR_DEVICE, "%s: libgbm.so.1 cannot be loaded (package libgbm1)", display->node);
+        display->gbm = libraries.gbm_create(display->fd);
         if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: no GBM device", display->node);
         display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_GBM_KHR, display->gbm, NULL);
         break;
@@ -186,13 +211,14 @@ static gls_status display_connect(gls_display *display)
     }
     if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context"))
         return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
+    find_gpu(display);
     return GLS_OK;
 }
 
 static void display_free(gls_display *display)
 {
     if (display->egl != EGL_NO_DISPLAY) eglTerminate(display->egl);
-    if (display->gbm) gbm_device_destroy(display->gbm);
+    if (display->gbm) libraries.gbm_destroy(display->gbm);
     if (display->fd >= 0) close(display->fd);
     free(display);
 }

@@ -9,8 +9,8 @@
 #include <glslines/device.h>
 
 #include "gpu/inject.h"
+#include "util/text.h"
 
-struct gbm_device;
 struct gls_shared_program;
 struct gls_pooled_buffer;
 
@@ -20,8 +20,9 @@ typedef struct gls_display {
     char node[64];
     EGLDeviceEXT egl_device;
     int fd;
-    struct gbm_device *gbm;
+    void *gbm;
     EGLDisplay egl;
+    char gpu[64]; /* render node of the GPU behind it, "" if unknown */
     unsigned references;
     struct gls_display *next;
 } gls_display;
@@ -57,6 +58,11 @@ struct gls_device {
     GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
     GLenum injected;              /* error that the driver would have left, GL_NO_ERROR if none */
     bool debug_output;
+    gls_kernel_listener listener; /* NULL: none; with the next three */
+    void *listener_user;
+    bool compiling;
+    bool never_wait;
+    gls_text messages;                   /* of the driver, on the kernel that is being compiled */
     bool told_of_half;                   /* that single precision is kept as half */
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
@@ -86,6 +92,8 @@ struct gls_kernel {
 
 /* Reads limits and names of the current context into info. */
 void gls_device_query(gls_device_info *info);
+/* Lowers limits as GLSLINES_FORCE_LIMITS says, for tests; text may be NULL. GLS_ERR_ARGUMENT: it cannot be read. */
+gls_status gls_limits_force(gls_device_info *info, const char *text);
 
 /* gls_device_hold(), unless the device is lost: then GLS_ERR_LOST, and nothing is held. Every function that calls the
  * driver and can fail starts with it. */

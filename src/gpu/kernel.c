@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/source.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -98,6 +99,30 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     return status;
 }
 
+/* Runs a program on zeros: some drivers compile it only then. With no streamline to work on it ends at once. */
+static void first_run(gls_device *device, const gls_shared_program *program)
+{
+    GLuint zeros = 0;
+    uint64_t bytes = 65536;
+    for (size_t i = 0; i < program->n_slots; i++)
+        if (program->slots[i].bytes > bytes) bytes = program->slots[i].bytes;
+    glGenBuffers(1, &zeros);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, zeros);
+    void *none = calloc(1, bytes);
+    if (none) glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, none, GL_STATIC_DRAW);
+    free(none);
+    for (size_t i = 0; i < program->n_slots && none; i++) {
+        if (program->slots[i].kind != GLS_ARG_BUFFER && program->slots[i].kind != GLS_ARG_UNIFORMS) continue;
+        bool storage = program->slots[i].kind == GLS_ARG_BUFFER;
+        glBindBufferBase(storage ? GL_SHADER_STORAGE_BUFFER : GL_UNIFORM_BUFFER, program->slots[i].slot, zeros);
+    }
+    glUseProgram(program->name);
+    if (none) glDispatchCompute(1, 1, 1);
+    glFlush();
+    glDeleteBuffers(1, &zeros);
+    gls_device_check(device, "the first run of a kernel");
+}
+
 /* The program of a composed text, compiled if it is not in the cache. text is the callee's. */
 static gls_status find_program(gls_device *device, const char *label, char *text, gls_shared_program **program)
 {
@@ -108,9 +133,20 @@ static gls_status find_program(gls_device *device, const char *label, char *text
         return GLS_OK;
     }
     GLuint name = 0;
+    double start = gls_clock_seconds();
+    device->compiling = device->listener != NULL;
     gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
-    if (status == GLS_OK) return gls_cache_add_program(device, text, name, program);
-    free(text);
+    if (status == GLS_OK)
+        status = gls_cache_add_program(device, text, name, program);
+    else
+        free(text);
+    if (device->compiling && status == GLS_OK) first_run(device, *program);
+    if (device->compiling) {
+        char *messages = gls_text_take(&device->messages);
+        device->listener(device->listener_user, label, gls_clock_seconds() - start, messages ? messages : "");
+        free(messages);
+        device->compiling = false;
+    }
     return status;
 }
 
@@ -124,7 +160,7 @@ gls_status gls_kernel_create(gls_device *device, const char *label, const char *
     kernel->device = device;
     snprintf(kernel->label, sizeof kernel->label, "%s", label);
     const gls_device_info *info = &device->info;
-    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_size > 0};
+    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_features};
     char *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status == GLS_OK) {

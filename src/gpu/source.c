@@ -134,15 +134,24 @@ static void append_definition(gls_text *out, const gls_define *define)
     gls_text_puts(out, "\n");
 }
 
+static bool is_defined(const composer *self, const char *name)
+{
+    for (size_t i = 0; i < self->n_defines; i++)
+        if (!self->defines[i].is_slot && strcmp(self->defines[i].name, name) == 0) return true;
+    return false;
+}
+
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
                               size_t n_defines, char **text)
 {
     composer self = {.defines = defines, .n_defines = n_defines};
     gls_text_printf(&self.out, "#version %d %s\n", prelude->version, prelude->gles ? "es" : "core");
-    if (prelude->subgroup) {
-        static const char *const parts[] = {"basic", "vote", "arithmetic", "ballot", "shuffle"};
+    if (prelude->subgroup_features && is_defined(&self, GLS_DEFINE_SUBGROUPS)) {
+        static const char *const parts[] = {"basic", "vote", "ballot", "shuffle"};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
             gls_text_printf(&self.out, "#extension GL_KHR_shader_subgroup_%s : require\n", parts[i]);
+        if (prelude->subgroup_features & GLS_SUBGROUP_ARITHMETIC)
+            gls_text_puts(&self.out, "#extension GL_KHR_shader_subgroup_arithmetic : require\n");
     }
     if (prelude->gles)
         gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"

@@ -15,8 +15,8 @@ extern const gls_shader_file gls_shader_files[];
 /* The lines before everything else: version, extensions, precision. */
 typedef struct gls_prelude {
     bool gles;
-    int version; /* 310, 430 ... */
-    bool subgroup;
+    int version;                /* 310, 430 ... */
+    uint32_t subgroup_features; /* gls_subgroup_feature; 0: no subgroups */
 } gls_prelude;
 
 /* Text of a shader file: from the directory named by GLSLINES_SHADER_DIR if that has it, else built in. *text is from

@@ -189,9 +189,22 @@ gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **
     return gls_image_allocate(&checked, n_volumes, true, image);
 }
 
+gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, gls_image **image)
+{
+    GLS_REQUIRE(grid && data && image && n_volumes >= 1);
+    gls_grid checked;
+    gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
+    if (status != GLS_OK) return status;
+    gls_image *made = malloc(sizeof *made);
+    if (!made) return gls_fail(GLS_ERR_MEMORY, "no memory for an image");
+    *made = (gls_image){.grid = checked, .n_volumes = n_volumes, .data = data, .is_wrapped = true};
+    *image = made;
+    return GLS_OK;
+}
+
 void gls_image_destroy(gls_image *image)
 {
     if (!image) return;
-    free(image->data);
+    if (!image->is_wrapped) free(image->data);
     free(image);
 }

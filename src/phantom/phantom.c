@@ -11,7 +11,8 @@
 
 gls_phantom_params gls_phantom_params_default(void)
 {
-    return (gls_phantom_params){.shape = {40, 52, 38},
+    return (gls_phantom_params){.size = sizeof(gls_phantom_params),
+                                .shape = {40, 52, 38},
                                 .voxel_size = {2, 2, 2},
                                 .orientation = "LAS",
                                 .n_shells = 1,
@@ -237,6 +238,7 @@ static void ends_ensure(gls_phantom *phantom)
 
 gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **phantom)
 {
+    GLS_REQUIRE_SIZE(params);
     const gls_phantom_params defaults = gls_phantom_params_default();
     if (!params) params = &defaults;
     GLS_REQUIRE(phantom);

@@ -14,6 +14,7 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
 gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params,
                                  const gls_track_input *input, gls_track_memory *memory)
 {
+    GLS_REQUIRE_SIZE(params);
     GLS_REQUIRE(device && n_devices >= 1 && params && input && memory);
     gls_status status = gls_track_params_check(params);
     if (status == GLS_OK) status = gls_track_input_check(params, input);

@@ -28,6 +28,7 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     gls_status status = GLS_OK;
     bool owns = t->engine[i] && t->engine[i]->owns_device;
     params.batch_seeds = batch;
+    params.mapping = t->mapping[i];
     if (t->engine[i]) t->engine[i]->owns_device = owns && lost;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
@@ -43,6 +44,23 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     return status;
 }
 
+/* A driver that does not compile the kernels of a mapping may do so with another, unless one was asked for. */
+static gls_status try_mappings(gls_tracker *t, size_t i)
+{
+    const gls_device_info *info = gls_device_get_info(t->device[i]);
+    gls_status status = GLS_ERR_DEVICE;
+    while (status == GLS_ERR_DEVICE && t->params.mapping == GLS_MAPPING_AUTO) {
+        gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? gls_mapping_auto(info) : t->mapping[i];
+        gls_mapping next = gls_mapping_next(failed, info);
+        if (next == GLS_MAPPING_AUTO) break;
+        gls_log(GLS_LOG_WARNING, "%s: %s: the mapping '%s' is taken instead of '%s'", info->renderer, gls_last_error(),
+                gls_mapping_name(next), gls_mapping_name(failed));
+        t->mapping[i] = next;
+        status = gls_tracker_renew(t, i, false, t->params.batch_seeds);
+    }
+    return status;
+}
+
 /* What becomes of the tracker when device i fails while its engine is made: it does without, or the failure is its own.
  */
 static gls_status settle(gls_tracker *t, size_t i, gls_status status)
@@ -55,7 +73,8 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
                 gls_last_error());
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
-    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.float_textures)) return status;
+    if (status == GLS_ERR_DEVICE) status = try_mappings(t, i);
+    if (status == GLS_OK || (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT)) return status;
     bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
                          status == GLS_ERR_UNSUPPORTED;
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
@@ -126,7 +145,9 @@ static gls_status create_engines(gls_tracker *t)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < t->n && status == GLS_OK; i++) {
         if (t->failed[i]) continue;
-        status = gls_engine_begin(t->device[i], &t->params, &t->input, &t->engine[i]);
+        gls_track_params params = t->params;
+        params.mapping = t->mapping[i];
+        status = gls_engine_begin(t->device[i], &params, &t->input, &t->engine[i]);
         if (status != GLS_OK) status = settle(t, i, status);
     }
     if (status == GLS_OK) status = fill_engines(t);
@@ -145,6 +166,7 @@ static void destroy_engines(gls_tracker *t)
 gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                     const gls_track_input *input, gls_tracker **out)
 {
+    GLS_REQUIRE_SIZE(params);
     const gls_track_params defaults = gls_track_params_default();
     if (!params) params = &defaults;
     GLS_REQUIRE(devices && input && out);
@@ -161,13 +183,14 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     t->n = n;
     for (size_t i = 0; i < n; i++) t->device[i] = devices[i];
     t->params = *params;
+    for (size_t i = 0; i < n; i++) t->mapping[i] = params->mapping;
     t->input = *input;
     status = create_engines(t);
-    if (gls_status_is_memory(status) && t->params.float_textures) {
+    if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
         /* the same on every device, or their streamlines would differ */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
         destroy_engines(t);
-        t->params.float_textures = false;
+        t->params.precision = GLS_PRECISION_HALF;
         status = create_engines(t);
     }
     if (status == GLS_OK)
@@ -180,6 +203,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
 gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                               gls_tracker **tracker)
 {
+    GLS_REQUIRE_SIZE(params);
     GLS_REQUIRE(device && input && tracker);
     return gls_tracker_create_group(&device, 1, params, input, tracker);
 }

@@ -12,8 +12,9 @@ struct gls_tracker {
     gls_parcel_store parcels;
     size_t n;
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
-    gls_engine *engine[GLS_TRACKER_MAX_DEVICES]; /* NULL: of a device that failed */
-    bool failed[GLS_TRACKER_MAX_DEVICES];        /* while engines were made */
+    gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: of a device that failed */
+    bool failed[GLS_TRACKER_MAX_DEVICES];         /* while engines were made */
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* as asked for, or what another failed for */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_track_params params; /* in the precision that was possible */
     gls_track_input input;

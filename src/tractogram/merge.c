@@ -211,7 +211,7 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
     static const double unit[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     gls_tractogram_writer *writer = NULL;
     gls_tractogram_options options = gls_tractogram_options_default();
-    options.half_precision = m->half;
+    options.precision = m->half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = overwrite;
     options.header_lines = (const char *const *)m->first.reader->lines;
     gls_grid grid = m->first.info->grid;

@@ -30,7 +30,8 @@ const char *gls_tractogram_format_name(gls_tractogram_format format)
 
 gls_tractogram_read_options gls_tractogram_read_options_default(void)
 {
-    return (gls_tractogram_read_options){.reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
+    return (gls_tractogram_read_options){
+        .size = sizeof(gls_tractogram_read_options), .reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
 }
 
 gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)
@@ -181,6 +182,7 @@ static gls_status recognise(gls_tractogram_reader *r)
 gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
                                       gls_tractogram_reader **reader)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(path && reader);
     struct stat info;
     gls_tractogram_reader *r = calloc(1, sizeof *r);

@@ -35,12 +35,14 @@ gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *
 
 gls_tractogram_options gls_tractogram_options_default(void)
 {
-    return (gls_tractogram_options){.half_precision = false, .overwrite = false};
+    return (gls_tractogram_options){
+        .size = sizeof(gls_tractogram_options), .precision = GLS_PRECISION_FLOAT, .overwrite = false};
 }
 
 gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
                                         const gls_tractogram_options *options, gls_tractogram_writer **writer)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(path && grid && writer && (size_t)format < N_FORMATS);
     gls_tractogram_options defaults = gls_tractogram_options_default();
     if (!options) options = &defaults;

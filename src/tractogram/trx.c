@@ -55,7 +55,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     }
     trx *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
-    t->half = options->half_precision;
+    t->half = options->precision == GLS_PRECISION_HALF;
     t->block = malloc(BLOCK_BYTES);
     if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     t->dpg = options->dpg;

@@ -37,7 +37,8 @@ struct gls_connectome {
 
 gls_connectome_options gls_connectome_options_default(void)
 {
-    return (gls_connectome_options){.assignment = GLS_ASSIGN_RADIAL, .radius = 4};
+    return (gls_connectome_options){
+        .size = sizeof(gls_connectome_options), .assignment = GLS_ASSIGN_RADIAL, .radius = 4};
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -229,6 +230,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 gls_status gls_connectome_create(const gls_image *labels, const char *name, const gls_connectome_options *options,
                                  gls_connectome **connectome)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(labels && labels->n_volumes == 1 && name && connectome);
     gls_connectome_options o = options ? *options : gls_connectome_options_default();
     GLS_REQUIRE(o.radius > 0 && isfinite(o.radius));

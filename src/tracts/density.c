@@ -32,7 +32,7 @@ struct gls_density {
 
 gls_density_options gls_density_options_default(void)
 {
-    return (gls_density_options){.mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
+    return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
 uint32_t gls_density_upsampling(double step, const gls_grid *grid)
@@ -54,6 +54,7 @@ static int choose_bits(const gls_density_options *o)
 
 gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(grid && density);
     gls_density_options o = options ? *options : gls_density_options_default();
     GLS_REQUIRE((unsigned)o.mapping <= GLS_DENSITY_ENDS && o.upsample >= 1);

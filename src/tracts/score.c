@@ -29,7 +29,7 @@ struct gls_score {
 
 gls_score_options gls_score_options_default(void)
 {
-    return (gls_score_options){.end_distance = 1, .route_distance = 2};
+    return (gls_score_options){.size = sizeof(gls_score_options), .end_distance = 1, .route_distance = 2};
 }
 
 static void mark(bundle_set *map, const gls_image *image, size_t n, bundle_set bit)
@@ -89,6 +89,7 @@ static gls_status make_maps(gls_score *s, const gls_score_options *options)
 
 gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(phantom && score);
     gls_score_options o = options ? *options : gls_score_options_default();
     GLS_REQUIRE(o.end_distance >= 0 && o.end_distance <= MAX_DISTANCE);

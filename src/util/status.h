@@ -19,4 +19,11 @@ bool gls_status_is_memory(gls_status status);
         if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition); \
     } while (0)
 
+/* The same for options: NULL, or what their default function of this version made. */
+#define GLS_REQUIRE_SIZE(options)                                                                                    \
+    do {                                                                                                             \
+        if ((options) && (options)->size != sizeof *(options))                                                       \
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: " #options " were not made by their default function", __func__); \
+    } while (0)
+
 #endif

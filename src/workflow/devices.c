@@ -9,12 +9,6 @@
 #include "util/log.h"
 #include "util/status.h"
 
-const char *gls_graphics_name(gls_graphics api)
-{
-    static const char *const names[] = {NULL, "gl", "gles"};
-    return names[api];
-}
-
 /* Length of the first name of the list. */
 static size_t name_length(const char *names)
 {
@@ -34,7 +28,7 @@ static gls_status open_named(gls_device_set *set, const char *name, size_t lengt
 {
     char *copy = strndup(name, length);
     if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = gls_device_open_several(copy, gls_graphics_name(api), n, &set->device[set->n]);
+    gls_status status = gls_device_open_several(copy, api, n, &set->device[set->n]);
     free(copy);
     if (status) return status;
     set->n += n;

@@ -15,8 +15,6 @@ size_t gls_device_set_count(const char *names);
 /* Opens the devices of the list, or n of the one name in it (see gls_device_open_several()). Logs what they are.
  */
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
-/* As gls_device_open() takes it. */
-const char *gls_graphics_name(gls_graphics api);
 void gls_device_set_close(gls_device_set *set);
 
 #endif

@@ -17,7 +17,7 @@
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
 
-enum { FILE_DWI, FILE_BVAL, FILE_BVEC, FILE_MASK, FILE_RESPONSE, N_FILES };
+enum { FILE_DWI, FILE_BVAL, FILE_BVEC, FILE_MASK, FILE_RESPONSE, FILE_DIRECTIONS, N_FILES };
 enum { OUT_FA, OUT_TENSOR, OUT_SH, OUT_RESPONSE, OUT_JSON, N_OUTPUTS };
 
 static const char *const suffixes[N_OUTPUTS] = {"_fa.nii.gz", "_tensor.nii.gz", "_sh.nii.gz", "_response.txt", ".json"};
@@ -42,7 +42,7 @@ gls_fit_options gls_fit_options_default(void)
 static gls_status set_output(fit_run *run)
 {
     const gls_fit_options *o = run->options;
-    const char *inputs[] = {o->dwi, o->bval, o->bvec, o->mask, o->model.response};
+    const char *inputs[] = {o->dwi, o->bval, o->bvec, o->mask, o->model.response, gls_csd_directions_file(&o->model)};
     bool force = o->force;
     for (int i = 0; i < N_OUTPUTS; i++) {
         if (i == OUT_RESPONSE && run->options->model.model != GLS_MODEL_CSD) continue;
@@ -61,14 +61,18 @@ static gls_status set_output(fit_run *run)
 static gls_status read_input(fit_run *run)
 {
     const gls_fit_options *o = run->options;
-    const gls_input_file files[N_FILES] = {{"dwi", o->dwi, 0},
-                                           {"bval", o->bval, 0},
-                                           {"bvec", o->bvec, 0},
-                                           {"mask", o->mask, 0},
-                                           {"response", o->model.response, 0}};
+    const gls_input_file files[N_FILES] = {
+        {.role = "dwi", .path = o->dwi},
+        {.role = "bval", .path = o->bval},
+        {.role = "bvec", .path = o->bvec},
+        {.role = "mask", .path = o->mask},
+        {.role = "response", .path = o->model.response},
+        {.role = "csd_directions", .path = gls_csd_directions_file(&o->model)},
+    };
     gls_status status = GLS_OK;
     memcpy(run->file, files, sizeof files);
-    for (int i = 0; i < N_FILES && !status; i++) status = gls_input_file_check(&run->file[i], NULL);
+    for (int i = 0; i < N_FILES && !status; i++)
+        status = gls_input_file_check(&run->file[i], i == FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT : NULL);
     if (!status) status = gls_series_read(&run->series, run->file, &o->model);
     if (!status) status = gls_image_read_on_grid(&run->series.dwi->grid, o->dwi, o->mask, &run->mask);
     if (!status) status = gls_image_count_voxels(run->mask, o->mask, "mask", &run->mask_voxels);
@@ -76,6 +80,7 @@ static gls_status read_input(fit_run *run)
     if (status) return status;
     status = gls_series_log_shells(&run->series);
     if (!status) status = gls_series_model_init(&run->model, &o->model, &run->series);
+    for (int i = 0; i < N_FILES && !status; i++) status = gls_input_file_hash(&run->file[i]);
     run->seconds_read = gls_clock_seconds() - run->start;
     return status;
 }
@@ -180,7 +185,8 @@ static gls_status write_output(fit_run *run)
 
 gls_status gls_fit_files(const gls_fit_options *o, const gls_monitor *monitor)
 {
-    GLS_REQUIRE(o && o->size == sizeof *o);
+    GLS_REQUIRE_SIZE(o);
+    GLS_REQUIRE(o);
     GLS_REQUIRE(o->dwi && o->bval && o->bvec && o->mask && o->prefix);
     fit_run run = {.options = o, .monitor = monitor, .start = gls_clock_seconds()};
     gls_status status = gls_model_options_check(&o->model);

@@ -11,7 +11,9 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/empty.h"
 #include "workflow/output.h"
+#include "workflow/checked.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
@@ -31,11 +33,11 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
-    if (odf && !o->dwi && !o->fa)
+    if (odf && !o->dwi && !o->fa && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && !o->dwi && !o->roi && !o->seeds)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
-    if (o->odf && (strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0))
+    if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
     if (o->seeds_per_voxel > 0 && o->seeds)
@@ -57,15 +59,18 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
                                           "step, for which the model must be linear "
                                           "(opdt, csa); take prob, det or ptt");
-    if (t->dg == GLS_DG_PTT && t->angular_weight > 0)
+    if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
+    if (gls_getter_ends_itself(t->dg) && o->odf)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
+                        gls_getter_name(t->dg));
     if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
-    if (t->min_length > t->max_length)
+    if (t->max_length >= 0 && t->min_length > t->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
     return GLS_OK;
@@ -73,7 +78,6 @@ static gls_status check_getter(const gls_job_options *o)
 
 static gls_status check_options(const gls_job_options *o)
 {
-    GLS_REQUIRE(o->size == sizeof *o);
     GLS_REQUIRE(o->sphere && o->device);
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
@@ -97,7 +101,7 @@ static gls_status choose_format(gls_job *job)
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
     gls_status status = o->output ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
-    if (!status && o->half_positions && job->format != GLS_FORMAT_TRX)
+    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     return status;
 }
@@ -106,8 +110,7 @@ static gls_status choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    bool named = strcmp(o->sphere, "default") == 0 || strcmp(o->sphere, "small") == 0;
-    const char *inputs[12 + 4 * GLS_MAX_STRINGS] = {o->dwi,
+    const char *inputs[13 + 4 * GLS_MAX_STRINGS] = {o->dwi,
                                                     o->bval,
                                                     o->bvec,
                                                     o->mask,
@@ -117,10 +120,11 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
                                                     o->odf,
                                                     o->model.response,
                                                     o->seeds,
-                                                    named ? NULL : o->sphere,
+                                                    gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
+                                                    gls_csd_directions_file(&o->model),
                                                     job->maps.labels};
     const gls_strings *regions[] = {&o->include, &o->exclude, &o->tracking_mask, &o->stop_at};
-    size_t n = 12;
+    size_t n = 13;
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
     return gls_place_check(path, o->force, inputs, n, others, n_others);
@@ -168,6 +172,7 @@ static gls_status init_shard(gls_job *job)
 
 gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
 {
+    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
@@ -203,6 +208,13 @@ gls_status gls_job_open(gls_job *job)
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
+    job->options.track.min_length = job->params.min_length;
+    job->options.track.max_length = job->params.max_length;
+    if (job->params.min_length > job->params.max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
+                        job->params.max_length);
+    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
+        job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     return gls_shard_restrict(&job->shard, &job->study, o, &job->params);
 }
 
@@ -277,7 +289,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
-    options.half_precision = job->options.half_positions;
+    options.precision = job->options.output_precision;
     options.overwrite = job->options.force;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
@@ -368,6 +380,7 @@ gls_status gls_job_track(gls_job *job)
         status = write_results(job, tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }
+    if (!status) gls_job_explain_empty(job);
     gls_tracker_destroy(tracker);
     return status;
 }
@@ -407,6 +420,7 @@ void gls_job_destroy(gls_job *job)
 
 gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result)
 {
+    GLS_REQUIRE_SIZE(options);
     gls_job *job = NULL;
     gls_status status = gls_job_create(options, monitor, &job);
     if (!status) status = gls_job_open(job);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/format.h"
+#include "util/hash.h"
 
 static cJSON *number(double v)
 {
@@ -54,6 +55,8 @@ void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
     cJSON *object = cJSON_AddObjectToObject(inputs, file->role);
     cJSON_AddStringToObject(object, "path", file->path);
     gls_json_uint(object, "bytes", file->bytes);
+    char text[17];
+    cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(file->hash, text));
 }
 
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)

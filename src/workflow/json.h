@@ -16,7 +16,7 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 /* "software" and "command_line"; "warnings". */
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
 void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
-/* An input file, where there is one. */
+/* An input file with size and checksum, where there is one. */
 void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
 /* Table and shells; rule names the frame of the vectors. */

@@ -120,7 +120,8 @@ static gls_status write_results(merge_run *run)
 gls_status gls_merge_files(const gls_merge_options *o, const gls_monitor *monitor, gls_merge_result *result,
                            char *sidecar, size_t sidecar_size)
 {
-    GLS_REQUIRE(o && o->size == sizeof *o && o->shards && o->n_shards > 0 && o->output);
+    GLS_REQUIRE_SIZE(o);
+    GLS_REQUIRE(o && o->shards && o->n_shards > 0 && o->output);
     merge_run run = {.options = o, .monitor = monitor, .n = o->n_shards};
     run.shard = calloc(run.n, sizeof *run.shard);
     if (!run.shard) return gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -68,13 +68,19 @@ static gls_status make_subset(gls_model *m)
     return status;
 }
 
+static gls_status read_directions(gls_model *m, const char *name)
+{
+    return gls_sphere_is_built_in(name) ? gls_sphere_create(name, &m->constraint)
+                                        : gls_csd_directions_read(name, &m->direction, &m->n_directions);
+}
+
 gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
 {
     *m = (gls_model){.options = options, .series = series};
-    gls_status code = choose_shell(m);
-    if (code || options->model != GLS_MODEL_CSD || !options->response) return code;
-    gls_status status =
-        gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
+    gls_status status = choose_shell(m);
+    if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
+    if (status || options->model != GLS_MODEL_CSD || !options->response) return status;
+    status = gls_response_read(options->response, options->sh_order, series->gradients, m->bval, &m->response);
     m->has_response = !status;
     return status;
 }
@@ -98,18 +104,30 @@ gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *
     return status;
 }
 
+/* Few voxels are fine where their number was given. */
+static gls_response_options response_options(const gls_model_options *o)
+{
+    gls_response_options options = gls_response_options_default();
+    options.fa_threshold = o->response_fa;
+    options.roi_radius = o->response_radius;
+    options.n_voxels = o->response_voxels;
+    if (o->response_voxels && o->response_voxels < options.min_voxels) options.min_voxels = o->response_voxels;
+    return options;
+}
+
 gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
     if (o->model == GLS_MODEL_CSD) {
-        gls_response_options options = gls_response_options_default();
+        gls_response_options options = response_options(o);
         options.mask = mask;
         if (!m->has_response)
             status = gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response);
         m->has_response = !status;
     } else {
-        gls_qball_options options = {.model = (gls_qball_model)o->model,
+        gls_qball_options options = {.size = sizeof options,
+                                     .model = (gls_qball_model)o->model,
                                      .sh_order = o->sh_order,
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};
@@ -130,6 +148,9 @@ static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *mo
         return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
     gls_csd_options options = gls_csd_options_default();
     options.sh_order = m->options->sh_order;
+    options.sphere = m->constraint;
+    options.direction = (const double(*)[3])m->direction;
+    options.n_directions = m->n_directions;
     return gls_csd_fit(m->series->dwi, m->selected, m->volume, mask, &m->response, &options, step, (void *)monitor,
                        &m->sh);
 }
@@ -148,6 +169,11 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
         double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
         for (int l = 0; r->is_zonal && l <= r->order; l += 2) value[4 + l / 2] = r->zonal[l / 2];
         gls_fit_cache_key_data(key, "response", value, sizeof value);
+        if (m->constraint)
+            gls_fit_cache_key_data(key, "directions", m->constraint->vertex,
+                                   m->constraint->n * sizeof *m->constraint->vertex);
+        if (m->direction)
+            gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else {
         gls_fit_cache_key_number(key, "sm_lambda", o->sm_lambda);
         gls_fit_cache_key_number(key, "min_signal", o->min_signal);
@@ -183,6 +209,8 @@ void gls_series_model_finish(gls_model *m)
     gls_image_destroy(m->subset);
     gls_qball_destroy(m->qball);
     gls_image_destroy(m->sh);
+    gls_sphere_destroy(m->constraint);
+    free(m->direction);
     *m = (gls_model){.options = NULL};
 }
 
@@ -205,10 +233,12 @@ static void describe_response(cJSON *model, const gls_model *m)
     gls_json_append_double(evals, r->evals[1]);
     gls_json_double(object, "s0", r->s0);
     if (m->options->response) return;
-    gls_response_options options = gls_response_options_default();
     gls_json_uint(object, "voxels", r->n_voxels);
-    gls_json_uint(object, "roi_radius_voxels", (uint64_t)options.roi_radius);
-    gls_json_double(object, "fa_threshold", options.fa_threshold);
+    gls_json_uint(object, "roi_radius_voxels", (uint64_t)m->options->response_radius);
+    if (m->options->response_voxels)
+        cJSON_AddNullToObject(object, "fa_threshold");
+    else
+        gls_json_double(object, "fa_threshold", m->options->response_fa);
 }
 
 void gls_series_model_describe(cJSON *root, const gls_model *m)

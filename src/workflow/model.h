@@ -18,6 +18,9 @@ typedef struct gls_model {
     gls_image *subset;       /* the volumes of that table as a series, where the model needs one */
     bool has_response;
     gls_response response;
+    gls_sphere *constraint; /* csd, where it has another than the default: a built-in one, */
+    double (*direction)[3]; /* or n_directions along the scanner axes */
+    size_t n_directions;
     gls_qball *qball;      /* opdt and csa */
     gls_image *sh;         /* after gls_series_model_fit(): descoteaux07_legacy along the voxel axes */
     bool sh_kept, fa_kept; /* taken from the cache */

@@ -109,6 +109,8 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 8", o->sh_order);
     if (o->response && o->model != GLS_MODEL_CSD)
         return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    if (o->csd_directions && o->model != GLS_MODEL_CSD)
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd has a constraint");
     return GLS_OK;
 }
 
@@ -116,6 +118,11 @@ gls_bvec_frame gls_model_frame(const gls_model_options *o)
 {
     if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
     return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
+}
+
+const char *gls_csd_directions_file(const gls_model_options *o)
+{
+    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
 }
 
 const char *gls_basis_name(gls_sh_basis basis)
@@ -136,7 +143,8 @@ const char *gls_model_name(gls_model_kind model)
 const char *gls_getter_name(gls_direction_getter dg)
 {
     static const char *const names[] = {
-        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+        [GLS_DG_BOOT] = "boot",   [GLS_DG_PROB] = "prob",   [GLS_DG_DET] = "det",          [GLS_DG_PTT] = "ptt",
+        [GLS_DG_IFOD1] = "ifod1", [GLS_DG_IFOD2] = "ifod2", [GLS_DG_SDSTREAM] = "sdstream"};
     return names[dg];
 }
 
@@ -150,16 +158,21 @@ void gls_param_key(const gls_param *param, char *key, size_t size)
 
 bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
 {
-    bool given = o->sh || o->odf;
+    bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
     if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
     case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
     case GLS_FOR_PROB_DET: return o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET;
     case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
-    case GLS_FOR_NOT_PTT: return o->track.dg != GLS_DG_PTT;
+    case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
+    case GLS_FOR_PEAKS: return !fod;
+    case GLS_FOR_FOD: return fod;
+    case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
+    case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
     case GLS_FOR_QBALL: return !given && o->model.model != GLS_MODEL_CSD;
+    case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
     case GLS_FOR_SH: return o->sh != NULL;
     case GLS_FOR_ODF: return given;
     case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds;
@@ -273,7 +286,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
     /* the basis and the axes of what is written */
-    gls_job_options options = {.model = *model};
+    gls_job_options options = {.size = sizeof options, .model = *model};
     for (int basis = 0; basis < 2; basis++)
         for (size_t i = 0; i < N_ROWS; i++) {
             bool of_basis = rows[i].user == GLS_FOR_SH || rows[i].user == GLS_FOR_ODF;
@@ -328,5 +341,6 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, double voxel_mm)
 #define PARAM(owner, group, type, field, ...) SCALE_##type(field)
 #include "track/params.def"
 #undef PARAM
+    gls_track_params_lengths(&mm, voxel_mm);
     return mm;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -21,10 +22,16 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint)
     return GLS_OK;
 }
 
+gls_status gls_input_file_hash(gls_input_file *file)
+{
+    int reason = file->path ? gls_hash_file(file->path, &file->hash) : 0;
+    return reason ? gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: %s", file->path, strerror(reason)) : GLS_OK;
+}
+
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
-    gls_gradients_options gradients = {.b0_threshold = options->b0_threshold,
-                                       .frame = (gls_bvec_frame)options->bvec_frame};
+    gls_gradients_options gradients = {
+        .size = sizeof gradients, .b0_threshold = options->b0_threshold, .frame = (gls_bvec_frame)options->bvec_frame};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;

@@ -151,7 +151,7 @@ static uint64_t hash_image(const gls_image *image)
 /* Of what was read, not of the names of the files: they may differ from machine to machine. */
 static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
 {
-    static const int texts[] = {GLS_FILE_RESPONSE, GLS_FILE_SEEDS, GLS_FILE_SPHERE};
+    static const int texts[] = {GLS_FILE_RESPONSE, GLS_FILE_SEEDS, GLS_FILE_SPHERE, GLS_FILE_DIRECTIONS};
     const gls_gradients *g = in->series.gradients;
     uint64_t part[MAX_HASHES] = {0};
     size_t n = 0;
@@ -167,9 +167,7 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
-        const char *path = in->file[texts[i]].path;
-        if (path && gls_hash_file(path, &part[n]) != 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: cannot be read again", path);
+        part[n] = in->file[texts[i]].hash;
     }
     *hash = gls_hash(part, n * sizeof *part);
     return GLS_OK;

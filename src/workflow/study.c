@@ -14,8 +14,12 @@
 
 gls_status gls_study_init(gls_study *input, const gls_job_options *options)
 {
-    static const char *const roles[GLS_FILE_N_FILES] = {"dwi", "bval", "bvec",     "mask",  "roi",   "fa",
-                                                        "sh",  "odf",  "response", "seeds", "sphere"};
+    static const char *const roles[GLS_FILE_N_FILES] = {
+        [GLS_FILE_DWI] = "dwi",     [GLS_FILE_BVAL] = "bval",     [GLS_FILE_BVEC] = "bvec",
+        [GLS_FILE_MASK] = "mask",   [GLS_FILE_ROI] = "roi",       [GLS_FILE_FA] = "fa",
+        [GLS_FILE_SH] = "sh",       [GLS_FILE_ODF] = "odf",       [GLS_FILE_RESPONSE] = "response",
+        [GLS_FILE_SEEDS] = "seeds", [GLS_FILE_SPHERE] = "sphere", [GLS_FILE_DIRECTIONS] = "csd_directions",
+    };
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
     input->file[GLS_FILE_DWI].path = options->dwi;
@@ -28,11 +32,14 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     input->file[GLS_FILE_ODF].path = options->odf;
     input->file[GLS_FILE_RESPONSE].path = options->model.response;
     input->file[GLS_FILE_SEEDS].path = options->seeds;
-    if (strcmp(options->sphere, "default") != 0 && strcmp(options->sphere, "small") != 0)
-        input->file[GLS_FILE_SPHERE].path = options->sphere;
+    input->file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+    if (!gls_sphere_is_built_in(options->sphere)) input->file[GLS_FILE_SPHERE].path = options->sphere;
     for (int i = 0; i < GLS_FILE_N_FILES; i++) {
-        gls_status code = gls_input_file_check(
-            &input->file[i], i == GLS_FILE_SPHERE ? " (--sphere takes default, small or a file)" : NULL);
+        const char *hint = i == GLS_FILE_SPHERE ? " (--sphere takes the name of a built-in one, such as small, or "
+                                                  "a file)"
+                           : i == GLS_FILE_DIRECTIONS ? GLS_DIRECTIONS_HINT
+                                                      : NULL;
+        gls_status code = gls_input_file_check(&input->file[i], hint);
         if (code) return code;
     }
     return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
@@ -213,6 +220,7 @@ gls_status gls_study_read(gls_study *input, const gls_job_options *options)
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     code = read_regions(input, options);
+    for (int i = 0; i < GLS_FILE_N_FILES && !code; i++) code = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_clock_seconds() - start;
     return code;
 }
@@ -256,9 +264,20 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     return status;
 }
 
+/* Where nobody names a stop map and the getter can do without: 1 everywhere. */
+static gls_status make_open_map(gls_study *input, const gls_job_options *options)
+{
+    if (input->stop_map || !gls_getter_ends_itself(options->track.dg)) return GLS_OK;
+    gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
+    for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
+    return status;
+}
+
 gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 {
-    gls_status status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    gls_status status = make_open_map(input, options);
+    if (status) return status;
+    status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
         status = gls_image_create(input->grid, gls_sh_count(options->model.sh_order), &input->model.sh);
     if (status) return status;
@@ -308,6 +327,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     double start = gls_clock_seconds();
     bool fitted = !options->sh && !options->odf;
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
         if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);

@@ -3,8 +3,10 @@
 #include <cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "image/regions.h"
 #include "util/hash.h"
 #include "workflow/json.h"
 #include "workflow/params.h"
@@ -14,7 +16,9 @@ static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
-    cJSON_AddStringToObject(root, "TractographyMethod", o->track.dg == GLS_DG_DET ? "deterministic" : "probabilistic");
+    cJSON_AddStringToObject(root, "TractographyMethod",
+                            o->track.dg == GLS_DG_DET || o->track.dg == GLS_DG_SDSTREAM ? "deterministic"
+                                                                                        : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);
@@ -47,6 +51,8 @@ static void add_inputs(cJSON *root, const gls_job *job)
     const gls_study *in = &job->study;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
+    gls_input_file labels = {.role = "labels", .path = job->maps.labels};
+    if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels)) gls_sidecar_add_file(inputs, &labels);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     gls_sidecar_add_grid(root, in->grid);
     if (in->series.dwi)
@@ -104,6 +110,16 @@ static void add_rest(cJSON *root, const gls_job *job)
     gls_json_uint(output, "bytes", job->result.output_bytes);
 }
 
+/* The image that a region is read from; one that has gone by now is left out. */
+static void add_region_file(cJSON *object, const gls_region_info *region)
+{
+    gls_region_text text;
+    if (gls_region_text_parse(gls_region_role_name(region->role), region->text, &text) != GLS_OK) return;
+    gls_input_file file = {.role = "image", .path = text.path};
+    if (!gls_input_file_check(&file, NULL) && !gls_input_file_hash(&file)) gls_sidecar_add_file(object, &file);
+    free(text.path);
+}
+
 /* The regions of the run. */
 static void add_regions(cJSON *root, const gls_regions *regions)
 {
@@ -117,6 +133,7 @@ static void add_regions(cJSON *root, const gls_regions *regions)
             gls_json_uint(object, "voxels", region.voxels);
         else
             cJSON_AddNullToObject(object, "voxels");
+        if (region.role != GLS_REGION_MASK) add_region_file(object, &region);
         cJSON_AddItemToArray(array, object);
     }
 }
@@ -150,10 +167,9 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(device, "version", job->device->version);
     cJSON_AddStringToObject(device, "node", job->device->node);
     cJSON_AddBoolToObject(device, "software", job->device->software);
-    cJSON_AddStringToObject(device, "mapping",
-                            r->lanes > 1 || job->options.track.mapping == GLS_MAPPING_SUBGROUP ? "subgroup" : "single");
+    cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
-    cJSON_AddStringToObject(device, "precision", r->float_textures ? "float" : "half");
+    cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);

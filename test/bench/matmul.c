@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     static const uint32_t usual[] = {512, 1024, 2048, 4096, 8192};
     gls_device *device = NULL;
     double peak = 0;
-    gls_status status = gls_device_open(argc > 1 ? argv[1] : NULL, NULL, &device);
+    gls_status status = gls_device_open(argc > 1 ? argv[1] : NULL, GLS_GRAPHICS_AUTO, &device);
     if (!status) status = ceiling(device, &peak);
     if (!status) {
         const gls_device_info *info = gls_device_get_info(device);

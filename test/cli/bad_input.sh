@@ -52,6 +52,8 @@ fails 3 "$b/words.txt" track --odf "$b/sh15.nii.gz" --sphere "$b/words.txt" --fa
 csd="$dwi $bval $bvec $mask $roi --model csd"
 fails 3 "$b/none.txt" track $csd --response "$b/none.txt"
 for file in words three growing; do fails 3 "$b/$file.txt" track $csd --response "$b/$file.txt"; done
+fails 3 "$b/words.txt" track $csd --csd-directions "$b/words.txt"
+fails 3 "--csd-directions takes" track $csd --csd-directions nowhere
 fails 3 "$b/zonal3.txt" track $csd --response "$b/zonal3.txt" --sh-order 6
 fails 3 "the shells are: 2000" track $csd --shells 700
 fails 3 "the shells are: 2000" track $csd --shells 2000 1000

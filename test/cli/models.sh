@@ -33,6 +33,24 @@ tracks $files --model csd
 sidecar parameters dg '"prob"'
 sidecar model shell_b_s_per_mm2 2000
 sidecar model response source '"estimated"'
+require python3 - "$work/out/m.json" "$mask" <<'PYTHON'
+import ctypes, json, sys
+xxhash, data = ctypes.CDLL("libxxhash.so.0"), open(sys.argv[2], "rb").read()
+xxhash.XXH3_64bits.restype, xxhash.XXH3_64bits.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_size_t)
+assert json.load(open(sys.argv[1]))["inputs"]["mask"]["xxh3_64"] == f"{xxhash.XXH3_64bits(data, len(data)):016x}"
+PYTHON
+
+# the response from fewer or other voxels, directions of the constraint by name and from a file
+tracks $files --model csd --response-voxels 12 --csd-directions symmetric362
+sidecar model response voxels 12
+tracks $files --model csd --response-fa 0.5 --response-radius 0
+sidecar model response roi_radius_voxels 0
+awk 'BEGIN { for (i = 0.5; i < 60; i++) print i * 2.399963, atan2(sqrt(1 - (1 - i / 60)^2), 1 - i / 60) }' > "$work/azel.txt"
+tracks $files --model csd --csd-directions "$work/azel.txt"
+tracks $files --model csd --sphere repulsion724
+sidecar sphere directions 362
+clean
+fails 3 "--response-fa" track $files --model csd --response-fa 0.98
 
 # a grid of angles: 72 neighbours at its pole, more than loops on a software renderer may visit for every vertex
 awk 'BEGIN { for (t = 5; t <= 90; t += 5) for (p = 0; p < (t < 90 ? 360 : 180); p += 5) {

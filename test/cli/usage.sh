@@ -60,6 +60,9 @@ fails 2 --mask track --mask "$mask"
 fails 2 --sh-basis track --sh-basis tournier07
 fails 2 "unknown value 'tournier08'" track --sh "$dwi" --fa "$mask" --roi "$roi" --sh-basis tournier08
 fails 2 --response track --dg prob --response "$i/dwi.bval"
+fails 2 --csd-directions track --csd-directions small
+fails 2 --response-fa track --model csd --response-fa 0.5 --response-voxels 300
+fails 2 --response-radius track --model csd --response "$i/dwi.bval" --response-radius 3
 fails 2 --sm-lambda track --model csd --sm-lambda 0.1
 fails 2 --probe-length track --dg prob --probe-length 2
 fails 2 --probe-radius track --dg ptt --probe-radius 1mm

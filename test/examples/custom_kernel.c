@@ -30,7 +30,7 @@ int main(void)
     gls_run_result result = {GLS_OK, 0, 0, ""};
     for (int i = 0; i < BLOCKS * THREADS; i++) values[i] = (float)(i / THREADS);
 
-    gls_status status = gls_device_open("auto", NULL, &device);
+    gls_status status = gls_device_open("auto", GLS_GRAPHICS_AUTO, &device);
     if (!status) status = gls_array_create(device, GLS_TYPE_FLOAT32, BLOCKS * THREADS, "values", &in);
     if (!status) status = gls_array_create_zeroed(device, GLS_TYPE_FLOAT32, BLOCKS, "sums", &out);
     if (!status) status = gls_array_write(in, 0, BLOCKS * THREADS, values, GLS_TYPE_FLOAT32);

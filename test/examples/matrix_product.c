@@ -32,7 +32,7 @@ int main(void)
 
     gls_device *device = NULL;
     gls_run_result result;
-    gls_status status = gls_device_open("auto", NULL, &device);
+    gls_status status = gls_device_open("auto", GLS_GRAPHICS_AUTO, &device);
     if (!status) status = multiply(device, points, rotation, rotated, &result);
     if (status)
         fprintf(stderr, "%s\n", gls_last_error());

@@ -14,7 +14,7 @@ int main(void)
     gls_array *array;
     double *x = NULL, worst = 0;
 
-    gls_status status = gls_device_open("auto", NULL, &device);
+    gls_status status = gls_device_open("auto", GLS_GRAPHICS_AUTO, &device);
     if (!status) status = gls_unified_create(device, GLS_TYPE_FLOAT64, N, "roots", &unified);
     if (!status)
         status = gls_elementwise_create(device, "newton", "inout float x[]",

@@ -11,7 +11,7 @@ int main(void)
     gls_array *a = NULL, *b = NULL, *c = NULL;
     for (int i = 0; i < N; i++) x[i] = i, y[i] = 0.5 * i;
 
-    gls_status status = gls_device_open("auto", NULL, &device);
+    gls_status status = gls_device_open("auto", GLS_GRAPHICS_AUTO, &device);
     if (!status) status = gls_array_create(device, GLS_TYPE_FLOAT32, N, "a", &a);
     if (!status) status = gls_array_create(device, GLS_TYPE_FLOAT32, N, "b", &b);
     if (!status) status = gls_array_create(device, GLS_TYPE_FLOAT32, N, "c", &c);

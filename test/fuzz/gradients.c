@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t n = end ? (size_t)(end - data) : bytes, rest = end ? bytes - n - 1 : 0;
     int first = fuzz_file(data, n, bval), second = fuzz_file(data + bytes - rest, rest, bvec);
     for (size_t volumes = 1; volumes <= 6; volumes++) {
-        gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+        gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
         gls_gradients *table = NULL;
         if (!fuzz_ok(gls_gradients_read(bval, bvec, &options, NULL, volumes, &table))) continue;
         if (table->n != volumes || table->n_b0 == 0) abort();

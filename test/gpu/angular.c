@@ -67,7 +67,7 @@ static gls_track_params params_of(gls_direction_getter dg, double weight)
     p.angular_weight = weight;
     p.max_angle = 60;
     p.max_directions_per_seed = 1;
-    p.float_textures = true;
+    p.precision = GLS_PRECISION_FLOAT;
     return p;
 }
 
@@ -365,7 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(deterministic), cmocka_unit_test(probabilistic),
                                        cmocka_unit_test(bootstrap)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     if (gls_sphere_create("small", &sphere) != GLS_OK) return 1;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     gls_sphere_destroy(sphere);

@@ -124,7 +124,7 @@ static void check_model(gls_qball_model model, int order)
     params.batch_seeds = N_SEEDS;
     params.max_directions_per_seed = MAX_PEAKS;
     params.mapping = GLS_MAPPING_SINGLE;
-    params.float_textures = true;
+    params.precision = GLS_PRECISION_FLOAT;
     params.boot_start = GLS_BOOT_START_FIT;
     params.rng_seed = 0x123456789abcdefu + (uint64_t)order;
     gls_track_input input = series_input(&phantom, qball);
@@ -170,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(opdt), cmocka_unit_test(csa)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;

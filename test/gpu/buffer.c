@@ -343,7 +343,7 @@ static void gles(void **state)
     (void)state;
     gls_device *d = NULL;
     int ignored;
-    if (!gpu_open("gles", &d, &ignored)) {
+    if (!gpu_open(GLS_GRAPHICS_GLES, &d, &ignored)) {
         leave_out("GLES", "OpenGL ES");
     }
     assert_true(gls_device_get_info(d)->gles);
@@ -363,7 +363,7 @@ int main(void)
         cmocka_unit_test(gles),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     gls_device_memory m = gls_device_get_memory(device);
     if (status == 0 && m.allocated_bytes + m.n_buffers + m.n_textures + m.n_kernels > 0) {

@@ -23,7 +23,7 @@ static inline gls_status fail_here(gls_status status)
 {
     /* any failure of the library leaves a message on this thread */
     gls_device *device;
-    (void)gls_device_open("/failing/sink", NULL, &device);
+    (void)gls_device_open("/failing/sink", GLS_GRAPHICS_AUTO, &device);
     return status;
 }
 

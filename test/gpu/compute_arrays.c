@@ -15,12 +15,12 @@ static void devices(void **state)
     size_t n = 0;
     gls_device_info *list = NULL;
     assert_true(gls_device_available());
-    assert_ok(gls_device_count(NULL, &n));
+    assert_ok(gls_device_count(GLS_GRAPHICS_AUTO, &n));
     size_t expected = 0;
-    assert_ok(gls_device_list(NULL, &list, &expected, NULL, NULL));
+    assert_ok(gls_device_list(GLS_GRAPHICS_AUTO, &list, &expected, NULL, NULL));
     assert_true(n > 0 && n == expected);
     free(list);
-    assert_int_equal(gls_device_count(NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_count(GLS_GRAPHICS_AUTO, NULL), GLS_ERR_ARGUMENT);
 }
 
 /* Values that every type holds go to an array of each type and back as each type. */
@@ -247,6 +247,6 @@ int main(void)
         cmocka_unit_test(unified_refusal),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
 }

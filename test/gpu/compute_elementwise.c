@@ -61,7 +61,7 @@ static void gles(void **state)
     (void)state;
     gls_device *d = NULL;
     int ignored;
-    if (!gpu_open("gles", &d, &ignored)) {
+    if (!gpu_open(GLS_GRAPHICS_GLES, &d, &ignored)) {
         leave_out("GLES", "OpenGL ES");
     }
     axpy_of(d);
@@ -289,6 +289,6 @@ int main(void)
         cmocka_unit_test(refused_expressions),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
 }

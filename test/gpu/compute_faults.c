@@ -133,7 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_in_turn), cmocka_unit_test(memory_ends)};
     gls_device *device = NULL;
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     gls_device_close(device);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,6 @@ int main(void)
         cmocka_unit_test(threads),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
 }

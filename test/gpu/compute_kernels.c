@@ -362,7 +362,7 @@ static void gles(void **state)
     (void)state;
     gls_device *d = NULL;
     int ignored;
-    if (!gpu_open("gles", &d, &ignored)) {
+    if (!gpu_open(GLS_GRAPHICS_GLES, &d, &ignored)) {
         leave_out("GLES", "OpenGL ES");
     }
     functions_of(d);
@@ -378,6 +378,6 @@ int main(void)
         cmocka_unit_test(neighbours), cmocka_unit_test(refused_products),  cmocka_unit_test(gles),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
 }

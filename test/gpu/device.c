@@ -26,7 +26,7 @@ static void list_and_open(void **state)
     gls_device_info *list = NULL;
     size_t n = 0;
     int findings[2] = {0, 0};
-    assert_ok(gls_device_list(NULL, &list, &n, count_finding, findings));
+    assert_ok(gls_device_list(GLS_GRAPHICS_AUTO, &list, &n, count_finding, findings));
     assert_true(n > 0);
     assert_true((size_t)findings[1] == n);
     for (size_t i = 0; i < n; i++) {
@@ -35,16 +35,16 @@ static void list_and_open(void **state)
         assert_int_equal(list[i].index, i);
         if (i > 0) assert_true(list[i - 1].software <= list[i].software); /* hardware first */
         snprintf(name, sizeof name, "%zu", i);
-        assert_ok(gls_device_open(name, NULL, &d));
+        assert_ok(gls_device_open(name, GLS_GRAPHICS_AUTO, &d));
         assert_string_equal(gls_device_get_info(d)->renderer, list[i].renderer);
         assert_int_equal(gls_device_get_info(d)->index, i);
         gls_device_close(d);
-        assert_ok(gls_device_open(list[i].renderer, "gl", &d)); /* the whole name is a part of it */
+        assert_ok(gls_device_open(list[i].renderer, GLS_GRAPHICS_GL, &d)); /* the whole name is a part of it */
         assert_string_equal(gls_device_get_info(d)->renderer, list[i].renderer);
         gls_device_close(d);
     }
     free(list);
-    assert_int_equal(gls_device_list(NULL, NULL, &n, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_list(GLS_GRAPHICS_AUTO, NULL, &n, NULL, NULL), GLS_ERR_ARGUMENT);
 }
 
 static void limits_are_sane(void **state)
@@ -65,7 +65,7 @@ static void software_by_name(void **state)
 {
     (void)state;
     gls_device *d = NULL;
-    if (gls_device_open("llvmpipe", NULL, &d) != GLS_OK) {
+    if (gls_device_open("llvmpipe", GLS_GRAPHICS_AUTO, &d) != GLS_OK) {
         print_message("no software renderer: %s\n", gls_last_error());
         return;
     }
@@ -77,19 +77,21 @@ static void refused_names(void **state)
 {
     (void)state;
     static const struct {
-        const char *name, *api, *part;
+        const char *name;
+        gls_graphics api;
+        const char *part;
         gls_status status;
     } cases[] = {
-        {"99", NULL, "99", GLS_ERR_DEVICE},
-        {"-1", NULL, "-1", GLS_ERR_DEVICE},
-        {"no such renderer", NULL, "no such renderer", GLS_ERR_DEVICE},
-        {"/dev/dri/renderD999", NULL, "/dev/dri/renderD999", GLS_ERR_DEVICE},
-        {"/dev/null", NULL, "/dev/null", GLS_ERR_DEVICE},
-        {"/no/such/folder/with/a/name/that/is/longer/than/any/device/node/has/ever/been/renderD128", NULL, "renderD128",
-         GLS_ERR_DEVICE},
-        {"", NULL, "", GLS_ERR_DEVICE},
-        {NULL, "vulkan", "vulkan", GLS_ERR_ARGUMENT},
-        {"llvmpipe", "", "gles", GLS_ERR_ARGUMENT},
+        {"99", GLS_GRAPHICS_AUTO, "99", GLS_ERR_DEVICE},
+        {"-1", GLS_GRAPHICS_AUTO, "-1", GLS_ERR_DEVICE},
+        {"no such renderer", GLS_GRAPHICS_AUTO, "no such renderer", GLS_ERR_DEVICE},
+        {"/dev/dri/renderD999", GLS_GRAPHICS_AUTO, "/dev/dri/renderD999", GLS_ERR_DEVICE},
+        {"/dev/null", GLS_GRAPHICS_AUTO, "/dev/null", GLS_ERR_DEVICE},
+        {"/no/such/folder/with/a/name/that/is/longer/than/any/device/node/has/ever/been/renderD128", GLS_GRAPHICS_AUTO,
+         "renderD128", GLS_ERR_DEVICE},
+        {"", GLS_GRAPHICS_AUTO, "", GLS_ERR_DEVICE},
+        {NULL, (gls_graphics)9, "9", GLS_ERR_ARGUMENT},
+        {"llvmpipe", (gls_graphics)-1, "-1", GLS_ERR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gls_device *d = (gls_device *)&cases;
@@ -100,7 +102,7 @@ static void refused_names(void **state)
         assert_message(cases[i].part);
         assert_ptr_equal(d, &cases); /* untouched */
     }
-    assert_int_equal(gls_device_open(NULL, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_open(NULL, GLS_GRAPHICS_AUTO, NULL), GLS_ERR_ARGUMENT);
 }
 
 /* --- kernels -------------------------------------------------------------- */
@@ -198,7 +200,7 @@ static void open_while_held(void **state)
     size_t n = 0;
     gls_device_hold(device);
     assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, 4, "word", &b));
-    assert_ok(gls_device_list(NULL, &list, &n, NULL, NULL));
+    assert_ok(gls_device_list(GLS_GRAPHICS_AUTO, &list, &n, NULL, NULL));
     gls_device *other = open_limited(NULL);
     assert_ok(gls_buffer_write(b, 0, 4, &(uint32_t){77}));
     gls_device_close(other);
@@ -259,7 +261,7 @@ int main(void)
         cmocka_unit_test(open_while_held), cmocka_unit_test(two_threads),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     gls_device_memory m = gls_device_get_memory(device);
     if (status == 0 && m.allocated_bytes + m.n_buffers + m.n_textures + m.n_kernels > 0) {

@@ -106,19 +106,19 @@ static void environment(void **state)
     (void)state;
     gls_device *d = NULL;
     setenv("GLSLINES_INJECT", "nonsense", 1);
-    assert_int_equal(gls_device_open(NULL, NULL, &d), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &d), GLS_ERR_ARGUMENT);
     assert_message("nonsense");
     setenv("GLSLINES_INJECT", "open:2", 1);
-    assert_ok(gls_device_open(NULL, NULL, &d));
+    assert_ok(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &d));
     gls_device_close(d);
     d = NULL;
-    assert_int_equal(gls_device_open(NULL, NULL, &d), GLS_ERR_DEVICE);
+    assert_int_equal(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &d), GLS_ERR_DEVICE);
     assert_null(d);
     assert_message("context");
-    assert_ok(gls_device_open(NULL, NULL, &d));
+    assert_ok(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &d));
     gls_device_close(d);
     unsetenv("GLSLINES_INJECT");
-    assert_ok(gls_device_open(NULL, NULL, &d));
+    assert_ok(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &d));
     assert_int_equal(gls_inject_count(GLS_FAULT_OPEN), 0);
     gls_device_close(d);
 }
@@ -269,7 +269,7 @@ static void notification(void **state)
             gls_device *d = NULL;
             gls_buffer *b = NULL;
             uint32_t word = 5;
-            if (gls_device_open(NULL, gles ? "gles" : "gl", &d) != GLS_OK) {
+            if (gls_device_open(NULL, gles ? GLS_GRAPHICS_GLES : GLS_GRAPHICS_GL, &d) != GLS_OK) {
                 assert_true(gles);
                 leave_out("GLES", "OpenGL ES");
             }
@@ -378,7 +378,7 @@ int main(void)
         cmocka_unit_test(lost),  cmocka_unit_test(notification), cmocka_unit_test(tracker),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;

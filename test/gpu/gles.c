@@ -28,7 +28,7 @@ static gls_device *open_gles(const char *limits)
 {
     gls_device *d = NULL;
     if (limits) setenv("GLSLINES_FORCE_LIMITS", limits, 1);
-    gls_status status = gls_device_open(NULL, "gles", &d);
+    gls_status status = gls_device_open(NULL, GLS_GRAPHICS_GLES, &d);
     unsetenv("GLSLINES_FORCE_LIMITS");
     assert_ok(status);
     return d;
@@ -108,14 +108,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, bool float_textures, collection *c)
+static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, gls_precision precision, collection *c)
 {
     gls_track_params p = params;
     p.mapping = mapping;
     gls_tracker *t = NULL;
     gls_track_input input = series_input(&phantom, qball);
     p.dg = dg;
-    p.float_textures = float_textures;
+    p.precision = precision;
     if (dg != GLS_DG_BOOT) input.odf = source;
     if (dg == GLS_DG_PTT) p.max_angle = 15, p.ptt_substep = 0.05;
     assert_ok(gls_tracker_create(d, &p, &input, &t));
@@ -126,10 +126,10 @@ static void track(gls_device *d, gls_direction_getter dg, gls_mapping mapping, b
 
 /* With the least of OpenGL ES parallel transport takes textures for want of a fifth storage block, and these round
  * otherwise. */
-static void track_gl(gls_direction_getter dg, gls_mapping mapping, bool float_textures, bool least, collection *c)
+static void track_gl(gls_direction_getter dg, gls_mapping mapping, gls_precision precision, bool least, collection *c)
 {
     if (least) setenv("GLSLINES_ODF_CELLS", "0", 1);
-    track(gl, dg, mapping, float_textures, c);
+    track(gl, dg, mapping, precision, c);
     unsetenv("GLSLINES_ODF_CELLS");
 }
 
@@ -160,7 +160,7 @@ static void limits(void **state)
     gls_device_close(bare);
     gls_device_info *list = NULL;
     size_t n = 0;
-    assert_ok(gls_device_list("gles", &list, &n, NULL, NULL));
+    assert_ok(gls_device_list(GLS_GRAPHICS_GLES, &list, &n, NULL, NULL));
     assert_true(n > 0);
     for (size_t i = 0; i < n; i++) assert_true(list[i].gles);
     free(list);
@@ -387,9 +387,9 @@ int main(void)
     gls_device *d = NULL;
     /* Mesa gives the newest version that it has: nothing of 3.2 must be needed */
     setenv("MESA_GLES_VERSION_OVERRIDE", "3.1", 0);
-    if (!gpu_open("gles", &d, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_GLES, &d, &status)) return status;
     gls_device_close(d);
-    if (!gpu_open("gl", &gl, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_GL, &gl, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(gl);
     return status;

@@ -31,7 +31,7 @@ static inline void assert_message(const char *part)
 
 /* Opens the best device. Without one: false and the exit status of the program, 77 (skipped) unless
  * GLS_TEST_REQUIRE_GPU is set. */
-static inline bool gpu_open(const char *api, gls_device **device, int *exit_status)
+static inline bool gpu_open(gls_graphics api, gls_device **device, int *exit_status)
 {
     if (gls_device_open(NULL, api, device) == GLS_OK) return true;
     const char *required = getenv("GLS_TEST_REQUIRE_GPU");
@@ -45,7 +45,7 @@ static inline gls_device *open_limited(const char *limits)
 {
     gls_device *device = NULL;
     if (limits) setenv("GLSLINES_FORCE_LIMITS", limits, 1);
-    gls_status status = gls_device_open(NULL, NULL, &device);
+    gls_status status = gls_device_open(NULL, GLS_GRAPHICS_AUTO, &device);
     unsetenv("GLSLINES_FORCE_LIMITS");
     assert_ok(status);
     return device;

@@ -76,12 +76,13 @@ static void refused(void **state)
     assert_null(g.tracker);
     close_group(&g);
     gls_device *several[3] = {NULL};
-    assert_ok(gls_device_open_several(gls_device_get_info(device)->software ? "llvmpipe" : NULL, NULL, 1, several));
+    assert_ok(gls_device_open_several(gls_device_get_info(device)->software ? "llvmpipe" : NULL, GLS_GRAPHICS_AUTO, 1,
+                                      several));
     gls_device_close(several[0]);
-    assert_int_equal(gls_device_open_several("nobody's renderer", NULL, 2, several), GLS_ERR_DEVICE);
-    assert_int_equal(gls_device_open_several(NULL, NULL, 0, several), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_device_open_several("nobody's renderer", GLS_GRAPHICS_AUTO, 2, several), GLS_ERR_DEVICE);
+    assert_int_equal(gls_device_open_several(NULL, GLS_GRAPHICS_AUTO, 0, several), GLS_ERR_ARGUMENT);
     if (!gls_device_get_info(device)->software) return;
-    assert_ok(gls_device_open_several(NULL, NULL, 3, several));
+    assert_ok(gls_device_open_several(NULL, GLS_GRAPHICS_AUTO, 3, several));
     for (int i = 0; i < 3; i++) gls_device_close(several[i]);
 }
 
@@ -146,7 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace),
                                        cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;

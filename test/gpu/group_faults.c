@@ -267,12 +267,12 @@ static void half_precision(void **state)
     gls_track_params p = params;
     p.batch_seeds = 64;
     for (int single = 0; single <= 1; single++) {
-        p.float_textures = single;
+        p.precision = single ? GLS_PRECISION_FLOAT : GLS_PRECISION_HALF;
         open_group(&g, 1);
         assert_ok(create_group(&g, &p));
         used[single] = gls_device_get_memory(g.device[0]).allocated_bytes;
         assert_ok(run_group(&g));
-        assert_true(g.result.float_textures == (single == 1));
+        assert_int_equal(g.result.precision, single ? GLS_PRECISION_FLOAT : GLS_PRECISION_HALF);
         assert_true(single || (g.got.n == expected.n &&
                                memcmp(g.got.point, expected.point, expected.n_points * sizeof *expected.point) == 0));
         close_group(&g);
@@ -290,7 +290,7 @@ static void half_precision(void **state)
         assert_non_null(strstr(warnings.last, "half precision"));
         assert_ok(run_group(&g));
         assert_complete(&g, text);
-        assert_false(g.result.float_textures);
+        assert_int_equal(g.result.precision, GLS_PRECISION_HALF);
         close_group(&g);
     }
 }
@@ -336,7 +336,7 @@ int main(void)
         cmocka_unit_test(half_precision), cmocka_unit_test(creation),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     gls_device_close(device);
     return status;

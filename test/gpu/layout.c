@@ -321,9 +321,9 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(uniform_blocks), cmocka_unit_test(records),
                                        cmocka_unit_test(shared_numbers), cmocka_unit_test(names)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     int ignored;
-    if (!gpu_open("gles", &es, &ignored)) es = NULL;
+    if (!gpu_open(GLS_GRAPHICS_GLES, &es, &ignored)) es = NULL;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     gls_device_close(es);
     gls_device_close(device);

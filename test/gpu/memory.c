@@ -52,7 +52,7 @@ static void check_getters(gls_device *on)
         gls_track_params_scale(&params, phantom->dwi->grid.voxel_size[0]);
         params.dg = getters[i];
         check(on, params);
-        params.float_textures = true;
+        params.precision = GLS_PRECISION_FLOAT;
         params.batch_seeds = 777;
         check(on, params);
     }
@@ -147,7 +147,7 @@ static int tear_down(void **state)
 int main(void)
 {
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_allocated), cmocka_unit_test(test_amplitudes),
                                        cmocka_unit_test(test_limits), cmocka_unit_test(test_subgroups),
                                        cmocka_unit_test(test_host)};

@@ -205,7 +205,7 @@ static void same_numbers_same_streamlines(void **unused)
     p.probe_radius = 1;
     compare_same(&s, &p, 20, "three threads");
     p = bend_params();
-    p.float_textures = false;
+    p.precision = GLS_PRECISION_HALF;
     compare_same(&s, &p, 100, "half floats");
     if (gls_device_get_info(device)->subgroup_size > 0) {
         p = bend_params();
@@ -434,7 +434,7 @@ int main(void)
         cmocka_unit_test(other_numbers_same_statistics),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
     gls_device_close(device);

@@ -112,7 +112,9 @@ static inline uint32_t ref_peaks_along(const ref_boot *r, const double *coeffici
     }
     for (size_t v = 0; v < sphere->n; v++)
         if (odf[v] < r->params->pmf_threshold * largest) odf[v] = 0;
-    gls_peak_options options = {r->params->relative_peak_threshold, r->params->min_separation_angle};
+    gls_peak_options options = {.size = sizeof options,
+                                .relative_threshold = r->params->relative_peak_threshold,
+                                .min_separation_angle = r->params->min_separation_angle};
     size_t n = gls_peaks_find(sphere, odf, &options, peak, capacity);
     return (uint32_t)(n < capacity ? n : capacity);
 }

@@ -385,7 +385,7 @@ static void test_scenes(void **state)
 int main(void)
 {
     int exit_status;
-    if (!gpu_open(NULL, &device, &exit_status)) return exit_status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &exit_status)) return exit_status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_boot), cmocka_unit_test(test_prob),
                                        cmocka_unit_test(test_det),  cmocka_unit_test(test_ptt),
                                        cmocka_unit_test(test_mask), cmocka_unit_test(test_scenes)};

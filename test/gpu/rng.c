@@ -80,7 +80,7 @@ static void words(void **state)
     check();
     gls_device *es = NULL;
     int ignored;
-    if (!gpu_open("gles", &es, &ignored)) return;
+    if (!gpu_open(GLS_GRAPHICS_GLES, &es, &ignored)) return;
     memset(answer, 0, sizeof answer);
     run(es);
     check();
@@ -91,7 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(words)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     gls_device_close(device);
     return status;

@@ -286,7 +286,7 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
     fixture f;
     agreement a;
     arcs_init(&f, model, snr);
-    f.params.float_textures = true;
+    f.params.precision = GLS_PRECISION_FLOAT;
     f.params.keep_single_points = true;
     f.params.boot_retry = retry;
     f.params.boot_start = start;
@@ -328,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(invariants), cmocka_unit_test(cut_lengths),
                                        cmocka_unit_test(reference)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, NULL, NULL);
     if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
     gls_device_close(device);

@@ -377,7 +377,7 @@ int main(void)
         cmocka_unit_test(empty_results),
     };
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
     gls_device_close(device);

@@ -67,7 +67,7 @@ static void refused_input(void **state)
         bval[i] = i < 12 ? 0 : 2000;
         memcpy(bvec[i], phantom.gradients->bvec[i < 12 ? 0 : i - 9], sizeof bvec[i]);
     }
-    const gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    const gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *longer = NULL;
     assert_ok(gls_gradients_create(bval, (const double(*)[3])bvec, SERIES_VOLUMES + 9, &options, NULL, &longer));
     gls_qball *foreign = NULL;
@@ -96,7 +96,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused_input)};
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     status = cmocka_run_group_tests(tests, set_up, tear_down);
     if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
     gls_device_close(device);

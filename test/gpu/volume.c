@@ -373,7 +373,7 @@ int main(void)
     };
     gls_device *device;
     int status;
-    if (!gpu_open(NULL, &device, &status)) return status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     gls_device_close(device);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

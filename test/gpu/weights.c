@@ -118,10 +118,10 @@ int main(void)
     int code = 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_chunks),
                                        cmocka_unit_test(test_limits), cmocka_unit_test(test_no_memory)};
-    static const char *const apis[] = {"gl", "gles"};
+    static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
     for (int k = 0; k < 2 && code == 0; k++) {
         if (!gpu_open(apis[k], &device, &code)) return code;
-        code = cmocka_run_group_tests_name(apis[k], tests, k == 0 ? set_up : NULL, NULL);
+        code = cmocka_run_group_tests_name(k ? "gles" : "gl", tests, k == 0 ? set_up : NULL, NULL);
         gls_device_close(device);
     }
     gls_fixels_destroy(fixels);

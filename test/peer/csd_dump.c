@@ -98,7 +98,7 @@ gls_status dump_sh(int argc, char **argv)
     gls_sphere *sphere = NULL;
     gls_odf_source *source = NULL;
     gls_sh_basis basis;
-    gls_odf_options options = {.clip = false};
+    gls_odf_options options = {.size = sizeof options, .clip = false};
     gls_status status = gls_sh_basis_parse(argv[1], &basis);
     if (status == GLS_OK) status = gls_image_read(argv[0], GLS_IMAGE_ANY, &sh);
     if (status == GLS_OK)
@@ -123,7 +123,7 @@ gls_status dump_amplitudes(int argc, char **argv)
     double(*direction)[3] = NULL;
     size_t n = 0;
     gls_odf_source *source = NULL;
-    gls_odf_options options = {.clip = false};
+    gls_odf_options options = {.size = sizeof options, .clip = false};
     gls_status status = gls_image_read(argv[0], GLS_IMAGE_4D, &odf);
     if (status == GLS_OK) status = gls_odf_directions_read(argv[1], &direction, &n);
     if (status == GLS_OK)

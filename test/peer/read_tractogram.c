@@ -72,7 +72,7 @@ static gls_status add_writer(const char *path, const gls_tractogram_info *info, 
     gls_tractogram_writer *writer = NULL;
     gls_tractogram_options options = gls_tractogram_options_default();
     options.overwrite = true;
-    options.half_precision = info->position_type == GLS_TYPE_FLOAT16;
+    options.precision = info->position_type == GLS_TYPE_FLOAT16 ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.dpg = info->dpg;
     options.n_dpg = info->n_dpg;
     gls_status status = gls_tractogram_format_parse(path, &format);

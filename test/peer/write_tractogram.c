@@ -73,7 +73,7 @@ static gls_status write_lines(const lines *l, const char *out, bool half)
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_tractogram_format format;
     gls_tractogram_writer *writer;
-    options.half_precision = half;
+    options.precision = half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = true;
     options.header_lines = header;
     gls_status status = gls_tractogram_format_parse(out, &format);

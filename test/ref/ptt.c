@@ -190,7 +190,9 @@ size_t ptt_initial(const ptt_ref *ref, const double p[3], uint32_t *vertex, size
     if (!(largest > 0)) goto done;
     for (size_t v = 0; v < n; v++)
         if (odf[v] < ref->params->pmf_threshold * largest) odf[v] = 0;
-    gls_peak_options options = {ref->params->relative_peak_threshold, ref->params->min_separation_angle};
+    gls_peak_options options = {.size = sizeof options,
+                                .relative_threshold = ref->params->relative_peak_threshold,
+                                .min_separation_angle = ref->params->min_separation_angle};
     found = gls_peaks_find(ref->sphere, odf, &options, vertex, capacity);
     if (found > capacity) found = capacity;
 done:

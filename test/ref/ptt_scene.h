@@ -176,7 +176,7 @@ static inline gls_track_params ptt_params(void)
 {
     gls_track_params p = gls_track_params_default();
     p.dg = GLS_DG_PTT;
-    p.float_textures = true;
+    p.precision = GLS_PRECISION_FLOAT;
     p.mapping = GLS_MAPPING_SINGLE;
     p.keep_single_points = true;
     p.rng_seed = 77;

@@ -52,7 +52,8 @@ static void test_counts(void **state)
     assert_true(gls_connectome_size(c) == 3 && gls_connectome_value(c, 0, 1) == 2);
     assert_true(gls_connectome_value(c, 1, 0) == 0 && gls_connectome_value(c, 2, 2) == 1);
     gls_connectome_destroy(c);
-    gls_connectome_options o = {.radius = 4, .symmetric = true, .zero_diagonal = true, .keep_unassigned = true};
+    gls_connectome_options o = {
+        .size = sizeof o, .radius = 4, .symmetric = true, .zero_diagonal = true, .keep_unassigned = true};
     c = make(o);
     assert_true(gls_connectome_size(c) == 4 && gls_connectome_value(c, 0, 1) == 1);
     assert_true(gls_connectome_value(c, 2, 1) == 2 && gls_connectome_value(c, 3, 3) == 0);
@@ -70,7 +71,7 @@ static void test_counts(void **state)
 
 static double cell(gls_connectome_scale scale, gls_connectome_stat stat, const char *name, size_t row, size_t col)
 {
-    gls_connectome_options o = {.radius = 4, .scale = scale, .stat = stat, .weights = name};
+    gls_connectome_options o = {.size = sizeof o, .radius = 4, .scale = scale, .stat = stat, .weights = name};
     gls_connectome *c = make(o);
     double value = gls_connectome_value(c, row, col);
     gls_connectome_destroy(c);
@@ -97,7 +98,7 @@ static void test_errors(void **state)
 {
     gls_connectome *c;
     gls_image *labels = make_labels();
-    gls_connectome_options o = {.radius = 4, .weights = "nothing"};
+    gls_connectome_options o = {.size = sizeof o, .radius = 4, .weights = "nothing"};
     (void)state;
     assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_OK);
     gls_sink sink = gls_connectome_sink(c);

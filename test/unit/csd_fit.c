@@ -190,7 +190,7 @@ static void shells(void **state)
     enum { N = 40 };
     double bval[N] = {0}, bvec[N][3], chosen = 0;
     gls_gradients *table = NULL;
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     spiral(N, bvec);
     for (int i = 1; i < N; i++) bval[i] = i < 5 ? 300 : i < 12 ? 995 + 5 * (i % 3) : i < 26 ? 2995 : 6000;
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, N, &options, NULL, &table), GLS_OK);

@@ -102,7 +102,8 @@ static void test_threads(void **state)
     }
     const gls_streamlines s = {
         .n = LINES, .offset = offset, .point = (const float(*)[3])point, .n_dps = 1, .dps = &column};
-    gls_density_options o = {.mapping = GLS_DENSITY_LENGTH, .upsample = 1, .weights = "w", .sum_weights = total};
+    gls_density_options o = {
+        .size = sizeof o, .mapping = GLS_DENSITY_LENGTH, .upsample = 1, .weights = "w", .sum_weights = total};
     omp_set_num_threads(1);
     double *one = map(o, &s, NULL);
     omp_set_num_threads(5);
@@ -120,7 +121,7 @@ static void test_errors(void **state)
     gls_streamlines s = lines;
     gls_grid grid = make_grid();
     gls_density *density;
-    gls_density_options o = {.upsample = 1, .weights = "w", .sum_weights = 4};
+    gls_density_options o = {.size = sizeof o, .upsample = 1, .weights = "w", .sum_weights = 4};
     (void)state;
     assert_int_equal(gls_density_create(&grid, &o, &density), GLS_OK);
     gls_sink sink = gls_density_sink(density);

@@ -157,7 +157,7 @@ static void world_frame_of_a_permuted_grid(void **state)
                  bvec[2][3] = {{0}, {0.48, 0.64, 0.6}};
     gls_grid grid;
     assert_int_equal(gls_grid_init(&grid, dim, affine), GLS_OK);
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_WORLD};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_WORLD};
     gls_gradients *g = NULL;
     assert_int_equal(gls_gradients_create(bval, bvec, 2, &options, &grid, &g), GLS_OK);
     assert_true(fabs(g->bvec[1][0] - 0.6) < 1e-15 && fabs(g->bvec[1][1] + 0.48) < 1e-15 &&
@@ -168,7 +168,7 @@ static void world_frame_of_a_permuted_grid(void **state)
 static void norms(void **state)
 {
     (void)state;
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;
     const double bval[4] = {0, 20, 50, 1000}, good[4][3] = {{0, 0, 0.5}, {0, 0, 0.995}, {NAN, 1, 0}, {0, 1.009, 0}};
     assert_int_equal(gls_gradients_create(bval, good, 4, &options, NULL, &g), GLS_OK);
@@ -217,7 +217,7 @@ static void thresholds(void **state)
 {
     (void)state;
     const double bval[3] = {0, 60, 1000}, bvec[3][3] = {{0}, {1, 0, 0}, {0, 1, 0}};
-    gls_gradients_options options = {.b0_threshold = -1, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = -1, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;
     assert_int_equal(gls_gradients_create(bval, bvec, 3, &options, NULL, &g), GLS_ERR_ARGUMENT);
     options.b0_threshold = NAN;
@@ -240,7 +240,7 @@ static gls_gradients *with_bvals(const double *bval, size_t n)
 {
     double(*bvec)[3] = calloc(n, sizeof *bvec);
     for (size_t i = 0; i < n; i++) bvec[i][i % 3] = 1;
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, n, &options, NULL, &g), GLS_OK);
     free(bvec);

@@ -138,6 +138,13 @@ static void test_create(void **state)
     for (size_t i = 0; i < 18000; i++) assert_true(image->data[i] == 0.0f);
     gls_image_destroy(image);
     gls_image_destroy(NULL);
+    static float own[6000];
+    own[7] = 3;
+    assert_int_equal(gls_image_wrap(&g, 1, own, &image), GLS_OK);
+    assert_true(image->data == own && image->is_wrapped && image->grid.voxel_size[0] == 2);
+    gls_image_destroy(image);
+    assert_true(own[7] == 3);
+    assert_int_equal(gls_image_wrap(&g, 1, NULL, &image), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_image_create(&g, 0, &image), GLS_ERR_ARGUMENT);
     for (int i = 0; i < 3; i++) g.dim[i] = INT32_MAX;
     assert_int_equal(gls_image_create(&g, SIZE_MAX, &image), GLS_ERR_MEMORY);

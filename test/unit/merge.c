@@ -58,11 +58,11 @@ static void write_lines(const char *path, const gls_shard *shard, const kind *k,
     gls_grid grid = make_grid(k->shift);
     gls_tractogram_options options = gls_tractogram_options_default();
     options.overwrite = true;
-    options.half_precision = k->half;
+    options.precision = k->half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.header_lines = k->lines ? k->lines : lines_of_header;
     options.shard = shard;
     assert_int_equal(gls_tractogram_format_parse(path, &format), GLS_OK);
-    options.half_precision &= format == GLS_FORMAT_TRX;
+    if (format != GLS_FORMAT_TRX) options.precision = GLS_PRECISION_FLOAT;
     if (gls_tractogram_writer_create(path, format, &grid, &options, &writer) != GLS_OK)
         fail_msg("%s", gls_last_error());
     uint64_t offset[N + 1];

@@ -93,7 +93,7 @@ static void tissues(void **state)
     spiral(40, bvec + 1);
     spiral(40, bvec + 41);
     for (int i = 1; i < N; i++) bval[i] = i < 41 ? 1000 : 2000;
-    gls_gradients_options table_options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options table_options = {.size = sizeof table_options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *table = NULL;
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, N, &table_options, NULL, &table), GLS_OK);
     gls_tissue_response *r[3] = {NULL};

@@ -303,7 +303,8 @@ static void finishing(void **state)
         gls_odf_source_create_sh(sh, "sh.nii", GLS_SH_TOURNIER07, GLS_BVEC_WORLD, sphere, &options, &source), GLS_OK);
     assert_int_equal(gls_odf_sample(source, &plain), GLS_OK);
     gls_odf_source_destroy(source);
-    options = (gls_odf_options){.clip = true, .normalise = true, .stop_map = stop, .stop_threshold = 0.1f};
+    options = (gls_odf_options){
+        .size = sizeof(gls_odf_options), .clip = true, .normalise = true, .stop_map = stop, .stop_threshold = 0.1f};
     assert_int_equal(
         gls_odf_source_create_sh(sh, "sh.nii", GLS_SH_TOURNIER07, GLS_BVEC_WORLD, sphere, &options, &source), GLS_OK);
     assert_int_equal(gls_odf_sample(source, &done), GLS_OK);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <glslines/glslines.h>
+
 #include "track/check.h"
 #include "workflow/params.h"
 
@@ -16,7 +18,11 @@ static gls_job_options with_user(gls_param_user user)
     gls_job_options o = gls_job_options_default();
     switch (user) {
     case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
+    case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
+    case GLS_FOR_IFOD: o.track.dg = GLS_DG_IFOD1; break;
+    case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
+    case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
     case GLS_FOR_SH: o.sh = "sh.nii"; break;
     case GLS_FOR_ODF: o.odf = "odf.nii"; break;
     case GLS_FOR_SEEDS_PER_VOXEL: o.seeds_per_voxel = 2; break;
@@ -128,9 +134,40 @@ static void test_ranges(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
 }
 
+/* Every struct of options knows its size, and one of another version is refused. */
+static void sizes(void **state)
+{
+    (void)state;
+#define HAS_SIZE(options) assert_int_equal(options##_default().size, sizeof(options))
+    HAS_SIZE(gls_job_options);
+    HAS_SIZE(gls_fit_options);
+    HAS_SIZE(gls_merge_options);
+    HAS_SIZE(gls_gradients_options);
+    HAS_SIZE(gls_phantom_params);
+    HAS_SIZE(gls_responses_options);
+    HAS_SIZE(gls_tractogram_options);
+    HAS_SIZE(gls_tractogram_read_options);
+    HAS_SIZE(gls_tensor_options);
+    HAS_SIZE(gls_odf_options);
+    HAS_SIZE(gls_msmt_options);
+    HAS_SIZE(gls_density_options);
+    HAS_SIZE(gls_score_options);
+    HAS_SIZE(gls_track_params);
+    HAS_SIZE(gls_response_options);
+    HAS_SIZE(gls_csd_options);
+    HAS_SIZE(gls_peak_options);
+    HAS_SIZE(gls_connectome_options);
+    HAS_SIZE(gls_qball_options);
+    gls_job_options options = gls_job_options_default();
+    options.size -= 8;
+    assert_int_equal(gls_track_files(&options, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_non_null(strstr(gls_last_error(), "options"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_identity), cmocka_unit_test(test_lengths),
-                                       cmocka_unit_test(test_keys), cmocka_unit_test(test_ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(test_identity),
+                                       cmocka_unit_test(test_lengths), cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_ranges)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,9 @@ static void compare(const gls_sphere *s)
     size_t total = 0;
     for (uint32_t trial = 0; trial < 480; trial++) {
         for (uint32_t v = 0; v < s->n; v++) value[v] = random_value(trial, v, (int)(trial % 6));
-        gls_peak_options options = {threshold[trial / 6 % 4], angle[trial / 24 % 4]};
+        gls_peak_options options = {.size = sizeof options,
+                                    .relative_threshold = threshold[trial / 6 % 4],
+                                    .min_separation_angle = angle[trial / 24 % 4]};
         uint32_t found[MAX_VERTICES], expected[MAX_VERTICES];
         size_t n = gls_peaks_find(s, value, &options, found, MAX_VERTICES);
         assert_int_equal(n, brute_force(s, value, options.relative_threshold, options.min_separation_angle, expected));

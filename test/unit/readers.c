@@ -86,7 +86,7 @@ static const char *write_all(const char *path, gls_tractogram_format format, boo
                          .n_groups = 2,
                          .group = groups};
     options.overwrite = true;
-    options.half_precision = half;
+    options.precision = half ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.header_lines = header;
     options.dpg = &dpg;
     options.n_dpg = 1;

@@ -129,7 +129,7 @@ static void real_data(void **state)
     if (!folder || access(dwi_path, R_OK) != 0) leave_out("DATA", "DIPY's small_64D in the folder GLS_TEST_DATA");
     gls_image *dwi = NULL;
     gls_gradients *table = NULL;
-    gls_gradients_options frame = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options frame = {.size = sizeof frame, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_response_options options = gls_response_options_default();
     gls_response response;
     options.min_voxels = 1;
@@ -206,7 +206,7 @@ static void files(void **state)
     const double bval[10] = {0, 700, 700, 700, 1000, 1000, 1000, 3000, 3000, 3000};
     double bvec[10][3];
     gls_gradients *table = NULL;
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_response r;
     spiral(10, bvec);
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 10, &options, NULL, &table), GLS_OK);

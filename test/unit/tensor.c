@@ -23,7 +23,7 @@ static gls_gradients *make_table(void)
         bval[3 + i] = i < 6 ? 1000 : 2500;
         for (int c = 0; c < 3; c++) bvec[3 + i][c] = half[i % 6][c] / norm;
     }
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_gradients *gradients = NULL;
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, N, &options, NULL, &gradients), GLS_OK);
     return gradients;
@@ -288,7 +288,7 @@ static void eigenvalues(void **state)
 static void poor_tables(void **state)
 {
     (void)state;
-    gls_gradients_options options = {.b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
+    gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_tensor_options fit = gls_tensor_options_default();
     double bval[9] = {0}, bvec[9][3] = {{0}};
     for (int i = 1; i < 9; i++) { /* all in one plane: nothing about z */

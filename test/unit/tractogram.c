@@ -191,7 +191,7 @@ static void test_trx_half(void **state)
     gls_grid grid = make_grid();
     entry e[8];
     size_t bytes;
-    options.half_precision = true;
+    options.precision = GLS_PRECISION_HALF;
     lines.n_dps = 0;
     write_file(scratch("h.trx"), options, &lines, 1);
     unsigned char *file = get_file(scratch("h.trx"), &bytes);

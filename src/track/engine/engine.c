@@ -62,7 +62,8 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
         if (status == GLS_OK && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
                     gls_device_get_info(t->device)->renderer, t->plan.batch_seeds, wanted);
-        if (!gls_status_is_memory(status) || batch < (t->params.float_textures ? SMALLEST_FLOAT_BATCH : 1))
+        if (!gls_status_is_memory(status) ||
+            batch < (t->params.precision == GLS_PRECISION_FLOAT ? SMALLEST_FLOAT_BATCH : 1))
             return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;

@@ -27,6 +27,7 @@ static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_
 }
 
 static const gls_mapping_kind single = {
+    .mapping = GLS_MAPPING_SINGLE,
     .name = "single",
     .shader = "base/lanes_single.glsl",
     .looped = false,
@@ -66,8 +67,10 @@ static gls_group_plan group_of_subgroups(const gls_device_info *limits, uint32_t
 }
 
 static const gls_mapping_kind subgroup = {
+    .mapping = GLS_MAPPING_SUBGROUP,
     .name = "subgroup",
     .shader = "base/lanes_subgroup.glsl",
+    .extension = true,
     .looped = true,
     .check = check_subgroup,
     .lanes = lanes_of_subgroup,
@@ -75,18 +78,71 @@ static const gls_mapping_kind subgroup = {
     .slots_each = slots_of_subgroup,
 };
 
+/* --- a work group a streamline -------------------------------------------- */
+
+/* As wide as what the hardware does at once where that is known, so that its lanes need not wait for each other. */
+static uint32_t lanes_of_group(const gls_device_info *limits)
+{
+    return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;
+}
+
+static gls_group_plan group_of_one(const gls_device_info *limits, uint32_t n_streamlines)
+{
+    (void)n_streamlines;
+    return (gls_group_plan){lanes_of_group(limits), 1};
+}
+
+static const gls_mapping_kind group = {
+    .mapping = GLS_MAPPING_GROUP,
+    .name = "group",
+    .shader = "base/lanes_group.glsl",
+    .alone = true,
+    .looped = true,
+    .check = check_single,
+    .lanes = lanes_of_group,
+    .group = group_of_one,
+    .slots_each = one,
+};
+
 /* -------------------------------------------------------------------------- */
 
-static const gls_mapping_kind *const kinds[] = {
+static const gls_mapping_kind *const kinds[GLS_MAPPING_COUNT] = {
     [GLS_MAPPING_SINGLE] = &single,
     [GLS_MAPPING_SUBGROUP] = &subgroup,
+    [GLS_MAPPING_GROUP] = &group,
 };
+
+const char *gls_mapping_name(gls_mapping mapping)
+{
+    if (mapping == GLS_MAPPING_AUTO) return "auto";
+    return (unsigned)mapping < GLS_MAPPING_COUNT ? kinds[mapping]->name : "unknown";
+}
+
+gls_mapping gls_mapping_auto(const gls_device_info *device)
+{
+    /* a CPU renderer has no lanes to fill, and a GPU is slow where it has but one */
+    if (device->software) return GLS_MAPPING_SINGLE;
+    /* a sum by shuffles costs Intel's compiler more registers than one through shared memory, up to half the width */
+    bool sums = device->subgroup_size > 0 && (device->subgroup_features & GLS_SUBGROUP_ARITHMETIC);
+    return sums ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
+}
+
+uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
+{
+    if (mapping == GLS_MAPPING_AUTO) mapping = gls_mapping_auto(device);
+    if ((unsigned)mapping >= GLS_MAPPING_COUNT || (mapping == GLS_MAPPING_SUBGROUP && device->subgroup_size == 0))
+        return 0;
+    return kinds[mapping]->lanes(device);
+}
+
+gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits)
+{
+    if (mapping == GLS_MAPPING_SUBGROUP) return GLS_MAPPING_GROUP;
+    return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
+}
 
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind)
 {
-    /* a CPU renderer has no lanes to fill */
-    if (mapping == GLS_MAPPING_AUTO)
-        mapping = limits->subgroup_size > 0 && !limits->software ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_SINGLE;
-    *kind = kinds[mapping];
+    *kind = kinds[mapping == GLS_MAPPING_AUTO ? gls_mapping_auto(limits) : mapping];
     return (*kind)->check(limits);
 }

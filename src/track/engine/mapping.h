@@ -12,8 +12,11 @@ typedef struct gls_group_plan {
 } gls_group_plan;
 
 typedef struct gls_mapping_kind {
+    gls_mapping mapping;
     const char *name;
     const char *shader; /* fills the slot <lanes>: base/lanes_*.glsl */
+    bool extension;     /* KHR_shader_subgroup */
+    bool alone;         /* a work group has one streamline */
     bool looped; /* shaders in loops that the lanes share; else written out for one invocation where there are such */
     /* GLS_ERR_UNSUPPORTED with the reason where the device cannot do so. */
     gls_status (*check)(const gls_device_info *limits);
@@ -26,7 +29,9 @@ typedef struct gls_mapping_kind {
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
-/* The one that was asked for; GLS_MAPPING_AUTO: the fastest that the device can do. */
+/* The one to try where a mapping does not compile; GLS_MAPPING_AUTO: none is left. */
+gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits);
+/* The one that was asked for, or gls_mapping_auto(). */
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);
 
 #endif

@@ -72,7 +72,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     const gls_track_input *input = request->input;
     const gls_qball *q = input->qball;
     gls_define_list *d = &model->defines;
-    gls_texture_format format = params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
+    gls_texture_format format = params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F;
     gls_status status = gls_textures_plan(&input->dwi->grid, gls_boot_channels(q), format, request->limits,
                                           request->n_units, &model->field);
     if (status != GLS_OK) return status;

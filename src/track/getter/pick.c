@@ -38,8 +38,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     bool coefficients = uses_coefficients(params, request->input);
     gls_status status =
         gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(coefficients ? odf->parts->n_inputs : sphere->n),
-                          params->float_textures ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F, request->limits,
-                          request->n_units, &model->field);
+                          params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
+                          request->limits, request->n_units, &model->field);
     if (status != GLS_OK) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";

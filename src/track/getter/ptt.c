@@ -16,7 +16,7 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
 {
     const gls_grid *grid = &request->input->stop_map->grid;
     size_t n = request->input->odf->sphere->n;
-    bool floats = request->params->float_textures;
+    bool floats = request->params->precision == GLS_PRECISION_FLOAT;
     if (!floats && gls_cells_plan(grid, n, request->limits, request->small_field, field)) return GLS_OK;
     return gls_textures_plan(grid, (uint32_t)n, floats ? GLS_TEXTURE_R32F : GLS_TEXTURE_R16F, request->limits,
                              request->n_units, field);

@@ -82,11 +82,12 @@ static void complete_result(gls_run *run)
     gls_track_result *r = &run->stats.result;
     const gls_tracker *t = run->tracker;
     gls_track_stats_complete(&run->stats, t->params.step_size);
-    r->float_textures = t->params.float_textures;
+    r->precision = t->params.precision;
     for (size_t i = 0; i < t->n; i++) {
         const gls_engine *e = t->engine[i];
         if (!e) continue;
         r->n_devices++;
+        if (r->lanes == 0) r->mapping = e->plan.mapping->mapping;
         r->lanes = e->plan.lanes > r->lanes ? e->plan.lanes : r->lanes;
         r->batch_seeds = e->plan.batch_seeds > r->batch_seeds ? e->plan.batch_seeds : r->batch_seeds;
         r->seconds_upload += e->seconds_upload;
@@ -126,7 +127,9 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
         run.n_workers++;
     }
     if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
-    if (status == GLS_OK) status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps);
+    if (status == GLS_OK)
+        status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
+                                      tracker->engine[model]->plan.parts);
     if (status == GLS_OK) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);

@@ -1,0 +1,277 @@
+/* The check of a device: each getter in each mapping in a process of its own, whose output this file reads. */
+#include "bench/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <glslines/glslines.h>
+
+#include "util/clock.h"
+#include "util/format.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/checked.h"
+
+extern char **environ;
+
+/* Drivers that tell more of what they compile when they are asked to; each leaves the variables of others alone. */
+static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", "V3D_DEBUG=shaderdb",
+                                        "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
+#define N_TALKATIVE (sizeof talkative / sizeof *talkative)
+
+/* What a driver says of a program; -1: nothing. */
+typedef struct statistics {
+    long size; /* instructions or bytes: tells a kernel from what the driver compiles for itself */
+    long registers, spills, waves, simd;
+} statistics;
+
+static const statistics unknown = {-1, -1, -1, -1, -1};
+
+typedef struct check_run {
+    const char *variant, *mapping;
+    statistics now, largest; /* of what was compiled since the last kernel */
+    bool ended, fits, tracked;
+    size_t kernels;
+    double points_per_second;
+    char last[512]; /* line that says most of a failure */
+} check_run;
+
+static bool number_behind(const char *line, const char *key, long *value)
+{
+    const char *at = strstr(line, key);
+    if (!at) return false;
+    *value = strtol(at + strlen(key), NULL, 10);
+    return true;
+}
+
+static void keep_larger(check_run *run)
+{
+    if (run->now.size >= run->largest.size) run->largest = run->now;
+}
+
+/* radeonsi: "SGPRS: 48 VGPRS: 60 Code Size: 6200 ... Spilled VGPRs: 0", in one line or in several. */
+static void read_amd(check_run *run, const char *line)
+{
+    long value;
+    if (strstr(line, "SGPRS: ")) run->now = unknown;
+    number_behind(line, " VGPRS: ", &run->now.registers);
+    if (strncmp(line, "VGPRS: ", 7) == 0) run->now.registers = strtol(line + 7, NULL, 10);
+    if (number_behind(line, "Spilled SGPRs: ", &value)) run->now.spills = value;
+    if (number_behind(line, "Spilled VGPRs: ", &value))
+        run->now.spills = (run->now.spills > 0 ? run->now.spills : 0) + value;
+    number_behind(line, "Code Size: ", &run->now.size);
+    if (number_behind(line, "Max Waves: ", &run->now.waves) || strstr(line, "Code Size: ")) keep_larger(run);
+}
+
+/* Intel, Broadcom: "SIMD16 shader: 886 instructions. ... 0:0 spills:fills". */
+static void read_spills(check_run *run, const char *line)
+{
+    const char *at = strstr(line, " spills:fills");
+    const char *count = strstr(line, " instructions");
+    if (!count) count = strstr(line, " inst,");
+    if (!at || !count) return;
+    run->now = unknown;
+    number_behind(line, "SIMD", &run->now.simd);
+    while (at > line && (at[-1] == ':' || (at[-1] >= '0' && at[-1] <= '9'))) at--;
+    run->now.spills = strtol(at, NULL, 10);
+    while (count > line && count[-1] >= '0' && count[-1] <= '9') count--;
+    run->now.size = strtol(count, NULL, 10);
+    /* narrower programs come first, the one that is used last */
+    if (run->now.simd > run->largest.simd) run->largest = run->now;
+    keep_larger(run);
+}
+
+static void print_statistics(const statistics *s)
+{
+    if (s->simd >= 0) printf("  SIMD%ld", s->simd);
+    if (s->simd >= 0 && s->size >= 0) printf(", %ld instructions", s->size);
+    if (s->registers >= 0) printf("  %ld registers", s->registers);
+    if (s->waves >= 0) printf(", %ld waves", s->waves);
+    if (s->spills >= 0) printf(", %ld spilled", s->spills);
+}
+
+static void read_line(check_run *run, const char *line)
+{
+    char label[64];
+    double seconds, rate;
+    size_t same, n, expected;
+    /* behind what a driver wrote without ending its line */
+    const char *kernel = strstr(line, "kernel\t");
+    if (kernel && sscanf(kernel, "kernel\t%63[^\t]\t%lf", label, &seconds) == 2) {
+        read_amd(run, line);
+        printf("%-6s  %-8s  %-12s  %6.2f s", run->variant, run->mapping, label, seconds);
+        print_statistics(&run->largest);
+        putchar('\n');
+        fflush(stdout);
+        run->now = run->largest = unknown;
+        run->kernels++;
+    } else if (sscanf(line, "tracked\t%zu\t%zu\t%zu\t%lf", &same, &n, &expected, &rate) == 4) {
+        /* what GPUs round decides between two directions now and then; one that computes wrong fits nowhere */
+        run->fits = n > 0 && 10 * same >= 6 * expected && 10 * n >= 9 * expected && 9 * n <= 10 * expected;
+        run->tracked = true;
+        run->points_per_second = rate;
+        char text[32];
+        printf("%-6s  %-8s  %zu of %zu streamlines as expected, %spoints/s%s\n", run->variant, run->mapping, same,
+               expected, gls_format_rate(rate, text, sizeof text), run->fits ? "" : ": WRONG");
+    } else if (strncmp(line, "error\t", 6) == 0) {
+        snprintf(run->last, sizeof run->last, "%s", line + 6);
+    } else {
+        read_amd(run, line);
+        read_spills(run, line);
+    }
+}
+
+/* Reads lines until the process ends or its time is over. */
+static void attend(check_run *run, int fd, double seconds)
+{
+    char line[8192];
+    size_t used = 0;
+    double end = gls_clock_seconds() + seconds;
+    for (;;) {
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        double left = end - gls_clock_seconds();
+        if (left <= 0) return;
+        int ready = poll(&waiting, 1, (int)(left * 1000) + 1);
+        if (ready <= 0 && errno != EINTR) return;
+        if (ready <= 0) continue;
+        ssize_t n = read(fd, line + used, sizeof line - 1 - used);
+        if (n <= 0) break;
+        used += (size_t)n;
+        line[used] = '\0';
+        char *at = line, *stop;
+        while ((stop = strchr(at, '\n'))) {
+            *stop = '\0';
+            read_line(run, at);
+            at = stop + 1;
+        }
+        used = strlen(at);
+        memmove(line, at, used + 1);
+        if (used == sizeof line - 1) used = 0; /* longer than anything that is looked for */
+    }
+    run->ended = true;
+}
+
+static char **environment_of_child(void)
+{
+    size_t n = 0, kept = 0;
+    while (environ[n]) n++;
+    char **list = calloc(n + N_TALKATIVE + 1, sizeof *list);
+    for (size_t i = 0; i < n && list; i++) list[kept++] = environ[i];
+    for (size_t i = 0; i < N_TALKATIVE && list; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(talkative[i], "="), talkative[i]);
+        if (!getenv(name)) list[kept++] = (char *)talkative[i];
+    }
+    return list;
+}
+
+/* -1: it could not be started. */
+static int spawn(const check_options *options, const char *what, int *fd, pid_t *pid)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    static const char *const graphics[] = {
+        [GLS_GRAPHICS_AUTO] = "auto", [GLS_GRAPHICS_GL] = "gl", [GLS_GRAPHICS_GLES] = "gles"};
+    char *list[16], **environment = environment_of_child();
+    size_t n = 0;
+    list[n++] = "glslines";
+    list[n++] = "devices";
+    list[n++] = "--device";
+    list[n++] = (char *)options->device;
+    list[n++] = "--api";
+    list[n++] = (char *)graphics[options->api];
+    list[n++] = "--variant";
+    list[n++] = (char *)what;
+    if (options->compile_only) list[n++] = "--compile-only";
+    list[n] = NULL;
+    if (!environment || pipe(ends) != 0) {
+        free(environment);
+        return -1;
+    }
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    int failed = posix_spawn(pid, "/proc/self/exe", &actions, NULL, list, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    close(ends[1]);
+    *fd = ends[0];
+    if (failed) close(ends[0]);
+    return failed ? -1 : 0;
+}
+
+/* Whether the getter works in this mapping. */
+static bool check_mapping(const check_options *options, size_t variant, gls_mapping mapping, double *rate)
+{
+    check_run run = {.variant = check_variants[variant].name,
+                     .mapping = gls_mapping_name(mapping),
+                     .now = unknown,
+                     .largest = unknown};
+    char what[64];
+    int fd, state = 0;
+    pid_t pid;
+    snprintf(what, sizeof what, "%s:%s", run.variant, run.mapping);
+    if (spawn(options, what, &fd, &pid) != 0) {
+        gls_log(GLS_LOG_WARNING, "%s: no process: %s", what, strerror(errno));
+        return false;
+    }
+    attend(&run, fd, options->seconds);
+    close(fd);
+    if (!run.ended) kill(pid, SIGKILL);
+    while (waitpid(pid, &state, 0) < 0 && errno == EINTR) continue;
+    *rate = run.points_per_second;
+    bool clean = run.ended && WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    if (clean && (run.fits || options->compile_only)) return true;
+    const char *where = run.tracked ? "after tracking" : run.kernels ? "after that" : "at the first kernel";
+    printf("%-6s  %-8s  ", run.variant, run.mapping);
+    if (!run.ended)
+        printf("FAILED: not done after %g s, %s\n", options->seconds, where);
+    else if (WIFSIGNALED(state))
+        printf("FAILED: the driver crashed, signal %d, %s\n", WTERMSIG(state), where);
+    else if (!clean)
+        printf("FAILED: %s\n", *run.last ? run.last : "the driver ended the process");
+    else
+        printf("FAILED: the device does not compute right\n");
+    return false;
+}
+
+gls_status check_device(const check_options *options)
+{
+    gls_device *device = NULL;
+    gls_status status = gls_device_open(options->device, options->api, &device);
+    if (status) return status;
+    gls_device_info info = *gls_device_get_info(device);
+    gls_device_close(device);
+    gls_checked memory;
+    if (!options->compile_only) gls_checked_begin(&memory, &info);
+    printf("%s\n%s\n", info.renderer, info.version);
+    size_t without = 0;
+    for (size_t v = 0; v < CHECK_VARIANTS; v++) {
+        gls_mapping best = GLS_MAPPING_AUTO;
+        double best_rate = -1;
+        for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT; m++) {
+            double rate = 0;
+            /* one invocation a streamline is for renderers on the CPU */
+            if (gls_mapping_lanes(m, &info) == 0 || (m == GLS_MAPPING_SINGLE && !info.software)) continue;
+            if (!check_mapping(options, v, m, &rate) || rate <= best_rate) continue;
+            best = m;
+            best_rate = rate;
+        }
+        without += best == GLS_MAPPING_AUTO;
+        if (!options->compile_only) gls_checked_add(&memory, check_variants[v].name, best);
+    }
+    if (!options->compile_only) gls_checked_finish(&memory);
+    if (without == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_DEVICE, "%s: %zu of %d kinds of tracking work in no mapping", info.renderer, without,
+                    CHECK_VARIANTS);
+}

@@ -1,0 +1,195 @@
+/* One part of the check of a device: a getter in a mapping on a small phantom, compiled and tracked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glslines/glslines.h>
+
+#include "bench/check.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+
+enum { N_SEEDS = 24, N_TIMED_SEEDS = 20000 };
+
+/* mm between the ends of a streamline and what they should be; drivers round differently. */
+#define TOLERANCE 0.02
+
+const check_variant check_variants[CHECK_VARIANTS] = {
+    {"boot4", GLS_DG_BOOT, 4}, {"boot8", GLS_DG_BOOT, 8}, {"prob4", GLS_DG_PROB, 4}, {"prob8", GLS_DG_PROB, 8},
+    {"det4", GLS_DG_DET, 4},   {"det8", GLS_DG_DET, 8},   {"ptt4", GLS_DG_PTT, 4},
+};
+
+typedef struct scene {
+    gls_phantom *phantom;
+    gls_image *stop_map, *sh;
+    gls_qball *qball;
+    gls_sphere *sphere;
+    gls_odf_source *odf;
+    gls_track_params params;
+    gls_track_input input;
+} scene;
+
+static void scene_finish(scene *s)
+{
+    gls_odf_source_destroy(s->odf);
+    gls_image_destroy(s->sh);
+    gls_image_destroy(s->stop_map);
+    gls_qball_destroy(s->qball);
+    gls_sphere_destroy(s->sphere);
+    gls_phantom_destroy(s->phantom);
+}
+
+static gls_status scene_create(const check_variant *variant, scene *s)
+{
+    gls_phantom_params shape = gls_phantom_params_default();
+    gls_qball_options options = gls_qball_options_default();
+    for (int a = 0; a < 3; a++) {
+        shape.shape[a] = (int32_t[]){20, 26, 20}[a];
+        shape.voxel_size[a] = 4;
+    }
+    shape.ground_truth = false;
+    gls_odf_options clipped = gls_odf_options_default();
+    options.sh_order = variant->sh_order;
+    *s = (scene){.params = gls_track_params_default()};
+    gls_log_mute_info(true);
+    gls_status status = gls_phantom_create(&shape, &s->phantom);
+    if (!status) status = gls_sphere_create("default", &s->sphere);
+    if (!status) status = gls_qball_create(s->phantom->gradients, &options, false, &s->qball);
+    if (!status)
+        status =
+            gls_tensor_fit(s->phantom->dwi, s->phantom->gradients, s->phantom->mask, NULL, &s->stop_map, NULL, NULL);
+    bool boot = variant->dg == GLS_DG_BOOT;
+    if (!status && !boot)
+        status = gls_qball_fit_image(s->qball, s->phantom->dwi, s->phantom->gradients, s->phantom->mask, &s->sh);
+    if (!status && !boot)
+        status = gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
+                                          &clipped, &s->odf);
+    if (status) return status;
+    gls_track_params_scale(&s->params, shape.voxel_size[0]);
+    s->params.dg = variant->dg;
+    /* steps add up what drivers round differently; GPUs filter textures with few bits */
+    s->params.max_length = 60;
+    s->input = (gls_track_input){.odf = s->odf, .stop_map = s->stop_map, .sphere = s->sphere};
+    if (!boot) return GLS_OK;
+    s->input.dwi = s->phantom->dwi;
+    s->input.gradients = s->phantom->gradients;
+    s->input.qball = s->qball;
+    return GLS_OK;
+}
+
+static void print_kernel(void *user, const char *label, double seconds, const char *messages)
+{
+    (void)user;
+    printf("kernel\t%s\t%.3f\t", label, seconds);
+    for (const char *at = messages; *at; at++) putchar(*at == '\n' || *at == '\t' ? ' ' : *at);
+    putchar('\n');
+    fflush(stdout);
+}
+
+typedef struct comparison {
+    const check_expected *expected;
+    size_t next, n, same;
+    bool lines;
+} comparison;
+
+static bool near_line(const check_line *line, const float (*point)[3], size_t n)
+{
+    bool near = line->n_points == n;
+    for (int a = 0; a < 3; a++)
+        near = near && fabsf(point[0][a] - line->end[0][a]) < TOLERANCE &&
+               fabsf(point[n - 1][a] - line->end[1][a]) < TOLERANCE;
+    return near;
+}
+
+/* Lines come in the order of seeds, then of directions; of a seed the next one that fits is taken. */
+static gls_status compare(void *user, const gls_streamlines *found)
+{
+    comparison *c = user;
+    const gls_column *seed_index = gls_column_find(found->dps, found->n_dps, GLS_DPS_SEED_INDEX);
+    for (size_t i = 0; i < found->n; i++, c->n++) {
+        const float(*point)[3] = &found->point[found->offset[i]];
+        size_t n = (size_t)(found->offset[i + 1] - found->offset[i]);
+        uint32_t seed = (uint32_t)gls_column_value(seed_index, i);
+        if (c->lines)
+            printf("line\t{%u, %zu, {{%.3ff, %.3ff, %.3ff}, {%.3ff, %.3ff, %.3ff}}},\n", seed, n, point[0][0],
+                   point[0][1], point[0][2], point[n - 1][0], point[n - 1][1], point[n - 1][2]);
+        while (c->next < c->expected->n && c->expected->line[c->next].seed < seed) c->next++;
+        if (c->next == c->expected->n || c->expected->line[c->next].seed != seed) continue;
+        c->same += near_line(&c->expected->line[c->next++], point, n);
+    }
+    return GLS_OK;
+}
+
+static gls_status drop(void *user, const gls_streamlines *found)
+{
+    (void)user, (void)found;
+    return GLS_OK;
+}
+
+static gls_status track(gls_tracker *tracker, const scene *s, bool software, comparison *c)
+{
+    gls_seeds *seeds = NULL;
+    gls_track_result result = {0};
+    const gls_sink sink = {.append = compare, .user = c}, none = {.append = drop};
+    gls_status status = gls_seeds_create_random(s->phantom->roi, s->phantom->mask, N_SEEDS, 0, &seeds);
+    if (!status) status = gls_tracker_run(tracker, seeds, &sink, NULL, NULL, &result);
+    gls_seeds_destroy(seeds);
+    if (status || c->lines) return status;
+    seeds = NULL;
+    double start = gls_clock_seconds();
+    status = gls_seeds_create_random(s->phantom->roi, s->phantom->mask, software ? 500 : N_TIMED_SEEDS, 0, &seeds);
+    if (!status) status = gls_tracker_run(tracker, seeds, &none, NULL, NULL, &result);
+    double seconds = gls_clock_seconds() - start;
+    gls_seeds_destroy(seeds);
+    if (!status)
+        printf("tracked\t%zu\t%zu\t%zu\t%.0f\n", c->same, c->n, c->expected->n, (double)result.points / seconds);
+    return status;
+}
+
+static bool parse(const char *what, size_t *variant, gls_mapping *mapping)
+{
+    const char *colon = strchr(what, ':');
+    size_t n = colon ? (size_t)(colon - what) : 0;
+    *variant = 0;
+    while (*variant < CHECK_VARIANTS &&
+           (strlen(check_variants[*variant].name) != n || strncmp(check_variants[*variant].name, what, n) != 0))
+        ++*variant;
+    for (*mapping = GLS_MAPPING_SINGLE; *mapping < GLS_MAPPING_COUNT && colon; ++*mapping)
+        if (strcmp(gls_mapping_name(*mapping), colon + 1) == 0) break;
+    return *variant < CHECK_VARIANTS && colon && *mapping < GLS_MAPPING_COUNT;
+}
+
+gls_status check_one(const check_options *options, const char *what)
+{
+    bool lines = strncmp(what, "lines:", 6) == 0;
+    gls_device *device = NULL;
+    gls_tracker *tracker = NULL;
+    scene s = {0};
+    size_t variant;
+    gls_mapping mapping;
+    if (!parse(lines ? what + 6 : what, &variant, &mapping))
+        return gls_fail(GLS_ERR_ARGUMENT, "--variant: '%s' is not a variant and a mapping, as in boot4:group", what);
+    gls_status status = gls_device_open(options->device, options->api, &device);
+    if (!status) status = scene_create(&check_variants[variant], &s);
+    s.params.mapping = mapping;
+    if (!status) status = gls_device_listen(device, print_kernel, NULL, options->compile_only);
+    if (!status) status = gls_tracker_create(device, &s.params, &s.input, &tracker);
+    if (!status && options->compile_only) {
+        fflush(stdout);
+        _exit(EXIT_SUCCESS); /* a driver without its hardware never comes to the end of what it was given */
+    }
+    comparison c = {.expected = &check_scene_lines[variant], .lines = lines};
+    if (!status) status = track(tracker, &s, gls_device_get_info(device)->software, &c);
+    if (status) {
+        printf("error\t%s\n", gls_last_error());
+        fflush(stdout);
+        if (options->compile_only) _exit(EXIT_FAILURE);
+    }
+    gls_tracker_destroy(tracker);
+    scene_finish(&s);
+    gls_device_close(device);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* What a device is and can do: its names and limits, read from the current context, and lowered on request for tests.
+ */
+#include "gpu/internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#ifndef GL_SUBGROUP_SIZE_KHR
+#define GL_SUBGROUP_SIZE_KHR 0x9532
+#define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
+#define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
+#endif
+/* basic, vote, ballot, shuffle */
+#define SUBGROUP_FEATURES_NEEDED 0x1bu
+
+static uint64_t get_limit(GLenum name)
+{
+    GLint64 value = 0;
+    glGetInteger64v(name, &value);
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static void copy_gl_string(char *out, size_t size, GLenum name)
+{
+    const char *text = (const char *)glGetString(name);
+    snprintf(out, size, "%s", text ? text : "unknown");
+}
+
+static void query_subgroup(gls_device_info *info)
+{
+    if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;
+    GLint size = 0, stages = 0, features = 0;
+    glGetIntegerv(GL_SUBGROUP_SIZE_KHR, &size);
+    glGetIntegerv(GL_SUBGROUP_SUPPORTED_STAGES_KHR, &stages);
+    glGetIntegerv(GL_SUBGROUP_SUPPORTED_FEATURES_KHR, &features);
+    if (!(stages & GL_COMPUTE_SHADER_BIT) || size < 2 ||
+        ((unsigned)features & SUBGROUP_FEATURES_NEEDED) != SUBGROUP_FEATURES_NEEDED)
+        return;
+    info->subgroup_size = (uint32_t)size;
+    info->subgroup_features = (uint32_t)features;
+}
+
+static uint64_t query_memory(void)
+{
+    GLint kib = 0;
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
+        glGetIntegerv(GL_GPU_MEMORY_INFO_TOTAL_AVAILABLE_MEMORY_NVX, &kib);
+    return (uint64_t)(kib > 0 ? kib : 0) * 1024;
+}
+
+/* False: there is no such limit. */
+static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
+{
+    const struct {
+        const char *key;
+        uint32_t *limit;
+    } words[] = {
+        {"storage_bindings", &info->max_storage_bindings},
+        {"uniform_bytes", &info->max_uniform_bytes},
+        {"texture_3d", &info->max_texture_3d},
+        {"texture_units", &info->max_texture_units},
+        {"shared_bytes", &info->max_shared_bytes},
+        {"work_group_size", &info->max_work_group_size},
+        {"work_groups", &info->max_work_groups},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(key, words[i].key) != 0) continue;
+        if (value < *words[i].limit) *words[i].limit = (uint32_t)value;
+        return true;
+    }
+    if (!strcmp(key, "storage_bytes")) {
+        if (value < info->max_storage_bytes) info->max_storage_bytes = value;
+    } else if (!strcmp(key, "float_linear")) {
+        if (value == 0) info->float_linear = false;
+    } else if (!strcmp(key, "subgroup")) {
+        info->subgroup_size = (uint32_t)value; /* not lower: to see the sources of a mapping that the device has not */
+        info->subgroup_features = value ? 0xff : 0;
+    } else if (!strcmp(key, "software")) {
+        info->software = value != 0;
+    } else if (!strcmp(key, "subgroup_features")) {
+        info->subgroup_features = (uint32_t)value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* What every OpenGL ES 3.1 has to offer. */
+#define GLES31_LIMITS                                                                                              \
+    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=" \
+    "16384,work_group_size=128,work_groups=65535"
+
+/* GLSLINES_FORCE_LIMITS="storage_bytes=1048576,texture_3d=64": lowers limits, for tests of the splitting code; "gles31"
+ * stands for the least of OpenGL ES 3.1. */
+gls_status gls_limits_force(gls_device_info *info, const char *text)
+{
+    char key[32];
+    gls_status status = GLS_OK;
+    while (text && *text && !status) {
+        int at = 0;
+        char *end = NULL;
+        size_t length = strcspn(text, ",");
+        bool named = sscanf(text, "%31[a-z_0-9]=%n", key, &at) == 1 && isdigit((unsigned char)text[at]);
+        uint64_t value = named ? strtoull(text + at, &end, 10) : 0;
+        if (length == 6 && strncmp(text, "gles31", 6) == 0)
+            status = gls_limits_force(info, GLES31_LIMITS);
+        else if (!named || end != text + length || !force_limit(info, key, value))
+            status = gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is no limit and its number", (int)length,
+                              text);
+        text += length;
+        if (*text) text++;
+    }
+    return status;
+}
+
+void gls_device_query(gls_device_info *info)
+{
+    copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
+    copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
+    copy_gl_string(info->version, sizeof info->version, GL_VERSION);
+    int version = epoxy_gl_version();
+    info->gles = !epoxy_is_desktop_gl();
+    info->version_major = version / 10;
+    info->version_minor = version % 10;
+    info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
+                     strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
+    query_subgroup(info);
+    info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+    uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),
+             bindings = get_limit(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
+    info->max_storage_bindings = (uint32_t)(blocks < bindings ? blocks : bindings);
+    info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
+    info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
+    info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
+    info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+    info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+    GLint groups = 0;
+    glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
+    info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
+    info->memory_bytes = query_memory();
+    info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
+    gls_limits_force(info, getenv("GLSLINES_FORCE_LIMITS"));
+}

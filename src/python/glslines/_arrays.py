@@ -1,0 +1,85 @@
+"""numpy arrays, nibabel images and grids for the library, without a copy where they already have its layout."""
+
+import ctypes
+import logging
+
+import numpy as np
+
+from . import _library
+from ._library import call, made, structs
+
+LARGE = 1 << 30
+logger = logging.getLogger("glslines")
+
+
+def affine_of(*images, default=None):
+    """The affine of the first that has one."""
+    for image in images:
+        affine = getattr(image, "affine", None)
+        if affine is not None:
+            return np.asarray(affine, dtype=np.float64)
+    return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
+
+
+def values(image, name, ndim):
+    """The values as float32 in Fortran order, x fastest."""
+    data = getattr(image, "dataobj", image)
+    array = np.asanyarray(data)
+    if array.ndim == ndim - 1 and ndim == 4:
+        array = array[..., np.newaxis]
+    if array.ndim == ndim + 1 and array.shape[-1] == 1:
+        array = array[..., 0]
+    if array.ndim != ndim:
+        raise ValueError("%s: an array of %d dimensions is needed, this one has the shape %s"
+                         % (name, ndim, array.shape))
+    if 0 in array.shape:
+        raise ValueError("%s: the array is empty, shape %s" % (name, array.shape))
+    converted = np.asfortranarray(array, dtype=np.float32)
+    if converted is not array and converted.nbytes > LARGE:
+        logger.info("%s: copied, %.1f GiB, as float32 in Fortran order", name, converted.nbytes / LARGE)
+    return converted
+
+
+def grid_of(shape, affine):
+    grid = structs["gls_grid"]()
+    dim = (ctypes.c_int32 * 3)(*(int(n) for n in shape[:3]))
+    affine = np.ascontiguousarray(np.asarray(affine, dtype=np.float64)[:3, :4])
+    call.gls_grid_init(ctypes.byref(grid), dim, affine.ctypes.data)
+    return grid
+
+
+def grid_like(ref):
+    """The grid of an image, or of a pair of shape and affine."""
+    if isinstance(ref, tuple) and len(ref) == 2:
+        return grid_of(*ref)
+    if getattr(ref, "affine", None) is None or len(getattr(ref, "shape", ())) < 3:
+        raise TypeError("an image with shape and affine, or a pair of them, is needed as reference")
+    return grid_of(ref.shape, ref.affine)
+
+
+class Image(_library.Handle):
+    """An image of the library around a numpy array."""
+
+    def __init__(self, image, affine, name, ndim=3):
+        self.array = values(image, name, ndim)
+        self.shape = self.array.shape
+        self.grid = grid_of(self.shape, affine)
+        n = self.shape[3] if ndim == 4 else 1
+        pointer = made(call.gls_image_wrap, ctypes.byref(self.grid), n, self.array.ctypes.data)
+        super().__init__(pointer, call.gls_image_destroy, self.array)
+
+
+def taken(pointer):
+    """The values of an image that the library made, as an array that frees it."""
+    image = structs["gls_image"].from_address(pointer)
+    dim = tuple(image.grid.dim)
+    n = image.n_volumes
+    shape = dim if n == 1 else dim + (n,)
+    block = (ctypes.c_float * int(np.prod(shape))).from_address(image.data)
+    block.owner = _library.Handle(pointer, call.gls_image_destroy)
+    return np.ctypeslib.as_array(block).reshape(shape, order="F")
+
+
+def require_shape(array, like, name, name_like):
+    if tuple(array.shape[:3]) != tuple(like.shape[:3]):
+        raise ValueError("%s has the shape %s, %s %s" % (name, array.shape[:3], name_like, like.shape[:3]))

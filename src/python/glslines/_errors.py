@@ -1,0 +1,53 @@
+"""Failures of the library as exceptions: the text is the library's one line."""
+
+
+class Error(Exception):
+    """Any failure of the library; ``status`` is its name, such as "input error"."""
+
+    status = ""
+
+
+class ArgumentError(Error, ValueError):
+    """An argument or option is out of range or contradicts another."""
+
+
+class InputError(Error, ValueError):
+    """Data or a file is missing, damaged, or does not fit the rest."""
+
+
+class OutputError(Error, OSError):
+    """A file cannot be written, or exists already."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The memory of the host or of the device ran out."""
+
+
+class DeviceError(Error, RuntimeError):
+    """No device, or the device or its driver failed."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Valid, but beyond what this build or this device can do."""
+
+
+class EmptyError(Error):
+    """A valid run had no result, but one was required."""
+
+
+class CancelledError(Error):
+    """The progress function asked to stop."""
+
+
+CLASSES = {
+    "GLS_ERR_ARGUMENT": ArgumentError,
+    "GLS_ERR_INPUT": InputError,
+    "GLS_ERR_OUTPUT": OutputError,
+    "GLS_ERR_MEMORY": OutOfMemoryError,
+    "GLS_ERR_DEVICE": DeviceError,
+    "GLS_ERR_UNSUPPORTED": UnsupportedError,
+    "GLS_ERR_EMPTY": EmptyError,
+    "GLS_ERR_CANCELLED": CancelledError,
+    "GLS_ERR_LOST": DeviceError,
+    "GLS_ERR_DEVICE_MEMORY": OutOfMemoryError,
+}

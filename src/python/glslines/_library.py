@@ -1,0 +1,311 @@
+"""Loads the shared library and makes ctypes classes of the layout that it describes itself (gls_abi_describe), so that
+no offset is written down here. Calls release the interpreter's lock; callbacks take it."""
+
+import atexit
+import ctypes
+import ctypes.util
+import json
+import logging
+import os
+import threading
+import weakref
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+
+from . import _errors
+
+logger = logging.getLogger("glslines")
+
+
+def _find():
+    """The library that GLSLINES_LIBRARY names, the one of the wheel, or an installed one."""
+    named = os.environ.get("GLSLINES_LIBRARY")
+    if named:
+        return named
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("libglslines.so"):
+            return os.path.join(folder, name)
+    found = ctypes.util.find_library("glslines")
+    if found:
+        return found
+    raise ImportError("libglslines.so is neither in %s nor installed; GLSLINES_LIBRARY may name it" % folder)
+
+
+path = _find()
+_dll = ctypes.CDLL(path)
+_dll.gls_abi_describe.restype = c_char_p
+_description = json.loads(_dll.gls_abi_describe().decode())
+version = _description["version"]
+#: enumerators by name
+constants = _description["constants"]
+#: parameters of a run: rows of the library's table of options
+options = _description["options"]
+
+_TYPES = {
+    "bool": c_bool,
+    "char": ctypes.c_char,
+    "int": c_int,
+    "uint8_t": ctypes.c_uint8,
+    "int32_t": ctypes.c_int32,
+    "uint32_t": c_uint32,
+    "size_t": c_size_t,
+    "uint64_t": c_uint64,
+    "double": c_double,
+    "pointer": c_void_p,
+}
+
+
+def _class(name):
+    if name in structs:
+        return structs[name]
+    row = _description["structs"][name]
+    fields = []
+    at = 0
+    for i, field in enumerate(row["fields"]):
+        kind = field["type"]
+        if kind in _TYPES:
+            kind = _TYPES[kind]
+        elif kind in _description["structs"]:
+            kind = _class(kind)
+        else:
+            kind = c_int  # an enum
+        if field["offset"] > at:
+            fields.append(("_before_%d" % i, ctypes.c_char * (field["offset"] - at)))
+        at = field["offset"] + field["size"]
+        n = field["size"] // ctypes.sizeof(kind)
+        fields.append((field["name"], kind if n == 1 else kind * n))
+    if row["size"] > at:
+        fields.append(("_after", ctypes.c_char * (row["size"] - at)))
+    # members lie where the library says; bytes between them are named, so that nothing is left to rules of alignment
+    made = type(name, (ctypes.Structure,), {"_pack_": 1, "_layout_": "ms", "_fields_": fields})
+    if ctypes.sizeof(made) != row["size"]:
+        raise ImportError("%s: %d bytes here, %d in the library" % (name, ctypes.sizeof(made), row["size"]))
+    structs[name] = made
+    return made
+
+
+#: ctypes classes by name
+structs = {}
+for _name in _description["structs"]:
+    _class(_name)
+
+
+def error(status):
+    """The exception for a status of the library and its last text."""
+    name = next((n for n, value in constants.items() if value == status and n.startswith("GLS_ERR")), "")
+    made = _errors.CLASSES.get(name, _errors.Error)(_dll.gls_last_error().decode(errors="replace"))
+    made.status = _dll.gls_status_name(status).decode()
+    return made
+
+
+def _check(result, function, arguments):
+    if result != 0:
+        raise error(result)
+    return result
+
+
+# Letters of signatures: p pointer, P pointer to pointer, s text, i int, u uint32, q uint64, n size_t, d double, b bool;
+# the first is the result: t a status, v nothing.
+_LETTERS = {
+    "p": c_void_p,
+    "P": POINTER(c_void_p),
+    "s": c_char_p,
+    "i": c_int,
+    "u": c_uint32,
+    "q": c_uint64,
+    "n": c_size_t,
+    "d": c_double,
+    "b": c_bool,
+    "v": None,
+}
+_SIGNATURES = {
+    "gls_status_name": "si",
+    "gls_last_error": "s",
+    "gls_free": "vp",
+    "gls_log_set": "vppi",
+    "gls_type_name": "si",
+    "gls_mapping_name": "si",
+    "gls_end_name": "si",
+    "gls_verdict_name": "si",
+    "gls_grid_init": "tppp",
+    "gls_image_wrap": "tpnpP",
+    "gls_image_read": "tsiP",
+    "gls_image_destroy": "vp",
+    "gls_gradients_create": "tppnppP",
+    "gls_gradients_read": "tssppnP",
+    "gls_gradients_destroy": "vp",
+    "gls_gradients_select_shell": "tpdPP",
+    "gls_csd_choose_shell": "tpdip",
+    "gls_tensor_fit": "tppppPPP",
+    "gls_qball_create": "tppbP",
+    "gls_qball_destroy": "vp",
+    "gls_qball_fit_image": "tppppP",
+    "gls_response_estimate": "tppppp",
+    "gls_csd_fit": "tpppppppPP",
+    "gls_sphere_create": "tsP",
+    "gls_sphere_create_guess": "tpnPp",
+    "gls_sphere_destroy": "vp",
+    "gls_sh_basis_parse": "tsp",
+    "gls_odf_source_create_sh": "tpsiippP",
+    "gls_odf_source_create_amplitudes": "tpspnsipP",
+    "gls_odf_source_destroy": "vp",
+    "gls_odf_sample": "tpP",
+    "gls_seeds_create_random": "tppqqP",
+    "gls_seeds_create_per_voxel": "tppuqP",
+    "gls_seeds_create_list": "tpnbpP",
+    "gls_seeds_destroy": "vp",
+    "gls_seeds_count": "qp",
+    "gls_seeds_get": "vpqnp",
+    "gls_regions_create": "tpP",
+    "gls_regions_destroy": "vp",
+    "gls_regions_add": "tpisp",
+    "gls_regions_add_image": "tpipsp",
+    "gls_regions_complete": "tp",
+    "gls_device_list": "tiPppp",
+    "gls_device_open_several": "tsinP",
+    "gls_device_close": "vp",
+    "gls_device_get_info": "pp",
+    "gls_tracker_create_group": "tPnppP",
+    "gls_tracker_destroy": "vp",
+    "gls_tracker_run": "tpppppp",
+    "gls_sink_append": "tpp",
+    "gls_sink_finish": "tp",
+    "gls_sink_abort": "vp",
+    "gls_filter_vertices_create": "tqqppp",
+    "gls_filter_compress_create": "tddpp",
+    "gls_filter_columns_create": "tPnpp",
+    "gls_tractogram_format_parse": "tsp",
+    "gls_tractogram_writer_create": "tsippP",
+    "gls_tractogram_reader_open": "tspP",
+    "gls_tractogram_reader_info": "pp",
+    "gls_tractogram_reader_next": "tpp",
+    "gls_tractogram_reader_close": "vp",
+    "gls_track_files": "tppp",
+}
+_DEFAULTS = {
+    "gls_gradients_options_default": "gls_gradients_options",
+    "gls_qball_options_default": "gls_qball_options",
+    "gls_csd_options_default": "gls_csd_options",
+    "gls_response_options_default": "gls_response_options",
+    "gls_odf_options_default": "gls_odf_options",
+    "gls_job_options_default": "gls_job_options",
+    "gls_tractogram_options_default": "gls_tractogram_options",
+    "gls_tractogram_read_options_default": "gls_tractogram_read_options",
+}
+for _name, _letters in _SIGNATURES.items():
+    _function = getattr(_dll, _name)
+    _function.argtypes = [_LETTERS[letter] for letter in _letters[1:]]
+    if _letters[0] == "t":
+        _function.restype, _function.errcheck = c_int, _check
+    else:
+        _function.restype = _LETTERS[_letters[0]]
+for _name, _struct in _DEFAULTS.items():
+    getattr(_dll, _name).argtypes = []
+    getattr(_dll, _name).restype = structs[_struct]
+_dll.gls_tractogram_writer_sink.argtypes = [c_void_p]
+_dll.gls_tractogram_writer_sink.restype = structs["gls_sink"]
+
+#: the functions
+call = _dll
+
+
+class Handle:
+    """An object of the library that is destroyed with the Python object."""
+
+    def __init__(self, pointer, destroy, *keep):
+        self.pointer = pointer
+        self._keep = keep  # what the object borrows
+        self._finalize = weakref.finalize(self, destroy, pointer)
+
+    def close(self):
+        self._finalize()
+        self.pointer = None
+
+
+def made(function, *arguments):
+    """The object that a function hands out through its last argument."""
+    out = c_void_p()
+    function(*arguments, ctypes.byref(out))
+    return out.value
+
+
+def one_of(words, word, name):
+    """The value of the constant that a word stands for."""
+    if word not in words:
+        raise ValueError("%s: '%s' is none of %s" % (name, word, ", ".join(words)))
+    return constants[words[word]]
+
+
+def reference(struct):
+    return None if struct is None else ctypes.byref(struct)
+
+
+def encode(name):
+    """A file name for the library."""
+    return None if name is None else os.fsencode(name)
+
+
+class Watch:
+    """A progress function of a long call, as the callback that the library takes.
+
+    What the function raises, and Ctrl-C, ends the call and comes out of it. A call from the main thread works on a
+    thread of its own, since Python raises KeyboardInterrupt wherever the main thread is, in any callback too, from
+    which nothing can pass through C."""
+
+    def __init__(self, prototype, function, convert=lambda *counts: counts):
+        self.exception = None
+        self.interrupted = False
+
+        def step(user, *counts):
+            if self.interrupted:
+                return False
+            try:
+                return function is None or function(*convert(*counts)) is not False
+            except BaseException as exception:
+                self.exception = exception
+                return False
+
+        self._step = prototype(step)
+        self.pointer = ctypes.cast(self._step, c_void_p)
+
+    def run(self, function, *arguments):
+        """Calls a function of the library that this watches."""
+        failure = []
+
+        def work():
+            try:
+                function(*arguments)
+            except BaseException as exception:
+                failure.append(exception)
+
+        if threading.current_thread() is not threading.main_thread():
+            work()
+        else:
+            self._wait(threading.Thread(target=work, name="glslines"))
+        if self.exception is not None:
+            raise self.exception
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if failure:
+            raise failure[0]
+
+    def _wait(self, thread):
+        thread.start()
+        while thread.is_alive():
+            try:
+                thread.join()
+            except KeyboardInterrupt:
+                self.interrupted = True
+
+
+# Messages of the library go to the logger "glslines".
+_LEVELS = [logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG, logging.DEBUG]
+
+
+@ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+def _log(user, level, line):
+    logger.log(_LEVELS[min(level, 4)], "%s", line.decode(errors="replace"))
+
+
+_dll.gls_log_set(ctypes.cast(_log, c_void_p), None, constants["GLS_LOG_INFO"])
+atexit.register(_dll.gls_log_set, None, None, 0)

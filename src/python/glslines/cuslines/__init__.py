@@ -1,0 +1,57 @@
+"""Stands in for the package cuslines (GPUStreamlines), so that programs written for it run on any GPU with OpenGL.
+
+    import glslines.cuslines
+    glslines.cuslines.install()      # before the program imports cuslines
+
+or, for a program as it is:
+
+    python -m glslines.cuslines run_gpu_streamlines.py ARGUMENTS
+    python -m glslines.cuslines pyAFQ config.toml
+"""
+
+import importlib.machinery
+import sys
+import types
+
+from .getters import BootDirectionGetter, ProbDirectionGetter, PttDirectionGetter
+from .tracker import Tracker, device_options
+
+BACKEND = "glslines"
+
+__all__ = ["BACKEND", "BootDirectionGetter", "ProbDirectionGetter", "PttDirectionGetter", "Tracker", "install"]
+
+# Modules of cuslines, and the prefixes of the names of their trackers and getters.
+_MODULES = {
+    "cuslines": ("", ""),
+    "cuslines.cuda_python": ("GPU", ""),
+    "cuslines.metal": ("MetalGPU", "Metal"),
+    "cuslines.webgpu": ("WebGPU", "WebGPU"),
+    "cuslines.numba": ("CPU", "CPU"),
+}
+
+
+def _module(name, tracker, getter):
+    module = types.ModuleType(name, "glslines in place of " + name)
+    module.__path__ = []
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
+    module.BACKEND = BACKEND
+    # older programs know the tracker as GPUTracker everywhere
+    module.Tracker = module.GPUTracker = Tracker
+    setattr(module, tracker + "Tracker", Tracker)
+    for kind in (BootDirectionGetter, ProbDirectionGetter, PttDirectionGetter):
+        setattr(module, kind.__name__, kind)
+        setattr(module, getter + kind.__name__, kind)
+    return module
+
+
+def install(device="auto", api="auto"):
+    """Makes `import cuslines` and its modules give this package's classes, for the rest of the process.
+
+    device, api: as for glslines.Device.
+    """
+    device_options.update(name=device, api=api)
+    for name, prefixes in _MODULES.items():
+        sys.modules[name] = _module(name, *prefixes)
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], child, sys.modules[name])

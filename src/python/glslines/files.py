@@ -1,0 +1,68 @@
+"""From files to files, as the program does it, and tractogram files as arrays."""
+
+import ctypes
+
+import numpy as np
+
+from . import _library
+from ._library import call, encode, made, structs
+from .params import Options
+from .tracking import Batch, Collector, Result, stats_of
+
+_STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+PHASES = ("fit", "track", "merge", "write")
+
+
+def _counts(progress):
+    p = structs["gls_progress"].from_address(progress)
+    return PHASES[p.phase], p.done, p.total, p.streamlines, p.points
+
+
+def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progress=None, **options):
+    """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times.
+
+    Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
+    include=["a.nii.gz"]. Without files the built-in phantom is tracked. progress(phase, done, total, streamlines,
+    points) may return False to stop.
+    """
+    given = Options()
+    for member, value in (("dwi", dwi), ("bval", bval), ("bvec", bvec)):
+        given.set_path(member, value)
+    paths = {"mask": mask, "roi": roi, "output": out}
+    for name, value in paths.items():
+        if value is not None:
+            given.set(name, value)
+    if "dg" not in options and (options.get("model") == "csd" or options.get("sh") or options.get("odf")):
+        options["dg"] = "prob"
+    for name, value in options.items():
+        given.set(name, value)
+    watch = _library.Watch(_STEP, progress, _counts)
+    monitor, result = structs["gls_monitor"](), structs["gls_job_result"]()
+    monitor.step = watch.pointer.value
+    watch.run(call.gls_track_files, ctypes.byref(given.struct), ctypes.byref(monitor), ctypes.byref(result))
+    stats = stats_of(result.track)
+    stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
+    return stats
+
+
+def load(path):
+    """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm."""
+    reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None),
+                             call.gls_tractogram_reader_close)
+    info = structs["gls_tractogram_info"].from_address(call.gls_tractogram_reader_info(reader.pointer))
+    grid = structs["gls_grid"].from_buffer_copy(info.grid) if info.has_grid else _unit_grid()
+    collector, parcel = Collector(), structs["gls_streamlines"]()
+    while True:
+        call.gls_tractogram_reader_next(reader.pointer, ctypes.byref(parcel))
+        if parcel.n == 0:
+            break
+        collector(Batch(parcel))
+    reader.close()
+    points, offsets, dps = collector.joined()
+    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid)
+
+
+def _unit_grid():
+    from ._arrays import grid_of
+
+    return grid_of((1, 1, 1), np.eye(4))

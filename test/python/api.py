@@ -1,0 +1,292 @@
+"""The Python package on the phantom: layouts, parameters, files and arrays against the program, errors, callbacks.
+
+    api.py PROGRAM WORK_FOLDER"""
+
+import filecmp
+import gc
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import nibabel as nib
+import numpy as np
+
+import glslines
+from glslines import _library, params
+
+PROGRAM, WORK = sys.argv[1], sys.argv[2]
+NSEEDS = 400
+
+
+def run(*arguments):
+    subprocess.run([PROGRAM, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+class Phantom:
+    """The phantom's files and what is made of them."""
+
+    def __init__(self):
+        run("phantom", path("phantom"), "--force")
+        self.names = [os.path.join(path("phantom"), name)
+                      for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
+        self.dwi, self.mask, self.roi = (nib.load(self.names[i]) for i in (0, 3, 4))
+        self.affine = self.dwi.affine
+        self.gradients = glslines.Gradients.read(self.names[1], self.names[2], self.affine, self.dwi.shape[3])
+        self.fa = glslines.fit_tensor(self.dwi, self.gradients, self.mask)["fa"]
+        self.qball = glslines.QBall(self.gradients)
+        self.seeds = glslines.Seeds.random(self.roi, NSEEDS, mask=self.mask)
+
+    def tracker(self, **options):
+        return glslines.Tracker("llvmpipe", glslines.Params(**options), stop_map=self.fa, dwi=self.dwi,
+                                qball=self.qball, mask=self.mask)
+
+
+class Layout(unittest.TestCase):
+    def test_options_are_those_of_the_program(self):
+        text = subprocess.run([PROGRAM, "track", "--help"], capture_output=True, text=True, check=True).stdout
+        shown = set(re.findall(r"--([a-z][-a-z0-9]+)", text))
+        there = {name.replace("_", "-") for name in params.names()}
+        self.assertFalse(there - shown)
+        own = {"dry-run", "check", "quiet", "verbose", "help", "json", "progress", "progress-file"}
+        table = {m for m in re.findall(r"^\s+(?:-\w, )?--([a-z][-a-z0-9]+)", text, re.M)}
+        self.assertFalse(table - there - own)
+
+    def test_defaults_by_value(self):
+        self.assertEqual(_library.call.gls_csd_options_default().max_iterations, 50)
+        options = _library.call.gls_odf_options_default()
+        self.assertTrue(options.clip)
+        self.assertEqual(_library.call.gls_qball_options_default().smooth, 0.006)
+
+    def test_unknown_and_bad_parameters(self):
+        with self.assertRaisesRegex(TypeError, "max_angle"):
+            glslines.Params(maxangle=3)
+        with self.assertRaisesRegex(TypeError, "no parameter 'nseeds'"):
+            glslines.Params(nseeds=3)
+        for bad in ({"max_angle": 91}, {"step_size": "0.5m"}, {"dg": "best"}, {"max_directions_per_seed": 33},
+                    {"step_size": "-1mm"}, {"max_angle": float("nan")}):
+            with self.assertRaises(ValueError, msg=str(bad)):
+                glslines.Params(**bad)
+
+
+class Files(unittest.TestCase):
+    def test_same_bytes_as_the_program(self):
+        for options in ({"dg": "boot"}, {"dg": "prob", "model": "csa", "step_size": "0.7mm"}, {"model": "csd"}):
+            words = [w for name, value in options.items() for w in ("--" + name.replace("_", "-"), value)]
+            run("track", *phantom.names, "-o", path("cli.trx"), "--force", "--nseeds", NSEEDS, *words)
+            stats = glslines.track(*phantom.names, path("python.trx"), force=True, nseeds=NSEEDS, **options)
+            self.assertGreater(stats["streamlines"], NSEEDS / 4)
+            self.assertTrue(filecmp.cmp(path("cli.trx"), path("python.trx"), shallow=False), options)
+
+    def test_file_that_exists(self):
+        glslines.track(out=path("twice.tck"), nseeds=10, force=True)
+        with self.assertRaisesRegex(glslines.OutputError, "exists already"):
+            glslines.track(out=path("twice.tck"), nseeds=10)
+
+    def test_missing_input(self):
+        with self.assertRaisesRegex(glslines.InputError, "absent.nii"):
+            glslines.track("absent.nii", *phantom.names[1:], path("none.trx"))
+
+    def test_load_and_save(self):
+        glslines.track(out=path("one.trx"), nseeds=100, force=True)
+        result = glslines.load(path("one.trx"))
+        result.save(path("two.trx"), overwrite=True)
+        self.assertTrue(filecmp.cmp(path("one.trx"), path("two.trx"), shallow=False))
+        with self.assertRaises(glslines.OutputError):
+            result.save(path("two.trx"))
+        result.save(path("three.trk"), ref=phantom.dwi, overwrite=True)
+        loaded = nib.streamlines.load(path("three.trk")).streamlines
+        self.assertEqual(len(loaded), len(result))
+        self.assertLess(np.abs(loaded[7] - result[7]).max(), 1e-4)
+
+
+class Arrays(unittest.TestCase):
+    def test_same_streamlines_as_from_files(self):
+        stats = glslines.track(*phantom.names, path("files.trx"), force=True, nseeds=NSEEDS, device="llvmpipe")
+        files = glslines.load(path("files.trx"))
+        with phantom.tracker(dg="boot") as tracker:
+            result = tracker.run(phantom.seeds)
+            again = tracker.run(phantom.seeds, space="voxel")
+        np.testing.assert_array_equal(result.offsets, files.offsets)
+        np.testing.assert_array_equal(result.points, files.points)
+        np.testing.assert_array_equal(result.seed_index, files.seed_index)
+        self.assertEqual(result.stats["ends"], stats["ends"])
+        self.assertEqual(sum(result.stats["verdicts"].values()), result.stats["directions"])
+        back = again.points @ phantom.affine[:3, :3].T + phantom.affine[:3, 3]
+        self.assertLess(np.abs(back - result.points).max(), 1e-4)
+
+    def test_orders_and_types(self):
+        data = np.asanyarray(phantom.dwi.dataobj)
+        results = []
+        for array in (data.astype(np.float64), np.ascontiguousarray(data), np.asfortranarray(data, np.float32)):
+            with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=array,
+                                  qball=phantom.qball, affine=phantom.affine) as tracker:
+                results.append(tracker.run(phantom.seeds).points)
+        np.testing.assert_array_equal(results[0], results[1])
+        np.testing.assert_array_equal(results[0], results[2])
+
+    def test_odf(self):
+        sh = phantom.qball.fit(phantom.dwi, phantom.mask)
+        odf = glslines.ODF.from_sh(sh, affine=phantom.affine)
+        amplitudes = odf.sample()
+        directions = glslines.Sphere().vertices
+        self.assertEqual(amplitudes.shape, phantom.fa.shape + (len(directions),))
+        given = glslines.ODF.from_amplitudes(amplitudes, directions, affine=phantom.affine)
+        for dg in ("prob", "det", "ptt"):
+            points = []
+            for source in (odf, given):
+                options = {} if dg == "ptt" else {"odf_interpolation": "amplitudes"}
+                with glslines.Tracker("llvmpipe", glslines.Params(dg=dg, **options), stop_map=phantom.fa,
+                                      odf=source) as tracker:
+                    points.append(tracker.run(phantom.seeds))
+            self.assertGreater(len(points[0]), NSEEDS / 4)
+            self.assertLess(abs(len(points[0]) - len(points[1])), 0.05 * NSEEDS)
+
+    def test_csd_against_the_program(self):
+        run("fit", *phantom.names[:4], path("fit"), "--model", "csd", "--sh-order", 4, "--sh-basis",
+            "descoteaux07_legacy", "--sh-frame", "image", "--force")
+        written = np.asanyarray(nib.load(path("fit_sh.nii.gz")).dataobj)
+        sh = glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=4)
+        np.testing.assert_allclose(sh, written, atol=1e-5)
+
+    def test_seeds(self):
+        blocks = np.concatenate(list(phantom.seeds))
+        self.assertEqual(blocks.shape, (NSEEDS, 3))
+        inside = np.asanyarray(phantom.roi.dataobj)[tuple(np.floor(blocks + 0.5).astype(int).T)]
+        self.assertTrue((inside > 0).all())
+        with phantom.tracker(dg="boot") as tracker:
+            self.assertEqual(len(tracker.run(np.empty((0, 3)))), 0)
+            listed = tracker.run(glslines.Seeds.points(blocks))
+            world = blocks @ phantom.affine[:3, :3].T + phantom.affine[:3, 3]
+            moved = tracker.run(glslines.Seeds.points(world, "world"))
+            drawn = tracker.run(phantom.seeds)
+        self.assertEqual(len(listed), len(drawn))
+        self.assertLess(abs(len(moved) - len(drawn)), 0.1 * NSEEDS)
+        for bad in (np.zeros((3, 4)), np.full((2, 3), np.nan), np.zeros(3)):
+            with self.assertRaises(ValueError):
+                glslines.Seeds.points(bad)
+
+    def test_conversions(self):
+        with phantom.tracker(dg="boot") as tracker:
+            result = tracker.run(phantom.seeds)
+        self.assertEqual(len(result.as_list()), len(result))
+        tractogram = result.to_nibabel()
+        self.assertEqual(len(tractogram), len(result))
+        stateful = result.to_stateful(phantom.dwi)
+        self.assertTrue(stateful.is_bbox_in_vox_valid())
+        np.testing.assert_allclose(stateful.streamlines[3], result[3], atol=1e-4)
+        np.testing.assert_allclose(tractogram.data_per_streamline["seeds"][:, 0], result.dps["seeds"][:, 0])
+
+    def test_regions(self):
+        left = np.zeros(phantom.fa.shape, np.uint8)
+        left[: left.shape[0] // 2] = 1
+        with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
+                              qball=phantom.qball, mask=phantom.mask, exclude=left) as tracker:
+            result = tracker.run(phantom.seeds, space="voxel")
+        self.assertGreater(len(result), 0)
+        self.assertTrue((np.floor(result.points[:, 0] + 0.5) >= left.shape[0] // 2).all())
+
+    def test_shapes(self):
+        with self.assertRaisesRegex(ValueError, "4 dimensions.*shape"):
+            glslines.fit_tensor(np.zeros((4, 4)), phantom.gradients)
+        with self.assertRaisesRegex(ValueError, "7 volumes"):
+            glslines.fit_tensor(np.zeros((4, 4, 4, 7)), phantom.gradients)
+        with self.assertRaisesRegex(ValueError, "shape"):
+            glslines.Tracker("llvmpipe", stop_map=phantom.fa[1:], dwi=phantom.dwi, qball=phantom.qball)
+        with self.assertRaisesRegex(ValueError, "directions"):
+            glslines.ODF.from_amplitudes(np.zeros((4, 4, 4, 7)), np.eye(3))
+
+
+class Callbacks(unittest.TestCase):
+    def test_sink(self):
+        batches = []
+        with phantom.tracker(dg="boot", chunk_size=100) as tracker:
+            whole = tracker.run(phantom.seeds)
+            tracker.run(phantom.seeds, sink=lambda batch: batches.append(batch.points.copy()))
+        self.assertGreater(len(batches), 1)
+        np.testing.assert_array_equal(np.concatenate(batches), whole.points)
+
+    def test_exceptions_come_through(self):
+        def fails(*arguments):
+            raise KeyError("mine")
+
+        with phantom.tracker(dg="boot", chunk_size=100) as tracker:
+            with self.assertRaises(KeyError):
+                tracker.run(phantom.seeds, sink=fails)
+            with self.assertRaises(KeyError):
+                tracker.run(phantom.seeds, progress=fails)
+            with self.assertRaises(glslines.CancelledError):
+                tracker.run(phantom.seeds, progress=lambda *counts: False)
+            self.assertGreater(len(tracker.run(phantom.seeds)), 0)
+        with self.assertRaises(KeyError):
+            glslines.track(out=path("stopped.trx"), nseeds=1000, force=True, progress=fails)
+        self.assertFalse(os.path.exists(path("stopped.trx")))
+
+    def test_closed(self):
+        with phantom.tracker(dg="boot") as tracker:
+            pass
+        with self.assertRaises(RuntimeError):
+            tracker.run(phantom.seeds)
+
+    def test_interrupt(self):
+        program = ("import glslines, sys\n"
+                   "try: glslines.track(out=sys.argv[1], nseeds=3000000, force=True, progress=lambda *c: "
+                   "print(c[0], flush=True))\n"
+                   "except KeyboardInterrupt: sys.exit(42)")
+        child = subprocess.Popen([sys.executable, "-c", program, path("long.trx")], stdout=subprocess.PIPE, text=True)
+        while child.stdout.readline().strip() != "track":
+            self.assertIsNone(child.poll())
+        begun = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 42)
+        self.assertLess(time.monotonic() - begun, 20)  # a batch of a CPU renderer on a busy machine
+        self.assertFalse(os.path.exists(path("long.trx")))
+
+    def test_lock_is_released(self):
+        turns, stop = [0], threading.Event()
+
+        def count():
+            while not stop.is_set():
+                turns[0] += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        with phantom.tracker(dg="boot") as tracker:
+            thread.start()
+            tracker.run(phantom.seeds)
+            stop.set()
+            thread.join()
+        self.assertGreater(turns[0], 5)
+
+    def test_memory_does_not_grow(self):
+        def once():
+            with glslines.Tracker(device, glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
+                                  qball=phantom.qball) as tracker:
+                tracker.run(few)
+            gc.collect()
+
+        few = glslines.Seeds.random(phantom.roi, 20)
+        with glslines.Device("llvmpipe") as device:
+            for _ in range(10):
+                once()
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            for _ in range(30):
+                once()
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        self.assertLess(grown, 20 * 1024)
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    phantom = Phantom()
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

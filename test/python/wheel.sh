@@ -1,0 +1,32 @@
+#!/bin/sh
+# The wheel in an environment of its own: what it holds, and that package and program track without anything of this tree. Usage: sh test/python/wheel.sh PYTHON WORK_FOLDER
+set -eu
+python=$1
+mkdir -p "$2"
+work=$(cd "$2" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+rm -rf "$work/dist" "$work/clean"
+GLS_WHEEL_BUILD=$work/build sh "$root/test/packaging/wheel.sh" "$python" "$work/dist"
+wheel=$(ls "$work"/dist/*.whl)
+
+names=$("$python" -c 'import sys, zipfile; print("\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))' "$wheel")
+if echo "$names" | grep -E 'lib(EGL|GL|GLX|OpenGL|GLES|GLdispatch|gbm|drm)'; then
+    echo "FAIL: the wheel holds libraries of the driver"
+    exit 1
+fi
+bytes=$(wc -c < "$wheel")
+[ "$bytes" -le 20971520 ] || { echo "FAIL: $bytes bytes, over 20 MiB"; exit 1; }
+
+"$python" -m venv "$work/clean"
+"$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
+cd "$work"
+unset PYTHONPATH GLSLINES_LIBRARY
+"$work/clean/bin/glslines" track -q --device llvmpipe --nseeds 100 -o program.trx --force
+"$work/clean/bin/python" -c '
+import filecmp, importlib.metadata, glslines
+assert importlib.metadata.version("glslines") == glslines.__version__, glslines.__version__
+assert glslines._library.path.startswith(glslines.__path__[0]), glslines._library.path
+glslines.track(out="python.trx", nseeds=100, device="llvmpipe", force=True)
+assert len(glslines.load("python.trx")) > 50
+assert filecmp.cmp("program.trx", "python.trx", shallow=False)'
+echo "ok: $(basename "$wheel"), $bytes bytes"
