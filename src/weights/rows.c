@@ -186,35 +186,61 @@ static gls_status check_points(gls_rows *rows, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* The chunk that has room for one more row of n entries. */
-static gls_chunk *open_chunk(gls_rows *rows, size_t n)
+/* Room for one more row of n entries. */
+static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
 {
-    gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
-    if (!c || c->n == MAX_CHUNK_STREAMLINES || (c->n > 0 && c->start[c->n] + n > rows->chunk_entries)) {
-        gls_chunk *chunk = realloc(rows->chunk, (rows->n_chunks + 1) * sizeof *chunk);
-        if (!chunk) return NULL;
-        rows->chunk = chunk;
-        c = &rows->chunk[rows->n_chunks++];
-        *c = (gls_chunk){.first = rows->n};
-    }
     if (c->n + 1 >= c->n_capacity) {
         size_t capacity = c->n_capacity ? 2 * c->n_capacity : 4096;
         uint32_t *start = realloc(c->start, capacity * sizeof *start);
-        if (!start) return NULL;
+        if (!start) return false;
         c->start = start;
         c->n_capacity = capacity;
         if (c->n == 0) start[0] = 0;
     }
     size_t wanted = c->start[c->n] + n;
-    if (wanted > c->capacity) {
-        size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
-        if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
-        uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
-        if (!entry) return NULL;
-        c->entry = entry;
-        c->capacity = capacity;
+    if (wanted <= c->capacity) return true;
+    size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
+    if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
+    uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
+    if (!entry) return false;
+    c->entry = entry;
+    c->capacity = capacity;
+    return true;
+}
+
+static void add_row(gls_chunk *c, const uint32_t *entry, size_t n)
+{
+    if (n > 0) memcpy(c->entry + c->start[c->n], entry, n * sizeof *entry);
+    c->start[c->n + 1] = c->start[c->n] + (uint32_t)n;
+    c->n++;
+}
+
+/* A new chunk, which takes over the rows of the last one that make no whole group. */
+static gls_chunk *begin_chunk(gls_rows *rows)
+{
+    gls_chunk *chunk = realloc(rows->chunk, (rows->n_chunks + 1) * sizeof *chunk);
+    if (!chunk) return NULL;
+    rows->chunk = chunk;
+    gls_chunk *to = &chunk[rows->n_chunks], *from = rows->n_chunks > 0 ? to - 1 : NULL;
+    const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0;
+    *to = (gls_chunk){.first = from ? from->first + whole : 0};
+    rows->n_chunks++;
+    for (size_t s = whole; from && s < from->n; s++) {
+        size_t n = from->start[s + 1] - from->start[s];
+        if (!reserve(rows, to, n)) return NULL;
+        add_row(to, from->entry + from->start[s], n);
     }
-    return c;
+    if (from) from->n = whole;
+    return to;
+}
+
+/* The chunk that has room for one more row of n entries. */
+static gls_chunk *open_chunk(gls_rows *rows, size_t n)
+{
+    gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
+    bool full = c && c->n >= GLS_ROW_GROUP && c->start[c->n] + n > rows->chunk_entries;
+    if (!c || full || c->n == MAX_CHUNK_STREAMLINES) c = begin_chunk(rows);
+    return c && reserve(rows, c, n) ? c : NULL;
 }
 
 static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
@@ -231,11 +257,7 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
         if (!c)
             return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
                             rows->n_entries, rows->n);
-        if (place[i].n > 0)
-            memcpy(c->entry + c->start[c->n], rows->thread[place[i].thread].entry + place[i].first,
-                   place[i].n * sizeof *c->entry);
-        c->start[c->n + 1] = c->start[c->n] + place[i].n;
-        c->n++;
+        add_row(c, rows->thread[place[i].thread].entry + place[i].first, place[i].n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
         rows->n_without_fixels += place[i].n == 0;

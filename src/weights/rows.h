@@ -9,6 +9,7 @@
 #include "weights/walk.h"
 
 #define GLS_ROW_LENGTH_BITS 8
+#define GLS_ROW_GROUP 64       /* costs are summed over this many streamlines: chunks are multiples of it */
 #define GLS_ROW_MAX_LENGTH 255 /* units of the diagonal of a voxel / 255 */
 
 /* Consecutive streamlines. */
@@ -25,7 +26,7 @@ typedef struct gls_rows {
     const float *mask;  /* of each voxel: what the lengths inside it count; NULL: 1 */
     const float *scale; /* of each voxel: a factor of the densities; NULL: 1 */
     gls_walk_grid grid;
-    size_t chunk_entries; /* a chunk has no more, unless its only streamline has */
+    size_t chunk_entries; /* a chunk has no more, unless its first group has */
     size_t n_chunks;
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */

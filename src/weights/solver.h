@@ -5,7 +5,7 @@
 #include "weights/model.h"
 
 /* Parts of costs are summed over this many streamlines or fixels, as a tree: a work group of the kernels. */
-#define GLS_SOLVER_GROUP 64
+#define GLS_SOLVER_GROUP GLS_ROW_GROUP
 
 /* What a pass sums up over all streamlines: total variation with its factor, and squares of the coefficients. */
 typedef struct gls_row_costs {
