@@ -273,6 +273,38 @@ static void test_methods(void **state)
     gls_image_destroy(sh);
 }
 
+/* The scene as an independent reference in double precision has it. */
+static void test_reference(void **state)
+{
+    static const double expected[] = {0.9393161, 0.4483778, 0.8219097, 0.7066579, 0.5324385, 0.9393042,
+                                      0.3742301, 1.254535,  0.7710431, 0.8741454, 1.314434};
+    static const double cost[2] = {32.6801977, 30.9111259}, tv[2] = {1.35922623, 2.29058407};
+    (void)state;
+    gls_image *sh = scene_fods();
+    scene_lines *s = scene_streamlines();
+    gls_fixels *f;
+    double density = 0;
+    assert_ok(gls_fixels_create(sh, "fods", NULL, NULL, &f));
+    for (size_t k = 0; k < gls_fixels_count(f); k++) density += (double)gls_fixels_get(f)[k].fd;
+    assert_true(fabs(density / 420.000009 - 1) < 1e-6);
+    gls_weights_options o = gls_weights_options_default();
+    for (int keep = 0; keep < 2; keep++) {
+        o.keep_single = keep == 1;
+        gls_weights *w = scene_solve(f, &o, &s->lines, NULL, 0);
+        const gls_weights_result *r = gls_weights_get_result(w);
+        assert_int_equal(r->entries, 4805);
+        assert_int_equal(r->n_iterations, 11);
+        assert_int_equal(r->excluded, keep ? 0 : 26);
+        assert_true(fabs(r->mu / 0.0450631518 - 1) < 1e-6 && fabs(r->scale / 0.751344342 - 1) < 1e-6);
+        assert_true(fabs(r->cost_last / cost[keep] - 1) < 1e-6 && fabs(r->iteration[10].tv / tv[keep] - 1) < 1e-6);
+        for (int i = 0; i < 11; i++) assert_true(fabs(gls_weights_get(w, NULL)[37 * i] / expected[i] - 1) < 2e-6);
+        gls_weights_destroy(w);
+    }
+    free(s);
+    gls_fixels_destroy(f);
+    gls_image_destroy(sh);
+}
+
 /* The same bytes whatever the threads, chunks and parcels. */
 static void test_order(void **state)
 {
@@ -351,9 +383,10 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sphere),  cmocka_unit_test(test_nearest), cmocka_unit_test(test_fixels),
-        cmocka_unit_test(test_lobes),   cmocka_unit_test(test_walk),    cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_methods), cmocka_unit_test(test_order),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_sphere),  cmocka_unit_test(test_nearest),   cmocka_unit_test(test_fixels),
+        cmocka_unit_test(test_lobes),   cmocka_unit_test(test_walk),      cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_methods), cmocka_unit_test(test_reference), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
