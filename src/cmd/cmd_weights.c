@@ -272,13 +272,17 @@ static bool go_on(void *user, uint64_t iteration, double cost)
 static gls_status work(const weight_options *o, const char *tracks, gls_fod *fod, gls_weights **w)
 {
     gls_tractogram_reader *reader = NULL;
+    gls_device_set devices = {.n = 0};
     gls_status status = tract_open(&o->input, tracks, false, &reader); /* told before the FODs are segmented */
     gls_tractogram_reader_close(reader);
+    if (!status) status = gls_weights_open_devices(o->device, o->ngpus, (gls_graphics)o->api, &devices);
     if (!status) status = gls_fod_read(&o->fod, fod);
     if (!status) status = gls_weights_create(fod->fixels, &o->model, w);
     if (!status) status = gls_weights_set_mask(*w, fod->mask, fod->scale);
     if (!status) status = map(o, tracks, fod, *w);
-    if (!status) status = gls_weights_work(*w, o->device, o->ngpus, (gls_graphics)o->api, go_on, NULL);
+    if (!status) status = gls_weights_solve(*w, devices.device, devices.n, go_on, NULL);
+    gls_device_set_close(&devices);
+    if (!status) gls_weights_tell(*w);
     return status ? status : write_results(o, tracks, *w, fod->fixels);
 }
 

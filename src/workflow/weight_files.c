@@ -12,7 +12,6 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/devices.h"
 #include "workflow/json.h"
 
 static gls_status measure(void *user, const gls_streamlines *s)
@@ -86,19 +85,18 @@ void gls_weights_tell(const gls_weights *w)
                 r->n_iterations - 1);
 }
 
-gls_status gls_weights_work(gls_weights *w, const char *name, int n_devices, gls_graphics api,
-                            gls_weights_progress progress, void *user)
+gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set)
 {
-    gls_device_set set = {.n = 0};
-    const bool on_cpu = strcmp(name, "cpu") == 0;
-    gls_status status = on_cpu ? GLS_OK : gls_device_set_open(&set, name, (size_t)n_devices, api);
+    *set = (gls_device_set){.n = 0};
+    gls_status status = GLS_OK;
+    if (strcmp(name, "cpu") != 0) status = gls_device_set_open(set, name, (size_t)n_devices, api);
+    if (status == GLS_ERR_DEVICE && strcmp(name, "auto") == 0) status = GLS_OK;
     if (status) return status;
     /* a software renderer is the CPU by a longer way */
-    bool skip = strcmp(name, "auto") == 0 && gls_device_get_info(set.device[0])->software;
-    status = gls_weights_solve(w, set.device, skip ? 0 : set.n, progress, user);
-    gls_device_set_close(&set);
-    if (!status) gls_weights_tell(w);
-    return status;
+    if (set->n > 0 && strcmp(name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
+        gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
+    return GLS_OK;
 }
 
 static gls_status write_file(const char *path, bool overwrite, gls_text *text)

@@ -8,6 +8,8 @@
 #include <glslines/weights.h>
 #include <glslines/workflow.h>
 
+#include "workflow/devices.h"
+
 /* Names of the columns of a tractogram with weights. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
 #define GLS_DPS_COEFFICIENTS "sift2_coefficients"
@@ -25,9 +27,9 @@ double gls_header_step(const gls_tractogram_info *info);
 gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
                                    const gls_grid *grid);
 
-/* Solves on the devices, or where there is software alone on the CPU. Tells what came of it. */
-gls_status gls_weights_work(gls_weights *weights, const char *device, int n_devices, gls_graphics api,
-                            gls_weights_progress progress, void *user);
+/* The devices that these options name; none: the CPU, which takes the place of a software renderer that nobody asked
+ * for. */
+gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set);
 
 /* Logs what was mapped, and what became of it. */
 void gls_weights_tell(const gls_weights *weights);

@@ -146,6 +146,7 @@ expect 2 weights t.tck $sh -o x.txt --method sift --term-number 99999999
 expect 3 weights t.tck $sh -o x.txt --act $sh
 says "must have 5"
 expect 3 weights t.tck $sh -o x.txt --proc-mask nothing.nii
+expect 5 weights t.tck $sh -o x.txt --device nonsense
 expect 3 weights nothing.tck $sh -o x.txt
 expect 3 weights t.tck data/dwi.nii.gz -o x.txt
 python3 - << 'END'
