@@ -198,7 +198,7 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
         if (c->n == 0) start[0] = 0;
     }
     size_t wanted = c->start[c->n] + n;
-    if (wanted <= c->capacity) return true;
+    if (c->entry && wanted <= c->capacity) return true;
     size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
     if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
     uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
@@ -228,7 +228,7 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     for (size_t s = whole; from && s < from->n; s++) {
         size_t n = from->start[s + 1] - from->start[s];
         if (!reserve(rows, to, n)) return NULL;
-        add_row(to, from->entry + from->start[s], n);
+        add_row(to, n > 0 ? from->entry + from->start[s] : NULL, n);
     }
     if (from) from->n = whole;
     return to;
@@ -257,7 +257,8 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
         if (!c)
             return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
                             rows->n_entries, rows->n);
-        add_row(c, rows->thread[place[i].thread].entry + place[i].first, place[i].n);
+        const uint32_t *entry = rows->thread[place[i].thread].entry;
+        add_row(c, place[i].n > 0 ? entry + place[i].first : NULL, place[i].n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
         rows->n_without_fixels += place[i].n == 0;
