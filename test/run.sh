@@ -211,6 +211,7 @@ stage_peers() {
     check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
     check "edit against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_edit.py build/glslines build/peer/tracts_edit
     check "values along streamlines against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_values.py build/glslines build/peer/tracts_values
+    check "weights and fixels against MRtrix3" "$python" test/peer/weights.py build/glslines build/peer/weights
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time

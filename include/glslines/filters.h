@@ -34,6 +34,10 @@ GLS_API gls_status gls_filter_spread_create(uint64_t number, uint64_t total, gls
                                             const gls_sink *next, gls_sink *filter);
 /* Drops streamlines without points and those with a coordinate that is not finite. */
 GLS_API gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter);
+/* Keeps streamline i of the stream where keep[i] is not 0; the `rows` values are borrowed until the filter is finished,
+ * streamlines behind them are dropped. */
+GLS_API gls_status gls_filter_listed_create(const float *keep, uint64_t rows, gls_filter_counts *counts,
+                                            const gls_sink *next, gls_sink *filter);
 /* Hands on only those columns and groups whose names are among these n, which are copied. */
 GLS_API gls_status gls_filter_columns_create(const char *const *names, size_t n, const gls_sink *next,
                                              gls_sink *filter);

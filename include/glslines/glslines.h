@@ -29,6 +29,7 @@
 #include <glslines/density.h>
 #include <glslines/device.h>
 #include <glslines/filters.h>
+#include <glslines/fixels.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
@@ -56,6 +57,7 @@
 #include <glslines/track.h>
 #include <glslines/tractogram.h>
 #include <glslines/type.h>
+#include <glslines/weights.h>
 #include <glslines/workflow.h>
 
 #endif

@@ -60,6 +60,9 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
  * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1; float16 65504 mm). After a
  * failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
+/* Adds a column per streamline once all have been appended: a row for each, borrowed until the writer is finished; up
+ * to 4 columns. TRX keeps it, other formats do not. */
+GLS_API gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *writer, const gls_column *column);
 /* What the format cannot keep of the streamlines so far, e.g. "dpv fa, group AF_L"; NULL: nothing is lost. Valid until
  * the next call for this writer. */
 GLS_API const char *gls_tractogram_writer_lost(const gls_tractogram_writer *writer);

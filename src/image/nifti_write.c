@@ -162,8 +162,10 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
                            size_t n_volumes, gls_type type, const void *data)
 {
     GLS_REQUIRE(path && grid && data && n_volumes >= 1);
-    GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_FLOAT32 || type == GLS_TYPE_FLOAT64);
+    GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_UINT32 || type == GLS_TYPE_FLOAT32 ||
+                type == GLS_TYPE_FLOAT64);
     int code = type == GLS_TYPE_INT32     ? NIFTI_TYPE_INT32
+               : type == GLS_TYPE_UINT32  ? NIFTI_TYPE_UINT32
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
                                           : NIFTI_TYPE_FLOAT64;
     source s = {.raw = data, .value = gls_type_size(type)};

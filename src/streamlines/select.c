@@ -1,4 +1,5 @@
-/* Filters that keep some streamlines as they are: by length, by points, by number, and those that are valid. */
+/* Filters that keep some streamlines as they are: by length, by points, by number, by a list, and those that are
+ * valid. */
 #include <glslines/filters.h>
 
 #include <math.h>
@@ -20,6 +21,8 @@ struct selection {
     uint64_t seed, largest;
     gls_line_set *set;
     gls_line_set_keep keep;
+    const float *listed;
+    uint64_t rows;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
@@ -70,6 +73,14 @@ static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
 {
     bool known = gls_line_set_has(f->set, s, i, f->keep == GLS_KEEP_NEW);
     return known == (f->keep == GLS_KEEP_MEMBERS);
+}
+
+static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)s;
+    (void)i;
+    uint64_t at = f->counts->taken - 1;
+    return at < f->rows && f->listed[at] != 0;
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
@@ -167,4 +178,11 @@ gls_status gls_filter_set_create(gls_line_set *set, gls_line_set_keep keep, gls_
 {
     GLS_REQUIRE(set && (unsigned)keep <= GLS_KEEP_NEW && next && next->append && filter);
     return create(&(selection){.keeps = keeps_by_set, .set = set, .keep = keep}, counts, next, filter);
+}
+
+gls_status gls_filter_listed_create(const float *keep, uint64_t rows, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE((keep || rows == 0) && next && next->append && filter);
+    return create(&(selection){.keeps = keeps_listed, .listed = keep, .rows = rows}, counts, next, filter);
 }

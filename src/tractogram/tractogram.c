@@ -181,6 +181,18 @@ gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer)
     return (gls_sink){sink_append, sink_finish, sink_abort, writer};
 }
 
+gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *w, const gls_column *column)
+{
+    GLS_REQUIRE(w && column && column->name && column->components >= 1 && (column->data || w->n_streamlines == 0));
+    GLS_REQUIRE(w->n_late < sizeof w->late / sizeof *w->late);
+    if (gls_column_find(w->column, w->n_dps, column->name))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has a column \"%s\" already", w->output.path, column->name);
+    w->late[w->n_late++] = *column;
+    if (w->driver != &gls_trx_driver)
+        gls_text_printf(&w->lost, "%sdps %s", w->lost.length > 0 ? ", " : "", column->name);
+    return GLS_OK;
+}
+
 gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
 {
     GLS_REQUIRE(w);

@@ -39,8 +39,10 @@ struct gls_tractogram_writer {
     bool defined;
     size_t n_dps, n_dpv, n_groups;
     gls_column *column;
-    gls_text lost;     /* columns that the format does not hold */
-    gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
+    size_t n_late;
+    gls_column late[4]; /* columns per streamline that came behind all streamlines */
+    gls_text lost;      /* columns that the format does not hold */
+    gls_status failed;  /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
 

@@ -252,6 +252,25 @@ static gls_status add_columns(gls_tractogram_writer *w)
     return status;
 }
 
+/* Columns that came behind all streamlines. */
+static gls_status add_late(gls_tractogram_writer *w)
+{
+    gls_status status = GLS_OK;
+    char name[GLS_ZIP_NAME];
+    for (size_t i = 0; i < w->n_late && status == GLS_OK; i++) {
+        const gls_column *c = &w->late[i];
+        const size_t bytes = (size_t)w->n_streamlines * gls_column_row_bytes(c);
+        gls_zip_entry *e;
+        if (!is_valid_name(c->name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, c->name);
+        print_name(name, "dps", c);
+        status = begin_entry(w, name, bytes, &e);
+        if (status == GLS_OK) status = put(w, c->data, bytes, &e->crc);
+        if (status == GLS_OK) status = end_entry(w, e);
+    }
+    return status;
+}
+
 /* Running sums of the lengths, the number of points last. */
 static gls_status add_offsets(gls_tractogram_writer *w)
 {
@@ -361,7 +380,7 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;
     gls_status status;
-    size_t max_entries = 3 + t->n_columns + t->n_dpg;
+    size_t max_entries = 3 + t->n_columns + t->n_dpg + w->n_late;
     t->entry = calloc(max_entries, sizeof *t->entry);
     if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     if (max_entries > UINT16_MAX)
@@ -376,6 +395,7 @@ static gls_status finish(gls_tractogram_writer *w)
         status = write_head(w, json, positions);
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK) status = add_columns(w);
+        if (status == GLS_OK) status = add_late(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,
                     (unsigned long long)w->n_points);

@@ -150,7 +150,7 @@ static gls_status name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *others[6];
+    const char *others[7];
     size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
     if (job->maps_alone && n_maps == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
@@ -169,6 +169,9 @@ static gls_status name_outputs(gls_job *job)
         if (strcmp(job->sidecar, job->output) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
     }
+    if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
+        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = check_place(job, job->output, NULL, 0);
     const char *map[3];
     gls_maps_outputs(&job->maps, map);
@@ -177,6 +180,8 @@ static gls_status name_outputs(gls_job *job)
     if (job->sidecar) others[n_others++] = job->sidecar;
     if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
     if (o->write_mask) others[n_others++] = o->write_mask;
+    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
+    if (job->maps.weights) others[n_others++] = job->maps.weights;
     for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
         status = check_place(job, map[i], others, n_others);
         others[n_others++] = map[i];
@@ -350,8 +355,10 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
         gls_writer_join(writer, group);
         sink = gls_tractogram_writer_sink(writer);
     }
-    status = gls_maps_add(&job->maps, job->study.grid, &sink);
+    status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
+    if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);

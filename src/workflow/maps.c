@@ -55,7 +55,8 @@ static gls_status take_profile(gls_maps *m, const char *text, const gls_shard *s
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_shard *shard)
 {
     *maps = (gls_maps){.fa = o->fa};
-    gls_status status = o->density ? gls_image_name_check(o->density) : GLS_OK;
+    gls_status status = gls_weigh_check(o);
+    if (!status && o->density) status = gls_image_name_check(o->density);
     if (!status && o->density) status = name_output(o->density, shard, &maps->density);
     if (!status && o->connectome) status = take_connectome(maps, o->connectome, shard);
     return status || !o->profile ? status : take_profile(maps, o->profile, shard);
@@ -82,15 +83,17 @@ size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_I
 static gls_status create_connectome(gls_maps *maps)
 {
     gls_image *labels = NULL;
+    gls_connectome_options options = gls_connectome_options_default();
+    if (maps->weigh.weights) options.weights = GLS_DPS_WEIGHTS;
     gls_status status = gls_image_read(maps->labels, GLS_IMAGE_3D, &labels);
-    if (!status) status = gls_connectome_create(labels, maps->labels, NULL, &maps->connectome);
+    if (!status) status = gls_connectome_create(labels, maps->labels, &options, &maps->connectome);
     gls_image_destroy(labels);
     return status;
 }
 
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink)
 {
-    gls_sink all[4];
+    gls_sink all[5];
     size_t n = 0;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
@@ -100,9 +103,24 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink)
     if (status) return status;
     if (sink->append) all[n++] = *sink;
     if (maps->map) all[n++] = gls_density_sink(maps->map);
-    if (maps->connectome) all[n++] = gls_connectome_sink(maps->connectome);
+    if (maps->weigh.weights)
+        all[n++] = gls_weigh_sink(&maps->weigh);
+    else if (maps->connectome)
+        all[n++] = gls_connectome_sink(maps->connectome);
     if (maps->bundles) all[n++] = gls_bundles_sink(maps->bundles);
     return n == 1 && sink->append ? GLS_OK : gls_sink_tee(all, n, sink);
+}
+
+gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)
+{
+    gls_weigh *w = &maps->weigh;
+    uint64_t n;
+    if (!w->weights) return GLS_OK;
+    gls_status status = gls_weigh_solve(w, devices);
+    if (!status && maps->connectome) status = gls_weigh_connect(w, maps->connectome);
+    if (status || maps->weights || !writer) return status;
+    const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, gls_weights_get(w->weights, &n)};
+    return gls_tractogram_writer_add_dps(writer, &column);
 }
 
 static gls_status write_profile(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
@@ -141,6 +159,11 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
     if (maps->map) status = gls_density_write_grouped(maps->map, maps->density, overwrite, group);
     if (maps->connectome && !status)
         status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group);
+    if (maps->weights && maps->weigh.weights && !status) {
+        uint64_t n;
+        const float *value = gls_weights_get(maps->weigh.weights, &n);
+        status = gls_weights_write_text(maps->weights, overwrite, group, value, n, 1, "weights by glslines");
+    }
     if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
     return status;
 }
@@ -150,6 +173,8 @@ void gls_maps_finish(gls_maps *maps)
     gls_density_destroy(maps->map);
     gls_connectome_destroy(maps->connectome);
     gls_bundles_destroy(maps->bundles);
+    gls_weigh_finish(&maps->weigh);
+    free(maps->weights);
     for (size_t i = 0; i < maps->n_images; i++) free(maps->image[i]);
     free(maps->density);
     free(maps->labels);

@@ -8,6 +8,7 @@
 #include <glslines/workflow.h>
 
 #include "util/output.h"
+#include "workflow/weigh.h"
 
 #define GLS_MAPS_MAX_IMAGES 16
 
@@ -23,6 +24,8 @@ typedef struct gls_maps {
     gls_density *map;
     gls_connectome *connectome;
     gls_bundles *bundles;
+    gls_weigh weigh;
+    char *weights; /* file, where the tractogram cannot hold them; NULL: none */
 } gls_maps;
 
 /* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
@@ -33,6 +36,9 @@ size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_I
 /* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
  * the maps alone. */
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink);
+/* Once all streamlines have come: their weights, to the tractogram's writer where it holds them (NULL: there is none).
+ */
+gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);
 /* Writes the files in the group. */
 gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group);
 void gls_maps_finish(gls_maps *maps);

@@ -283,6 +283,8 @@ char *gls_track_sidecar_text(const gls_job *job)
     add_regions(root, job->study.regions);
     add_rest(root, job);
     add_result(root, job);
+    if (job->maps.weigh.weights)
+        gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), job->maps.weigh.weights);
     add_run(root, job);
     if (job->shard.count > 0) add_shard(root, &job->shard);
     char *text = cJSON_Print(root);

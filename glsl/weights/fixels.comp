@@ -1,0 +1,46 @@
+// An iteration of SIFT2 for fixels, once the sums of all streamlines are there: densities, mean coefficients, cost. The
+// sums begin anew.
+layout(local_size_x = 64) in;
+
+#include "weights/language.glsl"
+#include "weights/streamline.glsl"
+
+layout(location = 0) uniform uint n_fixels;
+layout(location = 1) uniform float unit; // mu times the unit of length
+
+// of each fixel two as in rows.comp; then, of each, FD, PM, 1 / TD0 in units or 0
+layout(std430, binding = 0) buffer Fixels { vec4 fixel[]; };
+layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; then bits of the costs of each work group
+
+shared vec2 part[64];
+
+vec2 complete(uint k)
+{
+    vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];
+    float density = fixed_value(sums[4u * k], sums[4u * k + 1u]) * unit;
+    float mean = fixed_value(sums[4u * k + 2u], sums[4u * k + 3u]) * constant.z;
+    f.x = density - constant.x;
+    if (sums[4u * n_fixels + k] != 0u) f.z = 0.0;
+    fixel[2u * k] = f;
+    fixel[2u * k + 1u] = vec4(mean, exponential(mean), 0.0, 0.0);
+    for (uint i = 0u; i < 4u; i++) sums[4u * k + i] = 0u;
+    sums[4u * n_fixels + k] = 0u;
+    return vec2((constant.y * f.x) * f.x, f.y > 0.0 && !(f.z > 0.0) ? 1.0 : 0.0);
+}
+
+void main()
+{
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
+    uint k = group * 64u + lane;
+    part[lane] = k < n_fixels ? complete(k) : vec2(0.0);
+    barrier();
+    for (uint half_size = 32u; half_size > 0u; half_size /= 2u) {
+        if (lane < half_size) part[lane] += part[lane + half_size];
+        barrier();
+    }
+    if (lane == 0u && k < n_fixels) {
+        uint place = 5u * n_fixels + 2u * group;
+        sums[place] = floatBitsToUint(part[0].x);
+        sums[place + 1u] = floatBitsToUint(part[0].y);
+    }
+}

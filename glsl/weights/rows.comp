@@ -1,0 +1,132 @@
+// An iteration of SIFT2 for streamlines: the cost of the coefficients that they have, new ones, and their sums in
+// each fixel, in fixed point: whatever the order, the sums are the same.
+layout(local_size_x = 64) in;
+
+#include "weights/language.glsl"
+#include "weights/streamline.glsl"
+
+layout(location = 0) uniform uint first; // streamlines first to last - 1
+layout(location = 1) uniform uint last;
+layout(location = 2) uniform uint from; // places of the old and of the new coefficients, and of costs
+layout(location = 3) uniform uint to;
+layout(location = 4) uniform uint costs;
+layout(location = 10) uniform uint n_fixels;
+layout(location = 5) uniform float unit; // mu times the unit of length
+layout(location = 6) uniform float tikhonov;
+layout(location = 7) uniform float limit;
+layout(location = 8) uniform float min_coefficient;
+layout(location = 9) uniform float max_coefficient;
+
+// The blocks are as few as OpenGL ES 3.1 has.
+layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
+// n streamlines: first entry and bits of the variation, and where the last one ends; bits of the coefficients, twice;
+// bits of the costs of each work group
+layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
+// of each fixel d, mu TD0, PM / (mu TD0), PM unit, and m, e^m
+layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
+layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two of two words for each fixel, then marks
+
+shared vec2 part[64];
+
+// Adds to a sum of two words.
+void add_fixed(uint place, float v)
+{
+    v = fixed_range(v);
+    uint high = uint(abs(v) * 0.00390625), low = uint((abs(v) - float(high) * 256.0) * 16777216.0);
+    if (v < 0.0) {
+        low = ~low + 1u;
+        high = ~high + (low == 0u ? 1u : 0u);
+    }
+    uint before = atomicAdd(sums[place], low);
+    atomicAdd(sums[place + 1u], high + (before > ~low ? 1u : 0u));
+}
+
+// In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most; it is marked.
+float give_way(uint begin, uint end)
+{
+    float most = 0.0, sum = 0.0, weight = 0.0;
+    uint worst = 0xffffffffu;
+    for (uint i = begin; i < end; i++) {
+        vec4 f = fixel[2u * (entry[i] >> 8)];
+        float x = ((f.z * (float(entry[i] & 255u) * unit)) * f.x) * f.x;
+        if (f.z > 0.0 && f.x < 0.0 && x > most) {
+            most = x;
+            worst = entry[i] >> 8;
+        }
+    }
+    if (worst == 0xffffffffu) return 0.0;
+    atomicOr(sums[4u * n_fixels + worst], 1u);
+    for (uint i = begin; i < end; i++) {
+        uint k = entry[i] >> 8;
+        vec4 f = fixel[2u * k];
+        if (!(f.z > 0.0) || k == worst) continue;
+        float l = float(entry[i] & 255u) * f.w;
+        sum += l * fixel[2u * k + 1u].x;
+        weight += l;
+    }
+    return weight > 0.0 ? sum * (1.0 / weight) : 0.0;
+}
+
+vec2 improve(uint s)
+{
+    uint begin = streamline[2u * s], end = streamline[2u * s + 2u];
+    Search search;
+    search.c = uintBitsToFloat(streamline[from + s]);
+    search.e = exponential(search.c);
+    search.variation = uintBitsToFloat(streamline[2u * s + 1u]);
+    search.tikhonov = tikhonov;
+    search.limit = limit;
+    Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
+    float tv = 0.0;
+    for (uint i = begin; i < end; i++) {
+        uint k = entry[i] >> 8;
+        vec4 f = fixel[2u * k];
+        vec2 mean = fixel[2u * k + 1u].xy;
+        float q = float(entry[i] & 255u), l = q * unit;
+        tv += (f.w * q) * variation(search.c, search.e, mean.x, mean.y);
+        if (f.z > 0.0) m = add_moments(m, f.z * l, f.x, l, (f.y - l) * search.e);
+    }
+    Step at = Step(0.0, 1.0);
+    for (int n = 0; n < 100 && begin < end && abs(at.d) > 0.001; n++) {
+        float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
+        for (uint i = begin; i < end; i++) {
+            uint k = entry[i] >> 8;
+            vec4 f = fixel[2u * k];
+            vec2 mean = fixel[2u * k + 1u].xy;
+            float l = f.w * float(entry[i] & 255u);
+            if (!(f.z > 0.0)) continue;
+            slope += l * variation_slope(c, e, mean.x, mean.y);
+            bend += l * variation_bend(c, e, mean.x, mean.y);
+        }
+        at = newton(search, m, at, e, slope, bend);
+    }
+    float c = search.c + clamp(at.x, -limit, limit);
+    c = c < min_coefficient ? min_coefficient : c;
+    if (c > max_coefficient) c = give_way(begin, end);
+    streamline[to + s] = floatBitsToUint(c);
+    float w = c > min_coefficient ? exponential(c) : 0.0;
+    for (uint i = begin; i < end; i++) {
+        float q = float(entry[i] & 255u);
+        uint place = 4u * (entry[i] >> 8);
+        add_fixed(place, q * w);
+        add_fixed(place + 2u, q * c);
+    }
+    return vec2(search.variation * tv, search.c * search.c);
+}
+
+void main()
+{
+    uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;
+    uint s = first + group * 64u + lane;
+    part[lane] = s < last ? improve(s) : vec2(0.0);
+    barrier();
+    for (uint half_size = 32u; half_size > 0u; half_size /= 2u) {
+        if (lane < half_size) part[lane] += part[lane + half_size];
+        barrier();
+    }
+    if (lane == 0u && s < last) {
+        uint place = costs + 2u * (first / 64u + group);
+        streamline[place] = floatBitsToUint(part[0].x);
+        streamline[place + 1u] = floatBitsToUint(part[0].y);
+    }
+}

@@ -1,0 +1,106 @@
+// The arithmetic of SIFT2, of one streamline and of one fixel. The kernels and the CPU (src/weights/host.c) share this
+// text, so that both round alike: it is GLSL and C at once. F() marks a number with a fraction, FUNCTION what comes
+// before a function, INT() and FLOAT() conversions. Products are by reciprocals, since some drivers know no division.
+
+// e^x within 2 units of the last place; drivers differ in theirs.
+FUNCTION float exponential(float x)
+{
+    x = x < F(-87.0) ? F(-87.0) : x;
+    x = x > F(88.0) ? F(88.0) : x;
+    int n = INT(x * F(1.44269504) + (x < F(0.0) ? F(-0.5) : F(0.5)));
+    float whole = FLOAT(n);
+    float r = (x - whole * F(0.693359375)) + whole * F(2.12194440e-4);
+    float p = F(1.9875691500e-4);
+    p = p * r + F(1.3981999507e-3);
+    p = p * r + F(8.3334519073e-3);
+    p = p * r + F(4.1665795894e-2);
+    p = p * r + F(1.6666665459e-1);
+    p = p * r + F(5.0000001201e-1);
+    p = p * (r * r) + (r + F(1.0));
+    return p * intBitsToFloat((n + 127) * 8388608);
+}
+
+// Sums over the entries of a streamline, from which the data term follows for any change of its coefficient. Of an
+// entry: h = PM l / TD0, d = mu TD - FD, a = mu l, g = (mu TD0 - mu l) e^c.
+struct Moments {
+    float da, dg, aa, ag, gg; // h times each product
+};
+
+FUNCTION Moments add_moments(Moments m, float h, float d, float a, float g)
+{
+    float hd = h * d, ha = h * a;
+    m.da += hd * a;
+    m.dg += hd * g;
+    m.aa += ha * a;
+    m.ag += ha * g;
+    m.gg += (h * g) * g;
+    return m;
+}
+
+// How a coefficient c (e = e^c) departs from the mean m (em = e^m) of a fixel: the total variation, and its first and
+// second derivative.
+FUNCTION float variation(float c, float e, float m, float em)
+{
+    float x = c <= m ? c - m : e - em;
+    return x * x;
+}
+FUNCTION float variation_slope(float c, float e, float m, float em)
+{
+    return c <= m ? F(2.0) * (c - m) : F(2.0) * (e * (e - em));
+}
+FUNCTION float variation_bend(float c, float e, float m, float em)
+{
+    return c <= m ? F(2.0) : F(2.0) * (e * (F(2.0) * e - em));
+}
+
+// What Newton's method starts from and is limited by.
+struct Search {
+    float c, e;      // the coefficient, and e to it
+    float variation; // factor of the total variation
+    float tikhonov;  // factor of the square of the coefficient
+    float limit;     // of the change
+};
+// Where it is: the change of the coefficient, and the change of that in the last step.
+struct Step {
+    float x, d;
+};
+
+// e: of c + x; slope and bend: sums of the total variation over the entries.
+FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float bend)
+{
+    float u = e - s.e, x = at.x;
+    float along = m.da + m.aa * u + m.ag * x;
+    float first = F(2.0) * (e * along + (m.dg + m.ag * u + m.gg * x));
+    float second = F(2.0) * (m.gg + F(2.0) * (e * m.ag) + (e * e) * m.aa + e * along);
+    first = first + s.variation * slope + s.tikhonov * (F(2.0) * (s.c + x));
+    second = second + s.variation * bend + F(2.0) * s.tikhonov;
+    float d = second != F(0.0) ? first * (F(-1.0) / second) : F(0.0);
+    d = second < F(0.0) ? -d : d;
+    d = abs(d) <= F(3.0e38) ? d : F(0.0); // neither infinite nor not a number
+    d = d > s.limit ? s.limit : d;
+    d = d < -s.limit ? -s.limit : d;
+    bool high = x >= s.limit && d > F(0.0);
+    bool low = x <= -s.limit && d < F(0.0);
+    at.d = high || low ? F(0.0) : d;
+    at.x = high ? s.limit : (low ? -s.limit : x + d);
+    return at;
+}
+
+// A sum in fixed point, 64 bits in units of 2^-24, from its two words.
+FUNCTION float fixed_value(uint low, uint high)
+{
+    bool negative = high >= 2147483648u;
+    if (negative) {
+        low = ~low + 1u;
+        high = ~high + (low == 0u ? 1u : 0u);
+    }
+    float value = FLOAT(high) * F(256.0) + FLOAT(low) * F(5.9604644775390625e-8);
+    return negative ? -value : value;
+}
+
+// What goes into a sum in fixed point: a number that leaves room for 2^23 of its kind.
+FUNCTION float fixed_range(float v)
+{
+    v = v < F(1.0e5) ? v : F(1.0e5);
+    return v > F(-1.0e5) ? v : F(-1.0e5);
+}

@@ -1,0 +1,68 @@
+/* Fixels: the fibre populations of each voxel, as the lobes of its fibre orientation distribution (FOD). Segmentation
+ * after Smith et al. 2013 as in MRtrix3's fod2fixel and tcksift2, on the CPU in single precision without fused
+ * arithmetic: the same fixels on all machines. */
+#ifndef GLSLINES_FIXELS_H
+#define GLSLINES_FIXELS_H
+
+#include <glslines/image.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gls_fixel_options {
+    size_t size;     /* of this struct */
+    double peak;     /* lobes of a lower amplitude are dropped, >= 0; default 0.1 */
+    double integral; /* lobes of a smaller integral are dropped, >= 0; default 0 */
+    bool dilate;     /* directions between the lobes belong to the largest one beside them; default true */
+    bool refine;     /* amplitudes are those of the maxima between the samples, not only near the threshold; default
+                        false */
+} gls_fixel_options;
+GLS_API gls_fixel_options gls_fixel_options_default(void);
+
+typedef struct gls_fixels gls_fixels;
+
+/* sh: even coefficients in the basis GLS_SH_TOURNIER07 and scanner axes (see gls_odf_convert_sh()), up to order 16;
+ * name stands for it in messages. mask: voxels that are 0 there have no fixels; one volume on the same grid, NULL: all.
+ * Voxels are worked on by several threads. GLS_ERR_INPUT: no such number of volumes; GLS_ERR_EMPTY: no fixel.
+ * GLS_ERR_UNSUPPORTED: more than 2^24. Coefficients that are not finite leave a voxel without fixels, which a warning
+ * counts. Memory: 641 bytes for each voxel with fixels, 28 for each fixel, 8 for each voxel. */
+GLS_API gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_image *mask,
+                                     const gls_fixel_options *options, gls_fixels **fixels);
+/* Accepts NULL. */
+GLS_API void gls_fixels_destroy(gls_fixels *fixels);
+
+GLS_API const gls_grid *gls_fixels_grid(const gls_fixels *fixels);
+GLS_API size_t gls_fixels_count(const gls_fixels *fixels);
+/* Voxels with fixels. */
+GLS_API size_t gls_fixels_voxels(const gls_fixels *fixels);
+/* Those of a voxel (its place with x fastest): how many, and the first. Voxels come with x fastest, the fixels of a
+ * voxel in the order of falling amplitude. */
+GLS_API uint32_t gls_fixels_of_voxel(const gls_fixels *fixels, size_t voxel, uint32_t *first);
+
+typedef struct gls_fixel {
+    float fd;           /* fibre density: the integral of the lobe and its antipode */
+    float peak;         /* amplitude */
+    float direction[3]; /* mean, in scanner axes, unit length */
+    uint32_t voxel;
+} gls_fixel;
+/* Borrowed, gls_fixels_count() of them. */
+GLS_API const gls_fixel *gls_fixels_get(const gls_fixels *fixels);
+
+/* The fixel of a line of this direction (scanner axes; any length but 0) through a voxel, or UINT32_MAX. */
+GLS_API uint32_t gls_fixels_find(const gls_fixels *fixels, size_t voxel, const double direction[3]);
+
+/* Values of a data file of a fixel directory. */
+typedef struct gls_fixel_values {
+    const char *name; /* of the file, without .nii */
+    const float *value;
+} gls_fixel_values;
+/* Writes a fixel directory as MRtrix3 reads it: index.nii, directions.nii, and one file for each of n lists of values.
+ * The directory is made where there is none; existing files are replaced if overwrite says so. */
+GLS_API gls_status gls_fixels_write(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
+                                    size_t n, bool overwrite);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

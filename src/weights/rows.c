@@ -1,0 +1,302 @@
+#include "weights/rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define GROUP 32 /* streamlines that a thread takes at once */
+#define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
+
+/* Length in one direction of one voxel. */
+typedef struct portion {
+    uint64_t key; /* voxel << 11 | direction */
+    uint32_t order;
+    double length;
+} portion;
+
+/* What a thread works with, and what it has made of the streamlines of a parcel. */
+typedef struct row_thread {
+    gls_walk walk;
+    portion *portion;
+    size_t portion_capacity;
+    uint32_t *entry;
+    size_t n, capacity;
+    bool failed;
+} row_thread;
+
+/* Where the entries of a streamline of the parcel lie before they are put in order. */
+typedef struct placed {
+    int thread;
+    uint32_t n;
+    size_t first;
+} placed;
+
+double gls_rows_unit(const gls_rows *rows)
+{
+    const double *s = rows->fixels->grid.voxel_size;
+    float diagonal = (float)sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+    return (double)(diagonal / (float)GLS_ROW_MAX_LENGTH);
+}
+
+gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries)
+{
+    *rows = (gls_rows){.fixels = fixels, .mask = mask, .chunk_entries = chunk_entries};
+    for (int a = 0; a < 3; a++) {
+        rows->low[a] = INFINITY;
+        rows->high[a] = -INFINITY;
+    }
+    rows->n_threads = omp_get_max_threads();
+    rows->thread = calloc((size_t)rows->n_threads, sizeof *rows->thread);
+    gls_rows_set_walk(rows, 1, false);
+    return rows->thread ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+}
+
+void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
+{
+    gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight);
+}
+
+void gls_rows_finish(gls_rows *rows)
+{
+    for (int i = 0; i < rows->n_threads && rows->thread; i++) {
+        gls_walk_finish(&rows->thread[i].walk);
+        free(rows->thread[i].portion);
+        free(rows->thread[i].entry);
+    }
+    for (size_t i = 0; i < rows->n_chunks; i++) {
+        free(rows->chunk[i].start);
+        free(rows->chunk[i].entry);
+    }
+    free(rows->thread);
+    free(rows->chunk);
+    free(rows->contribution);
+    *rows = (gls_rows){0};
+}
+
+static int compare_portions(const void *a, const void *b)
+{
+    const portion *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void sort_portions(portion *p, size_t n)
+{
+    if (n > 64) {
+        qsort(p, n, sizeof *p, compare_portions);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        portion x = p[i];
+        size_t k = i;
+        for (; k > 0 && p[k - 1].key > x.key; k--) p[k] = p[k - 1];
+        p[k] = x;
+    }
+}
+
+/* Lengths by voxel and direction, in ascending order. */
+static size_t join_visits(row_thread *t)
+{
+    static const double none[3] = {1, 0, 0};
+    const gls_lobe_sphere *sphere = gls_lobe_sphere_get();
+    const size_t n = t->walk.n;
+    size_t kept = 0;
+    if (n > t->portion_capacity) {
+        portion *p = realloc(t->portion, 2 * n * sizeof *p);
+        t->failed |= !p;
+        if (!p) return 0;
+        t->portion = p;
+        t->portion_capacity = 2 * n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const gls_visit *v = &t->walk.visit[i];
+        bool zero = v->chord[0] == 0 && v->chord[1] == 0 && v->chord[2] == 0;
+        uint64_t direction = gls_lobe_sphere_nearest(sphere, zero ? none : v->chord);
+        t->portion[i] = (portion){(uint64_t)v->voxel << 11 | direction, (uint32_t)i, v->length};
+    }
+    sort_portions(t->portion, n);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && t->portion[kept - 1].key == t->portion[i].key)
+            t->portion[kept - 1].length += t->portion[i].length;
+        else
+            t->portion[kept++] = t->portion[i];
+    }
+    return kept;
+}
+
+/* Adds a length to the entry of its fixel among those from `first` on, of the same voxel; one that would pass the
+ * largest length opens another. */
+static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t length)
+{
+    for (size_t k = first; k < t->n; k++)
+        if (t->entry[k] >> GLS_ROW_LENGTH_BITS == fixel &&
+            (t->entry[k] & GLS_ROW_MAX_LENGTH) + length <= GLS_ROW_MAX_LENGTH) {
+            t->entry[k] += length;
+            return;
+        }
+    if (t->n == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 65536;
+        uint32_t *entry = realloc(t->entry, capacity * sizeof *entry);
+        t->failed |= !entry;
+        if (!entry) return;
+        t->entry = entry;
+        t->capacity = capacity;
+    }
+    t->entry[t->n++] = fixel << GLS_ROW_LENGTH_BITS | length;
+}
+
+/* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
+static float make_row(const gls_rows *rows, row_thread *t)
+{
+    const float per_mm = (float)(1 / gls_rows_unit(rows)), least = 0.5f * (float)gls_rows_unit(rows);
+    const size_t n = join_visits(t);
+    size_t first = t->n;
+    double contribution = 0;
+    for (size_t i = 0; i < n; i++) {
+        const portion *p = &t->portion[i];
+        size_t voxel = (size_t)(p->key >> 11);
+        uint32_t fixel = gls_fixel_at(rows->fixels, voxel, p->key & 2047);
+        if (i > 0 && t->portion[i - 1].key >> 11 != p->key >> 11) first = t->n;
+        if (fixel == GLS_NO_FIXEL || !(p->length > (double)least)) continue;
+        contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
+        float units = floorf(per_mm * (float)p->length + 0.5f);
+        add_entry(t, first, fixel, units < (float)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
+    }
+    return (float)contribution;
+}
+
+static gls_status check_points(gls_rows *rows, const gls_streamlines *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
+            for (int a = 0; a < 3; a++) {
+                double x = (double)s->point[p][a];
+                if (!isfinite(x))
+                    return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", rows->n + i);
+                if (p > s->offset[i] && fabs(x - (double)s->point[p - 1][a]) > GLS_WALK_MAX_STEP)
+                    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", rows->n + i,
+                                    GLS_WALK_MAX_STEP);
+                rows->low[a] = fmin(rows->low[a], x);
+                rows->high[a] = fmax(rows->high[a], x);
+            }
+    return GLS_OK;
+}
+
+/* Room for one more row of n entries. */
+static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
+{
+    if (c->n + 1 >= c->n_capacity) {
+        size_t capacity = c->n_capacity ? 2 * c->n_capacity : 4096;
+        uint32_t *start = realloc(c->start, capacity * sizeof *start);
+        if (!start) return false;
+        c->start = start;
+        c->n_capacity = capacity;
+        if (c->n == 0) start[0] = 0;
+    }
+    size_t wanted = c->start[c->n] + n;
+    if (c->entry && wanted <= c->capacity) return true;
+    size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
+    if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
+    uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
+    if (!entry) return false;
+    c->entry = entry;
+    c->capacity = capacity;
+    return true;
+}
+
+static void add_row(gls_chunk *c, const uint32_t *entry, size_t n)
+{
+    if (n > 0) memcpy(c->entry + c->start[c->n], entry, n * sizeof *entry);
+    c->start[c->n + 1] = c->start[c->n] + (uint32_t)n;
+    c->n++;
+}
+
+/* A new chunk, which takes over the rows of the last one that make no whole group. */
+static gls_chunk *begin_chunk(gls_rows *rows)
+{
+    gls_chunk *chunk = realloc(rows->chunk, (rows->n_chunks + 1) * sizeof *chunk);
+    if (!chunk) return NULL;
+    rows->chunk = chunk;
+    gls_chunk *to = &chunk[rows->n_chunks], *from = rows->n_chunks > 0 ? to - 1 : NULL;
+    const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0;
+    *to = (gls_chunk){.first = from ? from->first + whole : 0};
+    rows->n_chunks++;
+    for (size_t s = whole; from && s < from->n; s++) {
+        size_t n = from->start[s + 1] - from->start[s];
+        if (!reserve(rows, to, n)) return NULL;
+        add_row(to, n > 0 ? from->entry + from->start[s] : NULL, n);
+    }
+    if (from) from->n = whole;
+    return to;
+}
+
+/* The chunk that has room for one more row of n entries. */
+static gls_chunk *open_chunk(gls_rows *rows, size_t n)
+{
+    gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
+    bool full = c && c->n >= GLS_ROW_GROUP && c->start[c->n] + n > rows->chunk_entries;
+    if (!c || full || c->n == MAX_CHUNK_STREAMLINES) c = begin_chunk(rows);
+    return c && reserve(rows, c, n) ? c : NULL;
+}
+
+static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
+{
+    if (rows->n + n > rows->n_capacity) {
+        size_t capacity = 2 * (rows->n + n);
+        float *to = realloc(rows->contribution, capacity * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", rows->n + n);
+        rows->contribution = to;
+        rows->n_capacity = capacity;
+    }
+    for (size_t i = 0; i < n; i++) {
+        gls_chunk *c = open_chunk(rows, place[i].n);
+        if (!c)
+            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
+                            rows->n_entries, rows->n);
+        const uint32_t *entry = rows->thread[place[i].thread].entry;
+        add_row(c, place[i].n > 0 ? entry + place[i].first : NULL, place[i].n);
+        rows->contribution[rows->n++] = contribution[i];
+        rows->n_entries += place[i].n;
+        rows->n_without_fixels += place[i].n == 0;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+{
+    placed *place = malloc((s->n + 1) * sizeof *place);
+    float *contribution = malloc((s->n + 1) * sizeof *contribution);
+    gls_status status = GLS_OK;
+    uint64_t without_points = 0, outside = 0;
+    if (!place || !contribution)
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    else
+        status = check_points(rows, s);
+    if (status) goto fail;
+    for (int i = 0; i < rows->n_threads; i++) rows->thread[i].n = 0;
+#pragma omp parallel for schedule(dynamic, GROUP) num_threads(rows->n_threads) reduction(+ : without_points, outside)
+    for (size_t i = 0; i < s->n; i++) {
+        int number = omp_get_thread_num();
+        row_thread *t = &rows->thread[number];
+        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
+        gls_walk_visits(&t->walk, &rows->grid, s->point + s->offset[i], n);
+        contribution[i] = make_row(rows, t);
+        without_points += n < 2;
+        outside += n >= 2 && t->walk.n == 0;
+        place[i] = (placed){number, (uint32_t)(t->n - first), first};
+    }
+    for (int i = 0; i < rows->n_threads; i++)
+        if (rows->thread[i].failed || rows->thread[i].walk.failed)
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    rows->n_without_points += without_points;
+    rows->n_outside += outside;
+    if (!status) status = collect(rows, place, contribution, s->n);
+fail:
+    free(place);
+    free(contribution);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* Which streamline passes through which fixels for how long: a sparse matrix of 4 bytes an entry, in chunks of
+ * streamlines. */
+#ifndef GLS_WEIGHTS_ROWS_H
+#define GLS_WEIGHTS_ROWS_H
+
+#include <glslines/streamlines.h>
+
+#include "weights/fixels.h"
+#include "weights/walk.h"
+
+#define GLS_ROW_LENGTH_BITS 8
+#define GLS_ROW_GROUP 64       /* costs are summed over this many streamlines: chunks are multiples of it */
+#define GLS_ROW_MAX_LENGTH 255 /* units of the diagonal of a voxel / 255 */
+
+/* Consecutive streamlines. */
+typedef struct gls_chunk {
+    size_t first, n;   /* streamlines */
+    uint32_t *start;   /* n + 1: first entry of each */
+    uint32_t *entry;   /* fixel << 8 | length in units */
+    size_t n_capacity; /* of streamlines */
+    size_t capacity;   /* of entries */
+} gls_chunk;
+
+typedef struct gls_rows {
+    const gls_fixels *fixels;
+    const float *mask;  /* of each voxel: what the lengths inside it count; NULL: 1 */
+    const float *scale; /* of each voxel: a factor of the densities; NULL: 1 */
+    gls_walk_grid grid;
+    size_t chunk_entries; /* a chunk has no more, unless its first group has */
+    size_t n_chunks;
+    gls_chunk *chunk;
+    size_t n, n_capacity; /* streamlines */
+    float *contribution;  /* of each: mm in fixels, times mask, not rounded */
+    uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
+    double low[3], high[3]; /* of all points */
+    struct row_thread *thread;
+    int n_threads;
+} gls_rows;
+
+/* unit of lengths in mm */
+double gls_rows_unit(const gls_rows *rows);
+gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
+/* How streamlines are walked, before the first comes. */
+void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
+/* Adds the rows of these streamlines; threads share them. */
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
+void gls_rows_finish(gls_rows *rows);
+
+#endif

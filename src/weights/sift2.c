@@ -1,0 +1,165 @@
+/* The iterations of SIFT2. The total variation of coefficients is known one pass after them, since that pass reads all
+ * entries anyway; the surplus coefficients of the last one are dropped. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "weights/inside.h"
+#include "weights/solver.h"
+
+/* What one pass after the other fills in. */
+typedef struct run {
+    gls_weights *w;
+    const gls_weights_options *o;
+    gls_solver *solver;
+    gls_weights_iteration *list;
+    size_t n, capacity;
+    float *before, *now; /* coefficients, for statistics */
+} run;
+
+static gls_status add_iteration(run *r, gls_fixel_costs costs)
+{
+    if (r->n == r->capacity) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 64;
+        gls_weights_iteration *list = realloc(r->list, capacity * sizeof *list);
+        if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        r->list = list;
+        r->capacity = capacity;
+    }
+    r->list[r->n++] = (gls_weights_iteration){.data = costs.data, .excluded = (uint64_t)costs.excluded};
+    return GLS_OK;
+}
+
+static double total(const gls_weights_iteration *i)
+{
+    return i->data + i->tikhonov + i->tv;
+}
+
+static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
+{
+    gls_weights_spread s = {.min = INFINITY, .max = -INFINITY};
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)a[i] - (b ? (double)b[i] : 0);
+        s.min = fmin(s.min, x);
+        s.max = fmax(s.max, x);
+        s.mean += x;
+        s.mean_abs += fabs(x);
+        squares += x * x;
+    }
+    s.mean /= (double)n;
+    s.mean_abs /= (double)n;
+    s.var = n > 1 ? squares / (double)(n - 1) : 0;
+    return s;
+}
+
+/* Of the coefficients that iteration i has made. */
+static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
+{
+    const size_t n = r->w->rows.n;
+    float *swap = r->before;
+    r->before = r->now;
+    r->now = swap;
+    gls_status status = r->solver->kind->read(r->solver, which, r->now);
+    if (status) return status;
+    i->step = spread_of(r->now, r->before, n);
+    i->coefficient = spread_of(r->now, NULL, n);
+    double squares = 0;
+    for (size_t s = 0; s < n; s++) squares += (double)r->now[s] * (double)r->now[s];
+    i->norm = squares;
+    return GLS_OK;
+}
+
+/* Whether iteration number i, whose costs are complete, is the last. */
+static bool is_last(const run *r, size_t i)
+{
+    double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
+    if (i >= r->o->max_iters) return true;
+    return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
+}
+
+static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
+{
+    gls_fixel_costs fixels;
+    gls_row_costs rows;
+    *which = 0;
+    gls_status status = r->solver->kind->fixels(r->solver, &fixels);
+    if (!status) status = add_iteration(r, fixels);
+    for (size_t i = 0; !status; i++) {
+        gls_weights_iteration *now = &r->list[i];
+        if (i > 0 && r->o->statistics) status = add_statistics(r, now, *which);
+        if (!status) status = r->solver->kind->rows(r->solver, *which, &rows);
+        if (status) break;
+        now->tv = i > 0 ? rows.tv : 0;
+        now->tikhonov = (double)r->solver->tikhonov * rows.squares;
+        if (!isfinite(total(now)))
+            return gls_fail(GLS_ERR_INPUT, "the cost of iteration %zu is not finite: try more regularisation", i);
+        if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
+        if (i > 0 ? is_last(r, i) : r->o->max_iters == 0) {
+            r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
+            return GLS_OK;
+        }
+        status = r->solver->kind->fixels(r->solver, &fixels);
+        if (!status) status = add_iteration(r, fixels);
+        *which = 1 - *which;
+    }
+    return status;
+}
+
+static gls_status take_result(run *r, int which)
+{
+    gls_weights *w = r->w;
+    const float least = (float)r->o->min_coeff;
+    gls_status status = r->solver->kind->read(r->solver, which, w->coefficient);
+    if (!status) status = r->solver->kind->read_fixels(r->solver, w->state, w->mean);
+    for (size_t s = 0; s < w->rows.n && !status; s++)
+        w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    w->result.n_iterations = r->n;
+    w->result.iteration = r->list;
+    w->result.cost_first = r->list ? total(&r->list[0]) : 0;
+    w->result.cost_last = r->n > 0 ? total(&r->list[r->n - 1]) : 0;
+    w->result.excluded = r->n > 0 ? r->list[r->n - 1].excluded : 0;
+    return status;
+}
+
+/* On devices, or with n = 0 on the CPU. */
+static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weights_progress progress, void *user)
+{
+    int which = 0;
+    gls_weights *w = r->w;
+    gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
+                              : gls_host_solver_create(&w->model, r->o, &r->solver);
+    if (!status) status = iterate(r, progress, user, &which);
+    if (!status) status = take_result(r, which);
+    if (r->solver) r->solver->kind->destroy(r->solver);
+    r->solver = NULL;
+    return status;
+}
+
+gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, size_t n, gls_weights_progress progress,
+                                 void *user)
+{
+    run r = {.w = w, .o = &w->options};
+    gls_status status = GLS_OK;
+    w->coefficient = malloc(w->rows.n * sizeof *w->coefficient);
+    w->mean = calloc(w->model.n, sizeof *w->mean);
+    if (r.o->statistics) {
+        r.before = calloc(w->rows.n, sizeof *r.before);
+        r.now = calloc(w->rows.n, sizeof *r.now);
+    }
+    if (!w->coefficient || !w->mean || (r.o->statistics && (!r.before || !r.now)))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", w->rows.n);
+    if (!status) status = run_on(&r, devices, n, progress, user);
+    if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY || status == GLS_ERR_UNSUPPORTED)) {
+        gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
+        r.n = 0;
+        if (r.o->statistics) memset(r.now, 0, w->rows.n * sizeof *r.now);
+        status = run_on(&r, NULL, 0, progress, user);
+    }
+    w->iteration = r.list;
+    free(r.before);
+    free(r.now);
+    return status;
+}

@@ -1,0 +1,232 @@
+#include <glslines/weights.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "weights/inside.h"
+
+#define MAX_CHUNK_ENTRIES ((size_t)1 << 29)
+
+gls_weights_options gls_weights_options_default(void)
+{
+    return (gls_weights_options){.size = sizeof(gls_weights_options),
+                                 .reg_tv = 0.1,
+                                 .min_td_frac = 0.1,
+                                 .min_iters = 10,
+                                 .max_iters = 1000,
+                                 .min_coeff = -INFINITY,
+                                 .max_coeff = INFINITY,
+                                 .max_coeff_step = 1,
+                                 .min_cf_decrease = 2.5e-5,
+                                 .unmapped = 1,
+                                 .chunk_entries = (size_t)1 << 25};
+}
+
+gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_options *options, gls_weights **weights)
+{
+    GLS_REQUIRE_SIZE(options);
+    gls_weights_options o = options ? *options : gls_weights_options_default();
+    GLS_REQUIRE(fixels && weights);
+    GLS_REQUIRE(o.reg_tikhonov >= 0 && o.reg_tv >= 0 && o.max_coeff_step > 0 && o.max_coeff >= 0);
+    GLS_REQUIRE(o.min_td_frac >= 0 && o.min_td_frac <= 1 && o.min_cf_decrease >= 0 && o.min_cf_decrease <= 1);
+    GLS_REQUIRE(o.min_coeff <= 0 && o.chunk_entries >= 1 && o.chunk_entries <= MAX_CHUNK_ENTRIES);
+    GLS_REQUIRE(o.term_ratio >= 0 && o.term_mu >= 0 && o.fd_threshold >= 0);
+    gls_weights *w = calloc(1, sizeof *w);
+    if (!w) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    w->options = o;
+    gls_status status = gls_rows_init(&w->rows, fixels, NULL, o.chunk_entries);
+    if (status)
+        gls_weights_destroy(w);
+    else
+        *weights = w;
+    return status;
+}
+
+void gls_weights_destroy(gls_weights *w)
+{
+    if (!w) return;
+    gls_weight_model_finish(&w->model);
+    gls_rows_finish(&w->rows);
+    free(w->mask);
+    free(w->scale);
+    free(w->weight);
+    free(w->coefficient);
+    free(w->state);
+    free(w->mean);
+    free(w->iteration);
+    free(w);
+}
+
+static gls_status copy_volume(const gls_weights *w, const gls_image *image, float **to)
+{
+    const size_t n = gls_grid_voxels(&w->rows.fixels->grid);
+    if (!image) return GLS_OK;
+    GLS_REQUIRE(image->n_volumes == 1 && gls_grid_voxels(&image->grid) == n);
+    *to = malloc(n * sizeof **to);
+    if (!*to) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask");
+    memcpy(*to, image->data, n * sizeof **to);
+    return GLS_OK;
+}
+
+gls_status gls_weights_set_mask(gls_weights *w, const gls_image *mask, const gls_image *scale)
+{
+    GLS_REQUIRE(w && w->rows.n == 0 && !w->mask && !w->scale);
+    gls_status status = copy_volume(w, mask, &w->mask);
+    if (!status) status = copy_volume(w, scale, &w->scale);
+    w->rows.mask = w->mask;
+    w->rows.scale = w->scale;
+    return status;
+}
+
+uint32_t gls_weights_upsampling(double step, const gls_grid *grid)
+{
+    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    double ratio = ceil((double)((float)step / (float)(side * 0.1)));
+    return ratio >= 1 ? (uint32_t)fmin(ratio, GLS_WALK_MAX_RATIO) : 1;
+}
+
+gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, bool straight)
+{
+    GLS_REQUIRE(w && w->rows.n == 0);
+    GLS_REQUIRE(ratio >= 1 && ratio <= GLS_WALK_MAX_RATIO);
+    gls_rows_set_walk(&w->rows, ratio, straight);
+    return GLS_OK;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    gls_weights *w = user;
+    double start = gls_clock_seconds();
+    gls_status status = gls_rows_append(&w->rows, s);
+    w->result.seconds_map += gls_clock_seconds() - start;
+    return status;
+}
+
+gls_sink gls_weights_sink(gls_weights *weights)
+{
+    return (gls_sink){.append = append, .user = weights};
+}
+
+/* What is known before the first iteration. */
+static gls_status prepare(gls_weights *w)
+{
+    const gls_rows *rows = &w->rows;
+    gls_weights_result *r = &w->result;
+    r->streamlines = rows->n;
+    r->entries = rows->n_entries;
+    r->chunks = rows->n_chunks;
+    r->without_points = rows->n_without_points;
+    r->outside = rows->n_outside;
+    r->without_fixels = rows->n_without_fixels;
+    r->fixels = gls_fixels_count(rows->fixels);
+    memcpy(r->low_mm, rows->low, sizeof r->low_mm);
+    memcpy(r->high_mm, rows->high, sizeof r->high_mm);
+    if (rows->n == 0) return gls_fail(GLS_ERR_EMPTY, "there is no streamline to weight");
+    if (r->outside + r->without_points == rows->n && r->outside > 0)
+        return gls_fail(GLS_ERR_EMPTY,
+                        "streamlines and FODs do not overlap: the points span %g %g %g to %g %g %g mm, outside the "
+                        "grid",
+                        rows->low[0], rows->low[1], rows->low[2], rows->high[0], rows->high[1], rows->high[2]);
+    gls_status status = gls_weight_model_create(rows, &w->options, &w->model);
+    r->untracked = w->model.n_untracked;
+    r->excluded = w->model.n_excluded;
+    r->removed = w->model.n_removed;
+    r->mu = w->model.mu;
+    r->scale = w->model.scale;
+    return status;
+}
+
+/* Streamlines that touch no fixel. */
+static void weight_unmapped(gls_weights *w)
+{
+    for (size_t i = 0; i < w->rows.n_chunks; i++) {
+        const gls_chunk *c = &w->rows.chunk[i];
+        for (size_t s = 0; s < c->n; s++)
+            if (c->start[s] == c->start[s + 1]) w->weight[c->first + s] = (float)w->options.unmapped;
+    }
+}
+
+gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t n, gls_weights_progress progress,
+                             void *user)
+{
+    GLS_REQUIRE(w && !w->weight && (devices || n == 0));
+    double start = gls_clock_seconds();
+    gls_status status = prepare(w);
+    if (status) return status;
+    w->weight = calloc(w->rows.n, sizeof *w->weight);
+    w->state = malloc(w->model.n * sizeof *w->state);
+    if (!w->weight || !w->state) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu weights", w->rows.n);
+    memcpy(w->state, w->model.state, w->model.n * sizeof *w->state);
+    switch (w->options.method) {
+    case GLS_WEIGHTS_SIFT2: status = gls_weights_run_sift2(w, devices, n, progress, user); break;
+    case GLS_WEIGHTS_LINEAR: status = gls_weights_run_linear(w); break;
+    case GLS_WEIGHTS_SIFT: status = gls_weights_run_sift(w, progress, user); break;
+    }
+    if (!status && w->options.method == GLS_WEIGHTS_SIFT2) weight_unmapped(w);
+    w->result.seconds_solve = gls_clock_seconds() - start;
+    return status;
+}
+
+const gls_weights_result *gls_weights_get_result(const gls_weights *weights)
+{
+    return &weights->result;
+}
+
+const float *gls_weights_get(const gls_weights *weights, uint64_t *n)
+{
+    if (n) *n = weights->rows.n;
+    return weights->weight;
+}
+
+const float *gls_weights_get_coefficients(const gls_weights *weights)
+{
+    return weights->coefficient;
+}
+
+const char *gls_weights_values_name(gls_weights_values kind)
+{
+    static const char *const names[] = {"fd", "td", "td_first", "excess", "count", "mean_coefficient", "excluded"};
+    return kind < GLS_WEIGHTS_N_VALUES ? names[kind] : "";
+}
+
+/* mm of weighted streamlines in each fixel. */
+static gls_status sum_weighted(const gls_weights *w, float *out)
+{
+    double *sum = calloc(w->model.n, sizeof *sum);
+    if (!sum) return gls_fail(GLS_ERR_MEMORY, "out of memory for densities");
+    for (size_t i = 0; i < w->rows.n_chunks; i++) {
+        const gls_chunk *c = &w->rows.chunk[i];
+        for (size_t s = 0; s < c->n; s++)
+            for (uint32_t k = c->start[s]; k < c->start[s + 1]; k++)
+                sum[c->entry[k] >> GLS_ROW_LENGTH_BITS] +=
+                    (double)w->weight[c->first + s] * (c->entry[k] & GLS_ROW_MAX_LENGTH);
+    }
+    for (size_t k = 0; k < w->model.n; k++) out[k] = (float)(sum[k] * w->model.unit);
+    free(sum);
+    return GLS_OK;
+}
+
+gls_status gls_weights_get_fixels(const gls_weights *w, gls_weights_values kind, float *out)
+{
+    GLS_REQUIRE(w && w->weight && out && kind < GLS_WEIGHTS_N_VALUES);
+    const gls_weight_model *m = &w->model;
+    if (kind == GLS_WEIGHTS_TD || kind == GLS_WEIGHTS_EXCESS) {
+        gls_status status = sum_weighted(w, out);
+        if (status || kind == GLS_WEIGHTS_TD) return status;
+    }
+    for (size_t k = 0; k < m->n; k++) {
+        switch (kind) {
+        case GLS_WEIGHTS_FD: out[k] = m->constant[k].fd; break;
+        case GLS_WEIGHTS_TD_FIRST: out[k] = (float)((double)m->length[k] * m->unit); break;
+        case GLS_WEIGHTS_EXCESS: out[k] = (float)(w->result.mu * (double)out[k] - (double)m->constant[k].fd); break;
+        case GLS_WEIGHTS_COUNT: out[k] = (float)m->count[k]; break;
+        case GLS_WEIGHTS_MEAN: out[k] = w->mean ? w->mean[k].m : 0; break;
+        default: out[k] = m->length[k] > 0 && !(w->state[k].share > 0); break;
+        }
+    }
+    return GLS_OK;
+}

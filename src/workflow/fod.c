@@ -1,0 +1,85 @@
+#include "workflow/fod.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <glslines/odf.h>
+
+#include "util/clock.h"
+#include "util/format.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "weights/tissue.h"
+#include "workflow/params.h"
+#include "workflow/series.h"
+
+static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    gls_image *tissue = NULL;
+    gls_status status = gls_image_read(o->act, GLS_IMAGE_4D, &tissue);
+    if (!status) status = gls_tissue_mask(tissue, o->act, sh, &fod->mask, o->fd_scale_gm ? &fod->scale : NULL);
+    gls_image_destroy(tissue);
+    return status;
+}
+
+static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
+    bool clamped = false;
+    float most = 0;
+    if (status) return status;
+    for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
+        float *x = &fod->mask->data[v];
+        clamped |= !(*x >= 0 && *x <= 1);
+        *x = *x > 0 ? fminf(*x, 1) : 0; /* what is not a number, too */
+        most = fmaxf(most, *x);
+    }
+    if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
+    return most > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
+}
+
+gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    double start = gls_clock_seconds();
+    char n[32], voxels[32], seconds[32];
+    gls_fixel_options fixel = o->fixel;
+    gls_status status = GLS_OK;
+    fixel.dilate &= !o->no_dilate;
+    if (o->act && o->proc_mask) return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other");
+    if (o->fd_scale_gm && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--fd-scale-gm: needs --act");
+    if (o->act) status = read_tissue(o, sh, fod);
+    if (o->proc_mask) status = read_mask(o, sh, fod);
+    if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &fixel, &fod->fixels);
+    if (status) return status;
+    gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s", gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
+            gls_format_count(gls_fixels_voxels(fod->fixels), voxels, sizeof voxels),
+            gls_format_duration(gls_clock_seconds() - start, seconds, sizeof seconds));
+    return GLS_OK;
+}
+
+gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
+{
+    const gls_model_options model = {.sh_basis = o->basis, .sh_frame = o->frame};
+    gls_bvec_frame frame = gls_model_frame(&model);
+    gls_image *sh = NULL, *converted = NULL;
+    gls_status status = gls_image_read(o->sh, GLS_IMAGE_4D, &sh);
+    if (!status && gls_sh_order(sh->n_volumes) < 0)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %zu volumes: no number of even SH coefficients up to order %d (6, 15, 28, 45, 66 "
+                          "...)",
+                          o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
+    if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))
+        status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
+    if (!status) status = gls_fod_segment(o, converted ? converted : sh, fod);
+    gls_image_destroy(sh);
+    gls_image_destroy(converted);
+    return status;
+}
+
+void gls_fod_finish(gls_fod *fod)
+{
+    gls_fixels_destroy(fod->fixels);
+    gls_image_destroy(fod->mask);
+    gls_image_destroy(fod->scale);
+    *fod = (gls_fod){0};
+}

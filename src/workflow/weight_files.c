@@ -1,0 +1,213 @@
+#include "workflow/weight_files.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/format.h"
+#include "util/log.h"
+#include "util/output.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/json.h"
+
+static gls_status measure(void *user, const gls_streamlines *s)
+{
+    gls_step_range *range = user;
+    for (size_t i = 0; i < s->n; i++)
+        for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) {
+            double step = 0;
+            for (int a = 0; a < 3; a++) {
+                double d = (double)s->point[p][a] - (double)s->point[p - 1][a];
+                step += d * d;
+            }
+            step = sqrt(step);
+            if (!isfinite(step)) continue;
+            range->most = fmax(range->most, step);
+            range->sum += step;
+            range->n++;
+        }
+    return GLS_OK;
+}
+
+gls_sink gls_step_range_sink(gls_step_range *range)
+{
+    return (gls_sink){.append = measure, .user = range};
+}
+
+double gls_header_step(const gls_tractogram_info *info)
+{
+    static const char *const keys[] = {"output_step_size", "step_size"};
+    double step = 0;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < info->n_header; k++)
+            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
+                gls_parse_double(info->header[k].value, &step) && step > 0)
+                return step;
+    return 0;
+}
+
+gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
+{
+    bool straight = false;
+    if (step <= 0 && range->n > 0) {
+        /* what steps of one length have a mean far below the largest: those that were left out */
+        step = range->most;
+        straight = range->sum / (double)range->n < 0.75 * step;
+        if (straight)
+            gls_log(GLS_LOG_INFO,
+                    "streamlines have steps of up to %.4g mm, %.4g mm in the mean: mapped as straight "
+                    "lines between their points",
+                    step, range->sum / (double)range->n);
+        else
+            gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
+    }
+    return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid), straight);
+}
+
+void gls_weights_tell(const gls_weights *w)
+{
+    const gls_weights_result *r = gls_weights_get_result(w);
+    char n[32], entries[32], seconds[32];
+    gls_log(GLS_LOG_INFO, "mapped: %s streamlines, %s entries, %s", gls_format_count(r->streamlines, n, sizeof n),
+            gls_format_count(r->entries, entries, sizeof entries),
+            gls_format_duration(r->seconds_map, seconds, sizeof seconds));
+    if (r->without_fixels > 0)
+        gls_log(GLS_LOG_WARNING,
+                "%" PRIu64 " of %" PRIu64 " streamlines touch no fixel (%" PRIu64 " have less than two points, %" PRIu64
+                " lie outside the FODs)",
+                r->without_fixels, r->streamlines, r->without_points, r->outside);
+    if (r->limit_reached)
+        gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the cost still falling",
+                r->n_iterations - 1);
+}
+
+gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set)
+{
+    *set = (gls_device_set){.n = 0};
+    gls_status status = GLS_OK;
+    if (strcmp(name, "cpu") != 0) status = gls_device_set_open(set, name, (size_t)n_devices, api);
+    if (status == GLS_ERR_DEVICE && strcmp(name, "auto") == 0) status = GLS_OK;
+    if (status) return status;
+    /* a software renderer is the CPU by a longer way */
+    if (set->n > 0 && strcmp(name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
+        gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
+    return GLS_OK;
+}
+
+static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, gls_text *text)
+{
+    gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                                     : gls_file_write(path, overwrite, group, text->data, text->length);
+    gls_text_finish(text);
+    return status;
+}
+
+gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
+                                  uint64_t n, double factor, const char *comment)
+{
+    gls_text text = {0};
+    gls_text_printf(&text, "# %s\n", comment);
+    for (uint64_t i = 0; i < n; i++) gls_text_printf(&text, "%s%.10g", i > 0 ? " " : "", (double)value[i] * factor);
+    gls_text_puts(&text, "\n");
+    return write_file(path, overwrite, group, &text);
+}
+
+gls_status gls_weights_write_selection(const gls_weights *w, const char *path, bool overwrite)
+{
+    uint64_t n;
+    const float *value = gls_weights_get(w, &n);
+    gls_text text = {0};
+    for (uint64_t i = 0; i < n; i++) gls_text_puts(&text, value[i] != 0 ? "1\n" : "0\n");
+    return write_file(path, overwrite, NULL, &text);
+}
+
+gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool overwrite)
+{
+    gls_text text = {0};
+    gls_text_printf(&text, "%.9g\n", gls_weights_get_result(w)->mu);
+    return write_file(path, overwrite, NULL, &text);
+}
+
+static void put_spread(gls_text *text, const gls_weights_spread *s)
+{
+    gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);
+}
+
+gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, bool overwrite)
+{
+    const gls_weights_result *r = gls_weights_get_result(w);
+    gls_text text = {0};
+    gls_text_puts(&text, "Iteration,Cost_data,Cost_reg_tik,Cost_reg_tv,Cost_reg,Cost_total,Streamlines,"
+                         "Fixels_excluded,Step_min,Step_mean,Step_mean_abs,Step_var,Step_max,Coeff_min,Coeff_mean,"
+                         "Coeff_mean_abs,Coeff_var,Coeff_max,Coeff_norm\n");
+    for (size_t i = 0; i < r->n_iterations; i++) {
+        const gls_weights_iteration *x = &r->iteration[i];
+        gls_text_printf(&text, "%zu,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 ",%" PRIu64, i, x->data, x->tikhonov, x->tv,
+                        x->tikhonov + x->tv, x->data + x->tikhonov + x->tv, r->streamlines - r->without_fixels,
+                        x->excluded);
+        put_spread(&text, &x->step);
+        put_spread(&text, &x->coefficient);
+        gls_text_printf(&text, ",%.9g\n", x->norm);
+    }
+    return write_file(path, overwrite, NULL, &text);
+}
+
+gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixels, const char *directory,
+                                    bool overwrite)
+{
+    const size_t n = gls_fixels_count(fixels);
+    gls_fixel_values values[GLS_WEIGHTS_N_VALUES];
+    float *value = malloc(n * GLS_WEIGHTS_N_VALUES * sizeof *value);
+    gls_status status = value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", directory);
+    for (size_t k = 0; k < GLS_WEIGHTS_N_VALUES && !status; k++) {
+        values[k] = (gls_fixel_values){gls_weights_values_name((gls_weights_values)k), value + k * n};
+        status = gls_weights_get_fixels(w, (gls_weights_values)k, value + k * n);
+    }
+    if (!status) status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite);
+    free(value);
+    return status;
+}
+
+static void add_iterations(cJSON *root, const gls_weights_result *r)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "cost_by_iteration");
+    for (size_t i = 0; i < r->n_iterations; i++) {
+        cJSON *x = cJSON_CreateObject();
+        gls_json_double(x, "data", r->iteration[i].data);
+        gls_json_double(x, "tikhonov", r->iteration[i].tikhonov);
+        gls_json_double(x, "total_variation", r->iteration[i].tv);
+        cJSON_AddItemToArray(list, x);
+    }
+}
+
+void gls_weights_describe(cJSON *root, const gls_weights *w)
+{
+    const gls_weights_result *r = gls_weights_get_result(w);
+    cJSON *counts = cJSON_AddObjectToObject(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
+    gls_json_uint(counts, "streamlines", r->streamlines);
+    gls_json_uint(counts, "without_points", r->without_points);
+    gls_json_uint(counts, "outside", r->outside);
+    gls_json_uint(counts, "without_fixels", r->without_fixels);
+    gls_json_uint(counts, "entries", r->entries);
+    gls_json_uint(counts, "chunks", r->chunks);
+    gls_json_uint(counts, "fixels", r->fixels);
+    gls_json_uint(counts, "fixels_untracked", r->untracked);
+    gls_json_uint(counts, "fixels_excluded", r->excluded);
+    gls_json_uint(counts, "fixels_removed", r->removed);
+    if (r->kept > 0) gls_json_uint(counts, "streamlines_kept", r->kept);
+    gls_json_double(model, "mu", r->mu);
+    gls_json_double(model, "regularisation_scale", r->scale);
+    gls_json_double(model, "cost_first", r->cost_first);
+    gls_json_double(model, "cost_last", r->cost_last);
+    gls_json_uint(model, "iterations", r->iteration ? r->n_iterations - 1 : r->n_iterations);
+    cJSON_AddBoolToObject(model, "iteration_limit_reached", r->limit_reached);
+    if (r->iteration) add_iterations(model, r);
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    gls_json_double(seconds, "mapping", r->seconds_map);
+    gls_json_double(seconds, "solving", r->seconds_solve);
+}

@@ -1,0 +1,167 @@
+#!/bin/sh
+# Tests of the commands fixels and weights: weights.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+set -u
+tool=$1
+work=$2
+case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 1
+failures=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    head -n 5 stderr
+}
+
+# expect CODE ARGUMENTS...: a failure is one line and leaves no file
+expect() {
+    code=$1
+    shift
+    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
+    [ "$code" -eq 0 ] && return
+    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
+    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
+}
+
+# says TEXT: in what the last command printed
+says() {
+    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
+}
+
+# same A B
+same() {
+    cmp -s "$1" "$2" || note "$1 and $2 differ"
+}
+
+# check WHAT PYTHON: an expression that is true; w(FILE): its numbers
+check() {
+    python3 -c "
+import json, sys
+def w(path): return [float(x) for l in open(path) if l[0] != '#' for x in l.replace(',', ' ').split()]
+def j(path): return json.load(open(path))
+sys.exit(not ($2))" || note "$1"
+}
+
+touch stdout stderr
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz
+expect 0 fit "$@" fod --sh-order 6 -q
+expect 0 track "$@" data/roi.nii.gz --sh fod_sh.nii.gz --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o t.tck
+sh=fod_sh.nii.gz
+# regions: eighths of the mask
+python3 - << 'END'
+import gzip
+raw = bytearray(gzip.open("data/mask.nii.gz").read())
+assert raw[70] == 2 # bytes
+for i in range(352, len(raw)):
+    v = i - 352
+    if raw[i]: raw[i] = 1 + (v % 18 >= 9) + 2 * (v // 18 % 20 >= 10) + 4 * (v // 360 >= 9)
+open("labels.nii", "wb").write(raw)
+END
+
+# --- fixels ---
+expect 0 fixels $sh fixels -q
+for file in index directions fd peak; do [ -s fixels/$file.nii ] || note "no fixels/$file.nii"; done
+check "counts of fixels" "j('fixels/fixels.json')['fixels'] > j('fixels/fixels.json')['voxels'] > 500"
+expect 4 fixels $sh fixels
+says "exists"
+expect 6 fixels $sh none --fixel-peak 1000
+says "no fixels"
+expect 3 fixels data/dwi.nii.gz none
+says "SH coefficients"
+expect 2 fixels $sh
+expect 3 fixels $sh none --act data/mask.nii.gz
+
+# --- weights: the same bytes on the CPU, by kernels, by chunks of devices ---
+n=$(grep -a '^count:' t.tck | tr -dc 0-9 | sed 's/^0*//')
+expect 0 weights t.tck $sh -o w.txt --csv it.csv --mu mu.txt --fixels densities -q
+check "weights" "len(w('w.txt')) == $n and min(w('w.txt')) >= 0 and 0.2 < sum(w('w.txt')) / $n < 5"
+check "the sidecar" "j('w.json')['model']['cost_last'] < j('w.json')['model']['cost_first'] and
+    abs(j('w.json')['model']['mu'] / w('mu.txt')[0] - 1) < 1e-8 and
+    len(open('it.csv').readlines()) == j('w.json')['model']['iterations'] + 2"
+[ -s densities/td.nii ] || note "no densities"
+expect 0 weights t.tck $sh -o w2.txt --device llvmpipe -q
+same w.txt w2.txt
+expect 0 weights t.tck $sh -o w3.txt --device llvmpipe --ngpus 2 --api gles -q
+same w.txt w3.txt
+OMP_NUM_THREADS=1 expect 0 weights t.tck $sh -o w4.txt --device cpu -q
+same w.txt w4.txt
+# as a column, of this file and of another format; TRX has no step in its header
+expect 0 convert t.tck t.trx --reference data/mask.nii.gz -q
+expect 0 weights t.trx $sh -o weighted.trx --coeffs -q --step-size 1
+expect 0 info weighted.trx
+says "sift2_weights: 1 x float32"
+says "sift2_coefficients: 1 x float32"
+expect 0 connectome t.tck labels.nii c1.csv --weights w.txt -q
+expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -q
+check "a connectome of a column" "max(abs(a - b) for a, b in zip(w('c1.csv'), w('c2.csv'))) < 1e-4 * max(w('c1.csv'))"
+# bases and axes of the harmonics
+expect 0 fit "$@" dipy --sh-order 6 --sh-basis descoteaux07 -q
+expect 0 weights t.tck dipy_sh.nii.gz --sh-basis descoteaux07 -o w5.txt -q
+check "another basis" "sum(abs(a - b) for a, b in zip(w('w.txt'), w('w5.txt'))) < 0.01 * sum(w('w.txt'))"
+# units
+expect 0 weights t.tck $sh -o area.txt --units area -q
+check "an area" "abs(w('area.txt')[7] / w('w.txt')[7] / w('mu.txt')[0] / 8 - 1) < 1e-5"
+
+# --- other methods ---
+expect 0 weights t.tck $sh -o linear.txt --method linear -q
+check "linear weights" "len(w('linear.txt')) == $n"
+expect 0 weights t.tck $sh -o sift.tck --method sift --term-number 400 --selection sel.txt -q
+check "a selection" "len(w('sel.txt')) == $n and sum(w('sel.txt')) == 400"
+expect 0 info sift.tck
+says "400 streamlines"
+expect 0 weights t.tck $sh -o few.tck --method sift --term-number 10
+says "ended before"
+
+# --- while tracking ---
+expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o r.tck \
+    --weights --connectome labels.nii:c3.csv
+expect 0 weights r.tck $sh -o r.txt -q
+same r.txt r_weights.txt
+expect 0 connectome r.tck labels.nii c4.csv --weights r.txt -q
+check "a weighted connectome" "max(abs(a - b) for a, b in zip(w('c3.csv'), w('c4.csv'))) < 1e-5 * max(w('c3.csv'))"
+expect 0 track "$@" data/roi.nii.gz --model csd --nseeds 200 --dg det --device llvmpipe -q -o r.trx --weights
+expect 0 info r.trx
+says "sift2_weights"
+check "the sidecar of track" "j('r.json')['weights']['counts']['streamlines'] > 100"
+expect 2 track "$@" data/roi.nii.gz --nseeds 10 --weights -o no.trx
+says "needs fibre orientation distributions"
+
+# --- bad input ---
+expect 2 weights t.tck $sh
+expect 2 weights t.tck $sh -o w.tck
+expect 4 weights t.tck $sh -o w.txt
+expect 2 weights t.tck $sh -o x.txt --max-coeff-step 0
+expect 2 weights t.tck $sh -o x.txt --min-coeff -1 --min-factor 0.1
+says "exclude each other"
+expect 2 weights t.tck $sh -o x.txt --selection s.txt
+expect 2 weights t.tck $sh -o x.txt --method sift --reg-tv 1
+expect 2 weights t.tck $sh -o x.txt --fd-scale-gm
+says "needs --act"
+expect 2 weights t.tck $sh -o x.txt --method sift --term-number 99999999
+expect 3 weights t.tck $sh -o x.txt --act $sh
+says "must have 5"
+expect 3 weights t.tck $sh -o x.txt --proc-mask nothing.nii
+expect 5 weights t.tck $sh -o x.txt --device nonsense
+expect 3 weights nothing.tck $sh -o x.txt
+expect 3 weights t.tck data/dwi.nii.gz -o x.txt
+python3 - << 'END'
+import struct
+head = b"mrtrix tracks\ndatatype: Float32LE\ncount: %d\nfile: . 100\nEND\n"
+def write(name, points, n=1):
+    body = b"".join(struct.pack("<3f", *p) for p in points)
+    open(name, "wb").write((head % n).ljust(100, b"\n") + body + struct.pack("<3f", *[float("inf")] * 3))
+nan = [float("nan")] * 3
+write("far.tck", [(900, 900, 900), (901, 900, 900), nan])
+write("none.tck", [], 0)
+write("wild.tck", [(0, 0, 0), (float("inf"), 1, 0), nan])
+END
+expect 6 weights far.tck $sh -o x.txt
+says "do not overlap"
+expect 6 weights none.tck $sh -o x.txt
+
+exit $((failures > 0))

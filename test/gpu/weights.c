@@ -1,0 +1,130 @@
+/* The kernels of SIFT2 against the CPU: the same arithmetic, with sums of whole numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "weights_scene.h"
+
+static gls_device *device;
+static gls_fixels *fixels;
+static scene_lines *scene;
+
+/* On software renderers the bytes, elsewhere what their rounding leaves. */
+static void compare(const gls_weights *a, const gls_weights *b)
+{
+    const gls_weights_result *x = gls_weights_get_result(a), *y = gls_weights_get_result(b);
+    const float *wa = gls_weights_get(a, NULL), *wb = gls_weights_get(b, NULL);
+    bool same = gls_device_get_info(device)->software;
+    assert_int_equal(x->n_iterations, y->n_iterations);
+    for (int i = 0; i < SCENE_LINES; i++) {
+        if (same) assert_memory_equal(&wa[i], &wb[i], sizeof *wa);
+        assert_true(fabsf(wa[i] - wb[i]) <= 1e-5f * wa[i]);
+    }
+    for (size_t i = 0; i < x->n_iterations; i++) {
+        assert_true(fabs(x->iteration[i].data / y->iteration[i].data - 1) < 1e-5);
+        assert_int_equal(x->iteration[i].excluded, y->iteration[i].excluded);
+    }
+}
+
+static void solve_both(gls_weights_options o, gls_device *const *devices, size_t n)
+{
+    gls_weights *host = scene_solve(fixels, NULL, &scene->lines, NULL, 0);
+    gls_weights_destroy(host);
+    host = scene_solve(fixels, &o, &scene->lines, NULL, 0);
+    gls_weights *w = scene_solve(fixels, &o, &scene->lines, devices, n);
+    compare(host, w);
+    for (int kind = 0; kind < GLS_WEIGHTS_N_VALUES; kind++) {
+        size_t count = gls_fixels_count(fixels);
+        float *a = malloc(count * sizeof *a), *b = malloc(count * sizeof *b);
+        assert_ok(gls_weights_get_fixels(host, (gls_weights_values)kind, a));
+        assert_ok(gls_weights_get_fixels(w, (gls_weights_values)kind, b));
+        for (size_t k = 0; k < count; k++) assert_true(fabsf(a[k] - b[k]) <= 1e-5f * (fabsf(a[k]) + 1));
+        free(a);
+        free(b);
+    }
+    gls_weights_destroy(host);
+    gls_weights_destroy(w);
+}
+
+static void test_same(void **state)
+{
+    (void)state;
+    gls_weights_options o = gls_weights_options_default();
+    solve_both(o, &device, 1);
+    o.max_coeff = 0.3;
+    o.min_coeff = -0.5;
+    o.reg_tikhonov = 0.2;
+    solve_both(o, &device, 1);
+}
+
+/* Chunks that lie on the device, that come to it in each iteration, and that several contexts share. */
+static void test_chunks(void **state)
+{
+    (void)state;
+    gls_weights_options o = gls_weights_options_default();
+    gls_device *two[2] = {device, NULL};
+    o.chunk_entries = 900;
+    solve_both(o, &device, 1);
+    o.device_bytes = 1;
+    solve_both(o, &device, 1);
+    assert_ok(gls_device_reopen(device, &two[1]));
+    solve_both(o, two, 2);
+    o.device_bytes = 0;
+    solve_both(o, two, 2);
+    gls_device_close(two[1]);
+}
+
+/* The least that OpenGL ES 3.1 has is enough. */
+static void test_limits(void **state)
+{
+    (void)state;
+    gls_device *small = open_limited("gles31");
+    solve_both(gls_weights_options_default(), &small, 1);
+    gls_device_close(small);
+}
+
+/* A device without room leaves the work to the CPU. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    gls_device *small = open_limited("storage_bytes=1024");
+    gls_weights *host = scene_solve(fixels, NULL, &scene->lines, NULL, 0), *w;
+    assert_ok(gls_weights_create(fixels, NULL, &w));
+    assert_ok(gls_weights_set_walk(w, 5, false));
+    gls_sink sink = gls_weights_sink(w);
+    assert_ok(gls_sink_append(&sink, &scene->lines));
+    gls_status status = gls_weights_solve(w, &small, 1, NULL, NULL);
+    assert_ok(status);
+    compare(host, w);
+    gls_weights_destroy(w);
+    gls_weights_destroy(host);
+    gls_device_close(small);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    gls_image *sh = scene_fods();
+    assert_ok(gls_fixels_create(sh, "fods", NULL, NULL, &fixels));
+    gls_image_destroy(sh);
+    scene = scene_streamlines();
+    return 0;
+}
+
+int main(void)
+{
+    int code = 0;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_chunks),
+                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_no_memory)};
+    static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
+    for (int k = 0; k < 2 && code == 0; k++) {
+        if (!gpu_open(apis[k], &device, &code)) return code;
+        code = cmocka_run_group_tests_name(k ? "gles" : "gl", tests, k == 0 ? set_up : NULL, NULL);
+        gls_device_close(device);
+    }
+    gls_fixels_destroy(fixels);
+    free(scene);
+    return code;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Compares fixels and weights of streamlines with MRtrix3 (fod2fixel, tcksift2, tcksift, tck2connectome).
+
+usage: weights.py GLSLINES WORK_DIR
+
+One line per check; exits with 1 if one fails.
+"""
+import os
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+
+failures = 0
+
+
+def report(name, ok, detail):
+    global failures
+    failures += not ok
+    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+
+
+def run(*words):
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL, cwd=work)
+
+
+def glslines(*words):
+    run(tool, *words, "-q", "--force")
+
+
+def mrtrix(*words):
+    run(*words, "-force", "-quiet")
+
+
+def path(name):
+    return os.path.join(work, name)
+
+
+def numbers(name):
+    lines = [line for line in open(path(name)) if not line.startswith("#")]
+    return np.array([float(word) for line in lines for word in line.replace(",", " ").split()])
+
+
+def make_scene(name, seeds, *options):
+    """A phantom, its FODs, a five-tissue image of another grid, streamlines and regions: NAME_*."""
+    glslines("phantom", f"{name}_data", *options)
+    series = [f"{name}_data/dwi.nii.gz", f"{name}_data/dwi.bval", f"{name}_data/dwi.bvec", f"{name}_data/mask.nii.gz"]
+    glslines("fit", *series, name, "--sh-order", 8)
+    glslines("track", *series, f"{name}_data/roi.nii.gz", "--sh", f"{name}_sh.nii.gz", "--dg", "prob", "--nseeds", seeds,
+             "--step-size", "1mm", "--max-angle", 45, "--min-length", 10, "-o", f"{name}.tck")
+    mrtrix("mrconvert", f"{name}_sh.nii.gz", f"{name}_sh.nii", "-strides", "1,2,3,4")
+    tissue = nib.load(path(f"{name}_data/tissue.nii.gz"))
+    values = np.asarray(tissue.dataobj, np.float32)
+    values[~np.isfinite(values)] = 0
+    # white matter, grey matter, CSF; grey matter half cortical
+    five = np.stack([values[..., 1] / 2, values[..., 1] / 2, values[..., 0], values[..., 2], 0 * values[..., 0]], -1)
+    nib.save(nib.Nifti1Image(five, tissue.affine), path(f"{name}_5tt_own.nii"))
+    mrtrix("mrgrid", f"{name}_5tt_own.nii", "regrid", "-voxel", "1.6", "-interp", "linear", f"{name}_5tt.nii")
+    x, y, z = np.indices(values.shape[:3])
+    half = [n / 2 for n in values.shape[:3]]
+    mask = np.asarray(nib.load(path(f"{name}_data/mask.nii.gz")).dataobj) > 0
+    labels = (1 + (x > half[0]) + 2 * (y > half[1]) + 4 * (z > half[2])) * mask
+    nib.save(nib.Nifti1Image(labels.astype(np.int16), tissue.affine), path(f"{name}_labels.nii"))
+
+
+def values_of(name):
+    """A data file of a fixel directory, whose first axis may be reversed in it."""
+    image = nib.load(path(name))
+    data = np.squeeze(np.asarray(image.dataobj))
+    return data[::-1] if image.affine[0, 0] < 0 else data
+
+
+def compare_fixels(name):
+    mrtrix("fod2fixel", f"{name}_sh.nii", f"{name}_fix", "-afd", "afd.nii", "-peak_amp", "peak.nii", "-nii")
+    glslines("fixels", f"{name}_sh.nii.gz", f"{name}_own")
+    a, b = nib.load(path(f"{name}_fix/index.nii")), nib.load(path(f"{name}_own/index.nii"))
+    to = nib.orientations.ornt_transform(nib.io_orientation(a.affine), nib.io_orientation(b.affine))
+    ia = nib.orientations.apply_orientation(np.asarray(a.dataobj), to)
+    ib = np.asarray(b.dataobj)
+    same = ia[..., 0] == ib[..., 0]
+    report(f"{name}: fixels by voxel", (~same).sum() <= max(2, same.sum() / 2000),
+           f"{ia[..., 0].sum()} and {ib[..., 0].sum()}, {(~same).sum()} voxels differ")
+    fd = {}
+    for value, other in (("fd", "afd"), ("peak", "peak")):
+        va, vb = values_of(f"{name}_fix/{other}.nii"), values_of(f"{name}_own/{value}.nii")
+        pairs = [(np.sort(va[p[1]:p[1] + p[0]]), np.sort(vb[q[1]:q[1] + q[0]]))
+                 for p, q in zip(ia[same], ib[same]) if p[0] > 0]
+        fd[value] = (np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs]))
+    for value, limit, tail in (("fd", 3e-4, 6e-3), ("peak", 1e-4, 1e-2)):
+        va, vb = fd[value]
+        d = np.abs(vb / va - 1)[fd["fd"][0] > 0.1]
+        report(f"{name}: {value}", np.median(d) <= limit and np.quantile(d, 0.99) <= tail,
+               f"median {np.median(d):.1e}, 99 % {np.quantile(d, 0.99):.1e}")
+    glslines("fixels", f"{name}_sh.nii.gz", f"{name}_own")
+    mrtrix("fixel2voxel", f"{name}_own/fd.nii", "count", f"{name}_count.nii")
+    count = nib.load(path(f"{name}_count.nii"))
+    to = nib.orientations.ornt_transform(nib.io_orientation(count.affine), nib.io_orientation(b.affine))
+    count = nib.orientations.apply_orientation(np.asarray(count.dataobj), to)
+    report(f"{name}: MRtrix3 reads the directory", (np.squeeze(count) == ib[..., 0]).all(), "fixel2voxel counts")
+
+
+def compare_weights(name, what, theirs, ours, limits=(0.99999, 2e-4, 5e-3), cost_limit=1e-4):
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-csv", "it.csv", "-out_mu", "mu.txt", "-nthreads", 2,
+           *theirs)
+    glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--csv", "own.csv", "--mu", "own_mu.txt",
+             "--single-visit", "keep", *ours)
+    a, b = numbers("w.txt"), numbers("own.txt")
+    if len(a) != len(b):
+        return report(f"{name}, {what}", False, f"{len(a)} and {len(b)} weights")
+    both = (a > 0) & (b > 0)
+    d = np.abs(b[both] / a[both] - 1)
+    r = np.corrcoef(a, b)[0, 1]
+    report(f"{name}, {what}: weights",
+           r >= limits[0] and np.median(d) <= limits[1] and np.quantile(d, 0.99) <= limits[2]
+           and abs(both.sum() - (b > 0).sum()) <= len(a) / 1000,
+           f"r {r:.8f}, median {np.median(d):.1e}, 99 % {np.quantile(d, 0.99):.1e}, largest {d.max():.1e}")
+    mu = numbers("own_mu.txt")[0] / numbers("mu.txt")[0] - 1
+    report(f"{name}, {what}: mu", abs(mu) <= 2e-5, f"off by {mu:.1e}")
+    x, y = (np.genfromtxt(path(f), delimiter=",", skip_header=1) for f in ("it.csv", "own.csv"))
+    n = min(len(x), len(y))
+    cost = np.abs(y[:n, 5] / x[:n, 5] - 1).max()
+    report(f"{name}, {what}: iterations", abs(len(x) - len(y)) <= 1 and cost <= cost_limit,
+           f"{len(x) - 1} and {len(y) - 1}, cost off by {cost:.1e} at most")
+
+
+def compare_linear(name):
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-linear", "-nthreads", 2)
+    glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--method", "linear")
+    a, b = numbers("w.txt"), numbers("own.txt")
+    r = np.corrcoef(a, b)[0, 1]
+    d = np.abs(b[a > 0] / a[a > 0] - 1)
+    report(f"{name}, linear: weights", r >= 0.99999 and np.median(d) <= 1e-4, f"r {r:.8f}, median {np.median(d):.1e}")
+
+
+def compare_connectome(name):
+    glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--single-visit", "keep")
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-nthreads", 2)
+    mrtrix("tck2connectome", f"{name}.tck", f"{name}_labels.nii", "c.csv", "-tck_weights_in", "w.txt")
+    glslines("connectome", f"{name}.tck", f"{name}_labels.nii", "own_c.csv", "--weights", "own.txt")
+    a, b = numbers("c.csv"), numbers("own_c.csv")
+    big = a > 0.01 * a.max()
+    d = np.abs(b[big] / a[big] - 1).max()
+    report(f"{name}: connectome of weights", d <= 1e-3, f"off by {d:.1e} in entries above 1 % of the largest")
+
+
+def compare_sift(name, number):
+    mrtrix("tcksift", f"{name}.tck", f"{name}_sh.nii", "sift.tck", "-csv", "sift.csv", "-out_mu", "mu.txt",
+           *(["-term_number", number] if number else []))
+    glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.tck", "--method", "sift", "--mu", "own_mu.txt",
+             "--selection", "own_selection.txt", *(["--term-number", number] if number else []))
+    last = open(path("sift.csv")).readlines()[-1].split(",")
+    kept = int(numbers("own_selection.txt").sum())
+    mu = numbers("own_mu.txt")[0] / float(last[6]) - 1
+    # where many streamlines are as good as each other, which of them go differs
+    report(f"{name}, sift {number or 'without target'}", abs(kept / int(last[3]) - 1) <= 0.05 and abs(mu) <= 0.06,
+           f"{last[3]} and {kept} streamlines, mu {100 * mu:.2f} % apart")
+
+
+def main():
+    make_scene("small", 4000, "--shape", 26, 30, 24)
+    make_scene("oblique", 3000, "--shape", 24, 28, 22, "--voxel-size", 2.1, 2.4, 2.8, "--orientation", "PSR", "--oblique",
+               10, -15, 25)
+    for name in ("small", "oblique"):
+        compare_fixels(name)
+        compare_weights(name, "default", [], [])
+        compare_weights(name, "five tissues", ["-act", f"{name}_5tt.nii"], ["--act", f"{name}_5tt.nii"])
+    compare_weights("small", "five tissues of its grid", ["-act", "small_5tt_own.nii"], ["--act", "small_5tt_own.nii"])
+    compare_weights("small", "less density in grey matter", ["-act", "small_5tt.nii", "-fd_scale_gm"],
+                    ["--act", "small_5tt.nii", "--fd-scale-gm"])
+    compare_weights("small", "regularisation", ["-reg_tikhonov", 0.2, "-reg_tv", 0.05],
+                    ["--reg-tikhonov", 0.2, "--reg-tv", 0.05])
+    compare_weights("small", "smallest weight", ["-min_factor", 0.3], ["--min-factor", 0.3])
+    compare_weights("small", "largest weight", ["-max_factor", 2], ["--max-factor", 2], limits=(0.999, 1e-3, 5e-2))
+    compare_weights("small", "small steps", ["-max_coeff_step", 0.1, "-min_td_frac", 0.3, "-min_cf_decrease", 1e-6],
+                    ["--max-coeff-step", 0.1, "--min-td-frac", 0.3, "--min-cf-decrease", 1e-6])
+    compare_weights("small", "fixels of some density", ["-fd_thresh", 0.1], ["--fd-threshold", 0.1])
+    compare_weights("small", "fixels with streamlines", ["-remove_untracked"], ["--remove-untracked"])
+    compare_weights("small", "directions of lobes alone", ["-no_dilate_lut"], ["--no-dilate"])
+    compare_linear("small")
+    compare_connectome("small")
+    compare_sift("small", 0)
+    compare_sift("small", 2500)
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    os.makedirs(work, exist_ok=True)
+    main()
