@@ -204,6 +204,7 @@ stage_peers() {
     check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
     check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
+    check "images and gradient tables of MRtrix3" "$python" test/peer/mif.py build/glslines build/libglslines.so build/peer/mif
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time
     "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer/boot > "$build/peer_boot.log" 2>&1 &

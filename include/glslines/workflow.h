@@ -101,7 +101,8 @@ typedef struct gls_monitor {
 typedef struct gls_job_options {
     size_t size; /* of this struct */
     /* images; all on one grid */
-    const char *dwi, *bval, *bvec; /* the series and its table: all or none */
+    const char *dwi, *bval, *bvec; /* the series and its table: all or none. bvec "-": bval is a table of
+                                      gls_gradients_read_table(); bval "-", too: dwi is a .mif that has it */
     const char *mask;              /* voxels > 0; default NULL: all */
     const char *roi;               /* seeds lie in voxels > 0; needed unless seeds is given */
     const char *fa;                /* stop map; default NULL: FA of a tensor fit */

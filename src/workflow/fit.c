@@ -42,7 +42,8 @@ gls_fit_options gls_fit_options_default(void)
 static gls_status set_output(fit_run *run)
 {
     const gls_fit_options *o = run->options;
-    const char *inputs[] = {o->dwi, o->bval, o->bvec, o->mask, o->model.response, gls_csd_directions_file(&o->model)};
+    const char *inputs[] = {o->dwi,  gls_table_path(o->bval), gls_table_path(o->bvec),
+                            o->mask, o->model.response,       gls_csd_directions_file(&o->model)};
     bool force = o->force;
     for (int i = 0; i < N_OUTPUTS; i++) {
         if (i == OUT_RESPONSE && run->options->model.model != GLS_MODEL_CSD) continue;
@@ -63,8 +64,8 @@ static gls_status read_input(fit_run *run)
     const gls_fit_options *o = run->options;
     const gls_input_file files[N_FILES] = {
         {.role = "dwi", .path = o->dwi},
-        {.role = "bval", .path = o->bval},
-        {.role = "bvec", .path = o->bvec},
+        {.role = "bval", .path = gls_table_path(o->bval)},
+        {.role = "bvec", .path = gls_table_path(o->bvec)},
         {.role = "mask", .path = o->mask},
         {.role = "response", .path = o->model.response},
         {.role = "csd_directions", .path = gls_csd_directions_file(&o->model)},

@@ -108,8 +108,8 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
 {
     const gls_job_options *o = &job->options;
     const char *inputs[13 + 4 * GLS_MAX_STRINGS] = {o->dwi,
-                                                    o->bval,
-                                                    o->bvec,
+                                                    gls_table_path(o->bval),
+                                                    gls_table_path(o->bvec),
                                                     o->mask,
                                                     o->roi,
                                                     o->fa,
@@ -172,6 +172,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     job->started = time(NULL);
     job->start = gls_clock_seconds();
     job->options = options ? *options : gls_job_options_default();
+    /* tables of one file are in scanner axes */
+    if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (monitor) job->monitor = *monitor;
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);

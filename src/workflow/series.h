@@ -20,6 +20,9 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint);
 /* Fills in the hash, by which the file can be told from others wherever it lies. */
 gls_status gls_input_file_hash(gls_input_file *file);
 
+/* The file of a part of the gradient table, NULL for "-": the part before it, or the image, has it. */
+const char *gls_table_path(const char *path);
+
 typedef struct gls_series {
     const char *name; /* of the series, for messages */
     gls_image *dwi;   /* NULL: there is none */
