@@ -243,6 +243,7 @@ stage_python() {
     check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
         "$build/glslines" "$build/python/dropin" "$script"
     unset TQDM_DISABLE
+    check "BIDS: validator, pybids, trx-python" sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
     check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
 }
 
