@@ -1,5 +1,6 @@
 /* glslines track: diffusion data in, tractogram out. */
 #include "cmd/commands.h"
+#include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
@@ -17,11 +18,14 @@ static int plan(gls_job *job, const track_options *options)
 
 static int track(gls_job *job, const track_options *options)
 {
+    cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return cmd_error_status(status);
     cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
+    cmd_event_output(result->output);
+    cmd_event_output(result->sidecar);
     track_print_summary(job);
     if (result->track.streamlines == 0 && options->fail_if_empty)
         return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
