@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers python gbm zink cluster"
+stages="gcc clang sanitize threads fuzz source peers python packages gbm zink cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -245,6 +245,13 @@ stage_python() {
     unset TQDM_DISABLE
     check "BIDS: validator, pybids, trx-python" sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
     check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
+}
+
+stage_packages() {
+    header "packages: tarball, Debian package, interface"
+    # shellcheck disable=SC2086
+    need_packages $PACKAGE_PACKAGES || exit 1
+    check "packages" sh test/packaging/run.sh "$build/packages"
 }
 
 stage_gbm() {
