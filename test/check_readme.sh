@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 code=0
 texts="README.md $(echo src/doc/*.md)"
-commands="track merge fit bids info convert density connectome score phantom devices bench help"
+commands="track merge fit bids info convert density connectome render score phantom devices bench help"
 
 note() {
     echo "FAIL $*"

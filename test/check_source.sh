@@ -37,9 +37,10 @@ upward() {
     upward track util gpu image dwi streamlines
     upward tracts util gpu image dwi phantom streamlines tractogram track
     upward workflow util image dwi phantom streamlines tractogram track tracts
+    upward render util gpu image streamlines tractogram tracts workflow
     upward bench util track streamlines workflow
     upward cmd util track workflow bench
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- workflow <- bench <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts <- workflow <- render, bench <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

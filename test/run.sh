@@ -144,6 +144,12 @@ dump_shaders() {
         # shellcheck disable=SC2086
         GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
+    for options in "" "--opacity 0.5 --api gles"; do
+        number=$((number + 1))
+        mkdir -p "build/shaders/$number-least"
+        # shellcheck disable=SC2086
+        GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
+    done
     for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
         for variant in single subgroup least-single least-subgroup; do
             number=$((number + 1))

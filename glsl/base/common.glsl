@@ -60,4 +60,4 @@ float angular_weight(float cosine) { return 1.0 - params.angular_weight + params
 #endif
 
 // What a direction getter answers.
-const uint DIRECTION_FOUND = 0u, DIRECTION_RETRY = 1u, DIRECTION_NONE = 2u;
+const uint DIRECTION_FOUND = 0u, DIRECTION_RETRY = 1u, DIRECTION_NONE = 2u, DIRECTION_OUTSIDE = 3u;

@@ -36,7 +36,11 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     Half h;
     h.item = item;
     h.p = p;
+#if OWN_START
+    h.d = unpack_direction(vertex);
+#else
     h.d = vertex_direction(vertex);
+#endif
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -123,16 +127,35 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
-    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
+#if STEP_PARTS > 1
+    // where a way leads over several places, any of them may end it: what was passed before is kept
+    vec3 q = h.p;
+    int passed = 0;
+    end = outcome == DIRECTION_FOUND     ? GUIDE_GO_ON
+          : outcome == DIRECTION_OUTSIDE ? GLS_END_OUTSIDE
+                                         : GLS_END_NO_DIRECTION;
+    for (int part = 1; part <= STEP_PARTS && end == GUIDE_GO_ON; part++) {
+        vec3 place = step_place(h.p, next, h.d, part);
+        end = inside(place) ? guide_point(place, true, memory) : GLS_END_OUTSIDE;
+        if (end == GUIDE_GO_ON || end_keeps_point(end)) {
+            q = place;
+            passed = part;
+        }
+    }
+    bool moves = passed > 0;
+#else
+    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     if (outcome != DIRECTION_FOUND)
-        end = GLS_END_NO_DIRECTION;
+        end = outcome == DIRECTION_OUTSIDE ? GLS_END_OUTSIDE : GLS_END_NO_DIRECTION;
     else if (!inside(q))
         end = GLS_END_OUTSIDE;
     else
         end = guide_point(q, stored, memory);
+    bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
+#endif
     if (h.joint) {
         // the point is one of the forward half
         h.joint = false;
@@ -141,11 +164,15 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         return true;
     }
     h.memory = memory;
-    if (end == GUIDE_GO_ON || end_keeps_point(end)) {
+    if (moves) {
         uint moved = half_move(h, q, next);
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
     }
     if (end == GUIDE_GO_ON) return true;
-    half_end(h, end == HALF_LOST ? HALF_LOST : h.n_points | (end << HALF_END_SHIFT));
+    uint parts = h.n_points * uint(STEP_PARTS);
+#if STEP_PARTS > 1
+    if (moves) parts -= uint(STEP_PARTS - passed);
+#endif
+    half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));
     return false;
 }

@@ -28,6 +28,10 @@ GLS_API gls_status gls_filter_vertices_create(uint64_t min, uint64_t max, gls_fi
 /* Passes over `skip` streamlines, then keeps one of every `every` (>= 1), `number` at most. */
 GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,
                                            const gls_sink *next, gls_sink *filter);
+/* Keeps `number` (>= 1) of `total` streamlines, evenly spread and the first among them; all of them where there are no
+ * more. Both are below 2^32. */
+GLS_API gls_status gls_filter_spread_create(uint64_t number, uint64_t total, gls_filter_counts *counts,
+                                            const gls_sink *next, gls_sink *filter);
 /* Drops streamlines without points and those with a coordinate that is not finite. */
 GLS_API gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter);
 /* Hands on only those columns and groups whose names are among these n, which are copied. */

@@ -18,11 +18,17 @@ extern "C" {
 
 /* How the next direction is found. */
 typedef enum gls_direction_getter {
-    GLS_DG_BOOT, /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
-    GLS_DG_PROB, /* a draw from the ODF inside the cone */
-    GLS_DG_DET,  /* the largest ODF value inside the cone */
-    GLS_DG_PTT   /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
+    GLS_DG_BOOT,    /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
+    GLS_DG_PROB,    /* a draw from the ODF inside the cone */
+    GLS_DG_DET,     /* the largest ODF value inside the cone */
+    GLS_DG_PTT,     /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
+    GLS_DG_IFOD1,   /* a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1 */
+    GLS_DG_IFOD2,   /* arcs drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2 */
+    GLS_DG_SDSTREAM /* the FOD's peak next to the last direction, as MRtrix3's SD_STREAM */
 } gls_direction_getter;
+/* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
+ * will do. */
+GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
@@ -61,6 +67,11 @@ typedef struct gls_track_params {
     gls_direction_getter dg; /* default GLS_DG_BOOT */
     double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
+    double fod_cutoff;       /* ifod1, ifod2, sdstream: FOD amplitudes below this count as 0; >= 0; default 0.1 */
+    int ifod_samples;        /* ifod2: FOD samples along an arc, its two ends included, 2 .. 16; default 4 */
+    double fod_power;        /* ifod2: exponent of each sample; 0: 1 / ifod_samples, the default */
+    int fod_trials;          /* ifod1, ifod2: candidates for a step at most, 1 .. 10000; default 1000 */
+    int seed_attempts;       /* ifod1, ifod2: random directions that are tried at a seed, 1 .. 65535; default 1000 */
     double stop_threshold;   /* a streamline ends where the stop map is <= this; default 0.1 */
     double pmf_threshold; /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
                              default 0.05 */
@@ -93,7 +104,11 @@ typedef struct gls_track_params {
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
-/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep) by voxel, mm. */
+/* The defaults of a getter: those above, but for ifod1, ifod2 and sdstream MRtrix3's step_size (0.1, 0.5 and 0.1),
+ * max_angle (15, 45, 60), one direction a seed, and as min_length and max_length -5 and -100. */
+GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
+/* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and where they are
+ * negative, without their sign, min_length and max_length) by voxel, mm. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);

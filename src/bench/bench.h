@@ -13,7 +13,7 @@
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8
 #define BENCH_MAX_COLUMNS 64
-#define BENCH_GETTERS 4
+#define BENCH_GETTERS 7
 #define BENCH_MAPPINGS GLS_MAPPING_COUNT
 
 /* What is measured. */

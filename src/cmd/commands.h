@@ -14,6 +14,7 @@ extern const cmd_command cmd_info_command;
 extern const cmd_command cmd_convert;
 extern const cmd_command cmd_density;
 extern const cmd_command cmd_connectome;
+extern const cmd_command cmd_render;
 extern const cmd_command cmd_devices;
 extern const cmd_command cmd_bench;
 extern const cmd_command cmd_help_command;

@@ -16,6 +16,7 @@
 #define GROUP_TRACKING "Tracking"
 #define GROUP_REGIONS "Regions"
 #define GROUP_PTT "Parallel transport (--dg ptt)"
+#define GROUP_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
 #define GROUP_DEVICE "Device"
 
 /* Fields of a row in the structs of the command and of the library. */
@@ -138,16 +139,37 @@ static int check_seeds(const cmd_command *command, const track_options *o, const
     return CMD_EXIT_OK;
 }
 
-/* The getter where none was given, and options that only some have. */
+/* The defaults of the getter, where nothing was given. */
+static void set_getter_defaults(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    gls_job_options job = {.track = gls_track_params_default_for((gls_direction_getter)o->dg)};
+#define PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
+#define SET_TRACK(type, field, name) \
+    if (!cmd_options_given(command, arguments, name)) CMD_SET_##type(job.track.field, job.in_mm.field, o->field)
+#define SET_JOB(...)
+#define SET_COMMAND(...)
+#define SET_GRADIENTS(...)
+#define SET_MODEL(...)
+#define SET_BASIS(...)
+#include "track/params.def"
+#undef PARAM
+}
+
+/* The getter where none was given, and options that it does not have. */
 static int check_getter(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
     bool csd = o->model.model == GLS_MODEL_CSD, odf = o->sh || o->odf;
     if (!cmd_options_given(command, arguments, "dg") && (csd || odf)) o->dg = GLS_DG_PROB;
-    for (size_t i = 0; i < gls_params_count() && o->dg != GLS_DG_PTT; i++) {
+    gls_job_options job = {.track.dg = (gls_direction_getter)o->dg};
+    for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);
-        if (param->user == GLS_FOR_PTT && cmd_options_given(command, arguments, param->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg ptt has it", param->name);
+        bool checked = param->user == GLS_FOR_PTT || param->user == GLS_FOR_PEAKS || param->user == GLS_FOR_FOD ||
+                       param->user == GLS_FOR_IFOD || param->user == GLS_FOR_IFOD2;
+        if (checked && !gls_param_is_used(param, &job) && cmd_options_given(command, arguments, param->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", param->name,
+                             gls_param_user_text(param->user));
     }
+    set_getter_defaults(command, o, arguments);
     return CMD_EXIT_OK;
 }
 

@@ -15,7 +15,7 @@ struct selection {
     gls_filter_counts *counts, own;
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* length, mm */
-    uint64_t min_points, max_points, skip, every, number;
+    uint64_t min_points, max_points, skip, every, number, total;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
@@ -36,6 +36,14 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
     (void)i;
     uint64_t at = f->counts->taken - 1; /* this one's place */
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
+}
+
+static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
+{
+    (void)s;
+    (void)i;
+    uint64_t at = f->counts->taken - 1;
+    return f->number >= f->total || at == 0 || at * f->number / f->total != (at - 1) * f->number / f->total;
 }
 
 static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
@@ -113,6 +121,14 @@ gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t numbe
     GLS_REQUIRE(every >= 1);
     return create(&(selection){.keeps = keeps_every, .skip = skip, .every = every, .number = number}, counts, next,
                   filter);
+}
+
+gls_status gls_filter_spread_create(uint64_t number, uint64_t total, gls_filter_counts *counts, const gls_sink *next,
+                                    gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(number >= 1 && number <= UINT32_MAX && total <= UINT32_MAX);
+    return create(&(selection){.keeps = keeps_spread, .number = number, .total = total}, counts, next, filter);
 }
 
 gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter)

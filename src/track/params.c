@@ -26,8 +26,28 @@ gls_track_params gls_track_params_default(void)
     };
 }
 
+gls_track_params gls_track_params_default_for(gls_direction_getter dg)
+{
+    gls_track_params p = gls_track_params_default();
+    p.dg = dg;
+    if (dg != GLS_DG_IFOD1 && dg != GLS_DG_IFOD2 && dg != GLS_DG_SDSTREAM) return p;
+    p.step_size = dg == GLS_DG_IFOD2 ? 0.5 : 0.1;
+    p.max_angle = dg == GLS_DG_IFOD2 ? 45 : dg == GLS_DG_IFOD1 ? 15 : 60;
+    p.min_length = -5;
+    p.max_length = -100;
+    p.max_directions_per_seed = 1;
+    return p;
+}
+
+void gls_track_params_lengths(gls_track_params *p, double voxel)
+{
+    if (p->min_length < 0) p->min_length *= -voxel;
+    if (p->max_length < 0) p->max_length *= -voxel;
+}
+
 void gls_track_params_scale(gls_track_params *p, double voxel)
 {
+    gls_track_params_lengths(p, voxel);
     p->step_size *= voxel;
     p->probe_length *= voxel;
     p->ptt_substep *= voxel;
@@ -94,7 +114,11 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_BOOT] = "boot",
         [GLS_FOR_PROB_DET] = "prob, det",
         [GLS_FOR_PTT] = "ptt",
-        [GLS_FOR_NOT_PTT] = "boot, prob, det",
+        [GLS_FOR_VERTICES] = "boot, prob, det",
+        [GLS_FOR_PEAKS] = "boot, prob, det, ptt",
+        [GLS_FOR_FOD] = "ifod1, ifod2, sdstream",
+        [GLS_FOR_IFOD] = "ifod1, ifod2",
+        [GLS_FOR_IFOD2] = "ifod2",
         [GLS_FOR_FIT] = "a fitted model",
         [GLS_FOR_QBALL] = "opdt, csa",
         [GLS_FOR_CSD] = "csd",

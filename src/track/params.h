@@ -16,7 +16,7 @@
 #define GLS_RANGE(low, high, open) .min = (low), .max = (high), .min_open = (open)
 
 #define GLS_MODEL_CHOICES "opdt|csa|csd"
-#define GLS_GETTER_CHOICES "boot|prob|det|ptt"
+#define GLS_GETTER_CHOICES "boot|prob|det|ptt|ifod1|ifod2|sdstream"
 #define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"
@@ -24,6 +24,9 @@
 #define GLS_FORMAT_CHOICES "trx|trk|tck"
 #define GLS_FRAME_CHOICES "fsl|image|world"
 #define GLS_BASIS_CHOICES "descoteaux07_legacy|descoteaux07|tournier07_legacy|tournier07"
+
+/* Lengths that are negative, because they are meant in voxels, in mm. */
+void gls_track_params_lengths(gls_track_params *params, double voxel);
 
 /* What a row means for the result of a run. */
 typedef enum gls_param_role {
@@ -39,7 +42,11 @@ typedef enum gls_param_user {
     GLS_FOR_BOOT,
     GLS_FOR_PROB_DET,
     GLS_FOR_PTT,
-    GLS_FOR_NOT_PTT,
+    GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
+    GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
+    GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
+    GLS_FOR_IFOD,     /* ifod1, ifod2 */
+    GLS_FOR_IFOD2,
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
     GLS_FOR_CSD,             /* csd is fitted */

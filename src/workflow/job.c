@@ -33,7 +33,7 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "a series needs its b-values and b-vectors: dwi, bval and bvec, all or none");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->dwi && !o->roi && !o->seeds) return gls_fail(GLS_ERR_ARGUMENT, "a series needs --roi FILE or --seeds FILE");
-    if (odf && !o->dwi && !o->fa)
+    if (odf && !o->dwi && !o->fa && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --fa FILE as stop map, or DWI BVAL BVEC MASK ROI", odf);
     if (odf && !o->dwi && !o->roi && !o->seeds)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --roi FILE or --seeds FILE, or DWI BVAL BVEC MASK ROI", odf);
@@ -59,15 +59,18 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd: the bootstrap refits the signal at every "
                                           "step, for which the model must be linear "
                                           "(opdt, csa); take prob, det or ptt");
-    if (t->dg == GLS_DG_PTT && t->angular_weight > 0)
+    if ((t->dg == GLS_DG_PTT || gls_getter_ends_itself(t->dg)) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
+    if (gls_getter_ends_itself(t->dg) && o->odf)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
+                        gls_getter_name(t->dg));
     if (t->dg != GLS_DG_PROB && t->dg != GLS_DG_DET && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
-    if (t->min_length > t->max_length)
+    if (t->max_length >= 0 && t->min_length > t->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
     return GLS_OK;
@@ -203,6 +206,11 @@ gls_status gls_job_open(gls_job *job)
     if (status) return status;
     job->result.seconds_read = job->study.seconds_read;
     job->params = gls_params_in_mm(o, job->study.voxel_mm);
+    job->options.track.min_length = job->params.min_length;
+    job->options.track.max_length = job->params.max_length;
+    if (job->params.min_length > job->params.max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
+                        job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     return gls_shard_restrict(&job->shard, &job->study, o, &job->params);

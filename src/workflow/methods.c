@@ -84,7 +84,14 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
 static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
 {
     const double *side = run->fa->grid.voxel_size;
-    gls_track_params params = gls_params_in_mm(run->options, fmin(side[0], fmin(side[1], side[2])));
+    gls_job_options options = *run->options;
+    if (gls_getter_ends_itself(dg)) {
+        options.track = gls_track_params_default_for(dg);
+        options.track.rng_seed = run->options->track.rng_seed;
+        options.track.stop_threshold = run->options->track.stop_threshold;
+        options.track.min_length = run->options->track.min_length;
+    }
+    gls_track_params params = gls_params_in_mm(&options, fmin(side[0], fmin(side[1], side[2])));
     gls_track_input input = {.stop_map = run->fa, .sphere = run->sphere};
     gls_method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();
@@ -123,7 +130,8 @@ static gls_status score_model(methods_run *run, gls_model_kind kind, const bool 
 {
     gls_model_options options = gls_model_options_default(kind);
     gls_model model = {.options = NULL};
-    bool odf = wanted[GLS_DG_PROB] || wanted[GLS_DG_DET] || wanted[GLS_DG_PTT];
+    bool odf = false;
+    for (int dg = 0; dg < GLS_N_GETTERS; dg++) odf = odf || (dg != GLS_DG_BOOT && wanted[dg]);
     if (!odf && !wanted[GLS_DG_BOOT]) return GLS_OK;
     options.sh_order = run->options->model.sh_order;
     gls_status status = gls_series_model_init(&model, &options, &run->series);

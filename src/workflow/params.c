@@ -143,7 +143,8 @@ const char *gls_model_name(gls_model_kind model)
 const char *gls_getter_name(gls_direction_getter dg)
 {
     static const char *const names[] = {
-        [GLS_DG_BOOT] = "boot", [GLS_DG_PROB] = "prob", [GLS_DG_DET] = "det", [GLS_DG_PTT] = "ptt"};
+        [GLS_DG_BOOT] = "boot",   [GLS_DG_PROB] = "prob",   [GLS_DG_DET] = "det",          [GLS_DG_PTT] = "ptt",
+        [GLS_DG_IFOD1] = "ifod1", [GLS_DG_IFOD2] = "ifod2", [GLS_DG_SDSTREAM] = "sdstream"};
     return names[dg];
 }
 
@@ -157,14 +158,18 @@ void gls_param_key(const gls_param *param, char *key, size_t size)
 
 bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
 {
-    bool given = o->sh || o->odf;
+    bool given = o->sh || o->odf, fod = gls_getter_ends_itself(o->track.dg);
     if (param == &rows[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
     case GLS_FOR_BOOT: return o->track.dg == GLS_DG_BOOT;
     case GLS_FOR_PROB_DET: return o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET;
     case GLS_FOR_PTT: return o->track.dg == GLS_DG_PTT;
-    case GLS_FOR_NOT_PTT: return o->track.dg != GLS_DG_PTT;
+    case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
+    case GLS_FOR_PEAKS: return !fod;
+    case GLS_FOR_FOD: return fod;
+    case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
+    case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;
     case GLS_FOR_QBALL: return !given && o->model.model != GLS_MODEL_CSD;
     case GLS_FOR_CSD: return !given && o->model.model == GLS_MODEL_CSD;
@@ -336,5 +341,6 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, double voxel_mm)
 #define PARAM(owner, group, type, field, ...) SCALE_##type(field)
 #include "track/params.def"
 #undef PARAM
+    gls_track_params_lengths(&mm, voxel_mm);
     return mm;
 }

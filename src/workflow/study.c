@@ -270,9 +270,20 @@ static gls_status make_source(gls_study *input, const gls_job_options *options)
     return status;
 }
 
+/* Where nobody names a stop map and the getter can do without: 1 everywhere. */
+static gls_status make_open_map(gls_study *input, const gls_job_options *options)
+{
+    if (input->stop_map || !gls_getter_ends_itself(options->track.dg)) return GLS_OK;
+    gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
+    for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
+    return status;
+}
+
 gls_status gls_study_plan(gls_study *input, const gls_job_options *options)
 {
-    gls_status status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    gls_status status = make_open_map(input, options);
+    if (status) return status;
+    status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && options->track.dg != GLS_DG_BOOT && !options->sh && !options->odf)
         status = gls_image_create(input->grid, gls_sh_count(options->model.sh_order), &input->model.sh);
     if (status) return status;
@@ -322,6 +333,7 @@ gls_status gls_study_fit(gls_study *input, const gls_job_options *options, const
     double start = gls_clock_seconds();
     bool fitted = !options->sh && !options->odf;
     gls_status code = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!code) code = make_open_map(input, options);
     if (!code && !input->stop_map) {
         if (!fitted) input->model.series = &input->series;
         code = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);

@@ -16,7 +16,9 @@ static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
-    cJSON_AddStringToObject(root, "TractographyMethod", o->track.dg == GLS_DG_DET ? "deterministic" : "probabilistic");
+    cJSON_AddStringToObject(root, "TractographyMethod",
+                            o->track.dg == GLS_DG_DET || o->track.dg == GLS_DG_SDSTREAM ? "deterministic"
+                                                                                        : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);

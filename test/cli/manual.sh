@@ -81,7 +81,7 @@ completes() {
 mkdir folder && touch folder/dwi.nii.gz folder/dwi.bval
 completes "track " glslines tr
 completes "csa csd " glslines track --model cs
-completes "--max-angle --max-directions-per-seed --max-length " glslines track --max-
+completes "--max-angle --max-attempts-per-seed --max-directions-per-seed --max-length " glslines track --max-
 completes "folder/dwi.bval folder/dwi.nii.gz " glslines track folder/dwi
 completes "folder/dwi.nii.gz " glslines track --fa folder/dwi.n
 completes "default " glslines track --sphere de

@@ -159,6 +159,17 @@ static void test_selection(void **state)
     assert_true(counts.taken == 4 && counts.kept == 2);
     last = keeper(&kept);
     assert_int_equal(gls_filter_every_create(0, 0, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_filter_spread_create(0, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
+    last = keeper(&kept);
+    assert_int_equal(gls_filter_spread_create(3, 12, &counts, &last, &filter), GLS_OK);
+    run(&filter, 3);
+    expect_indices((const uint32_t[]){5, 5, 5}, 3);
+    assert_true(counts.taken == 12 && counts.kept == 3);
+    last = keeper(&kept);
+    assert_int_equal(gls_filter_spread_create(9, 4, NULL, &last, &filter), GLS_OK);
+    run(&filter, 1);
+    expect_indices((const uint32_t[]){5, 6, 7, 8}, 4);
+    last = keeper(&kept);
     assert_int_equal(gls_filter_vertices_create(3, 2, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(-1, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_filter_length_create(4, 3, NULL, &last, &filter), GLS_ERR_ARGUMENT);

@@ -18,6 +18,9 @@ static gls_job_options with_user(gls_param_user user)
     gls_job_options o = gls_job_options_default();
     switch (user) {
     case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
+    case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
+    case GLS_FOR_IFOD: o.track.dg = GLS_DG_IFOD1; break;
+    case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
     case GLS_FOR_SH: o.sh = "sh.nii"; break;

@@ -68,6 +68,18 @@ static const uint32_t *memory_of(const gls_batch *c, uint32_t n_halves, uint32_t
     return c->state + n_halves + (size_t)half * c->engine->plan.guide.n_words;
 }
 
+/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+static uint32_t points_of(const gls_batch *c, uint32_t parts)
+{
+    uint32_t each = c->engine->plan.parts;
+    return (parts + each - 1) / each;
+}
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Decides on the finished streamline i of a round: its kept steps, and what becomes of it. */
 static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t *backward,
                          uint32_t *forward)
@@ -77,26 +89,29 @@ static gls_verdict judge(gls_batch *c, const float seed[3], uint32_t n_lines, ui
     gls_track_result *r = &c->stats->result;
     const uint32_t *state = c->state + 2 * (size_t)i;
     uint32_t ends[2] = {state[0] >> HALF_END_SHIFT, state[1] >> HALF_END_SHIFT};
-    *backward = state[0] & HALF_POINTS;
-    *forward = state[1] & HALF_POINTS;
+    uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS}, each = t->plan.parts;
+    *backward = points_of(c, parts[0]);
+    *forward = points_of(c, parts[1]);
     c->steps += (uint64_t)*backward + *forward;
     for (int h = 0; h < 2; h++) r->ends[ends[h] < GLS_END_COUNT ? ends[h] : GLS_END_NO_DIRECTION]++;
     bool truncated =
         cut(t->plan.max_steps, backward, forward) || ends[0] == GLS_END_MAX_LENGTH || ends[1] == GLS_END_MAX_LENGTH;
-    uint32_t steps = *backward + *forward, met = 0;
+    uint32_t steps = *backward + *forward, met = 0,
+             passed = lesser(parts[0], *backward * each) + lesser(parts[1], *forward * each);
+    double length = passed * t->params.step_size / each;
     gls_verdict guided = guide->judge ? guide->judge(&t->guide, seed, memory_of(c, 2 * n_lines, 2 * i),
                                                      memory_of(c, 2 * n_lines, 2 * i + 1), &met)
                                       : GLS_VERDICT_KEPT;
-    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                                    ? guided
-                          : steps == 0 && !t->params.keep_single_points                     ? GLS_VERDICT_SINGLE_POINT
-                          : steps * t->params.step_size < t->params.min_length * (1 - 1e-9) ? GLS_VERDICT_TOO_SHORT
-                                                                                            : guided;
+    gls_verdict verdict = guided == GLS_VERDICT_EXCLUDED                ? guided
+                          : steps == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
+                          : length < t->params.min_length * (1 - 1e-9)  ? GLS_VERDICT_TOO_SHORT
+                                                                        : guided;
     r->verdicts[verdict]++;
     if (verdict == guided)
         for (uint32_t bit = 0; bit < GLS_REGION_MAX_BITS; bit++) r->met[bit] += met >> bit & 1;
     if (verdict == GLS_VERDICT_KEPT) {
         r->truncated += truncated;
-        gls_track_stats_add(c->stats, steps);
+        gls_track_stats_add(c->stats, steps, passed);
     }
     return verdict;
 }

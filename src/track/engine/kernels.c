@@ -12,6 +12,8 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "ANGULAR_WEIGHT", params->angular_weight > 0, "angular_weight is above 0");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
+    gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
+    gls_define_int(d, "OWN_START", plan->getter->own_start, "initial directions are no vertices");
     gls_define_int(d, "N_VERTICES", (int64_t)sphere->n, "of the sphere");
     gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4, "vertices in whole tiles");
     gls_define_int(d, "ANTIPODAL", sphere->antipodal, "a vertex stands for both senses");
@@ -51,7 +53,7 @@ static gls_status load(const loading *l, const char *file, const gls_group_plan 
     /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
      * and its peaks are needed but once a seed */
     bool looped = l->plan->mapping->looped || is_initial;
-    gls_define_loops(d, "odf", l->model->odf, looped);
+    if (l->model->odf) gls_define_loops(d, "odf", l->model->odf, looped);
     gls_define_loops(d, "peaks", "odf/peaks", looped);
     gls_define_int(d, "SLOTS", group->slots, "streamlines of a work group at most");
     gls_define_int(d, "GROUP_SIZE", group->size, "invocations of a work group");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "track/shader/packed.h"
 #include "util/clock.h"
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
@@ -236,13 +237,15 @@ static gls_status initial_split(gls_batch *c, uint64_t first, uint32_t n)
 /* What half_start() in glsl/kernel/half.glsl does. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
-    bool framed = c->engine->plan.getter->framed;
+    bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record *line = &c->upload.line[i / 2];
         bool backward = i % 2 == 0;
         put_vector(c->work, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
-        put_vector(c->work, n, WORK_DIRECTION, i, c->engine->vertex[line->vertex]);
+        float direction[3];
+        if (own_start) gls_direction_unpack(line->vertex, direction);
+        put_vector(c->work, n, WORK_DIRECTION, i, own_start ? direction : c->engine->vertex[line->vertex]);
         *work_of(c->work, n, WORK_SEED, i) = line->seed;
         *work_of(c->work, n, WORK_STREAM, i) = line->stream;
         *work_of(c->work, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;

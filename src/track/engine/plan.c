@@ -37,7 +37,8 @@ static uint32_t plan_shared(const gls_track_params *params, const gls_device_inf
 static gls_status plan_groups(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
                               gls_track_plan *plan)
 {
-    gls_status status = gls_mapping_choose(params->mapping, limits, &plan->mapping);
+    bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
+    gls_status status = gls_mapping_choose(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
     if (status != GLS_OK) return status;
     plan->lanes = plan->mapping->lanes(limits);
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
@@ -71,6 +72,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
     p.work_arrays = p.host_arrays + p.coefficients;
     p.substeps = getter->substeps ? getter->substeps(params) : 1;
+    p.parts = getter->parts ? getter->parts(params) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
 

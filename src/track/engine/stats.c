@@ -5,18 +5,58 @@
 
 #include "util/status.h"
 
-gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps)
+static gls_status make(gls_track_histogram *h, uint64_t most)
 {
-    *stats = (gls_track_stats){.n_bins = (size_t)max_steps + 1};
-    stats->histogram = calloc(stats->n_bins, sizeof *stats->histogram);
-    return stats->histogram ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
+    *h = (gls_track_histogram){.n_bins = (size_t)most + 1};
+    h->bin = calloc(h->n_bins, sizeof *h->bin);
+    return h->bin ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
 }
 
-void gls_track_stats_add(gls_track_stats *stats, uint32_t steps)
+static void add(gls_track_histogram *h, uint32_t value)
 {
-    stats->histogram[steps]++;
-    if (steps >= stats->n_used) stats->n_used = (size_t)steps + 1;
-    stats->sum_steps += steps;
+    h->bin[value]++;
+    if (value >= h->n_used) h->n_used = (size_t)value + 1;
+    h->sum += value;
+}
+
+static void empty(gls_track_histogram *h)
+{
+    memset(h->bin, 0, h->n_used * sizeof *h->bin);
+    h->n_used = 0;
+    h->sum = 0;
+}
+
+static void join(gls_track_histogram *h, const gls_track_histogram *from)
+{
+    for (size_t i = 0; i < from->n_used; i++) h->bin[i] += from->bin[i];
+    if (from->n_used > h->n_used) h->n_used = from->n_used;
+    h->sum += from->sum;
+}
+
+/* The value of the streamline of rank i. */
+static size_t ranked(const gls_track_histogram *h, uint64_t i)
+{
+    size_t bin = 0;
+    for (uint64_t below = h->bin[0]; below <= i && bin + 1 < h->n_bins; below += h->bin[bin]) bin++;
+    return bin;
+}
+
+static double median(const gls_track_histogram *h, uint64_t n)
+{
+    return 0.5 * (double)(ranked(h, (n - 1) / 2) + ranked(h, n / 2));
+}
+
+gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts)
+{
+    *stats = (gls_track_stats){.each = parts};
+    gls_status status = make(&stats->steps, max_steps);
+    return status == GLS_OK ? make(&stats->parts, (uint64_t)max_steps * parts) : status;
+}
+
+void gls_track_stats_add(gls_track_stats *stats, uint32_t steps, uint32_t parts)
+{
+    add(&stats->steps, steps);
+    add(&stats->parts, parts);
     stats->result.streamlines++;
     stats->result.points += (uint64_t)steps + 1;
 }
@@ -24,9 +64,8 @@ void gls_track_stats_add(gls_track_stats *stats, uint32_t steps)
 void gls_track_stats_drop(gls_track_stats *stats)
 {
     const gls_track_result r = stats->result;
-    memset(stats->histogram, 0, stats->n_used * sizeof *stats->histogram);
-    stats->n_used = 0;
-    stats->sum_steps = 0;
+    empty(&stats->steps);
+    empty(&stats->parts);
     stats->result = (gls_track_result){.seconds_initial = r.seconds_initial,
                                        .seconds_scan = r.seconds_scan,
                                        .seconds_track = r.seconds_track,
@@ -39,9 +78,8 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
 {
     gls_track_result *to = &stats->result;
     const gls_track_result *r = &from->result;
-    for (size_t i = 0; i < from->n_used; i++) stats->histogram[i] += from->histogram[i];
-    if (from->n_used > stats->n_used) stats->n_used = from->n_used;
-    stats->sum_steps += from->sum_steps;
+    join(&stats->steps, &from->steps);
+    join(&stats->parts, &from->parts);
     to->seeds += r->seeds;
     to->seeds_without_direction += r->seeds_without_direction;
     to->seeds_rejected += r->seeds_rejected;
@@ -62,34 +100,24 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     from->result = (gls_track_result){0};
 }
 
-/* Steps of the streamline of rank i. */
-static size_t ranked(const gls_track_stats *stats, uint64_t i)
-{
-    size_t bin = 0;
-    for (uint64_t below = stats->histogram[0]; below <= i && bin + 1 < stats->n_bins; below += stats->histogram[bin])
-        bin++;
-    return bin;
-}
-
 void gls_track_stats_complete(gls_track_stats *stats, double step_size)
 {
     gls_track_result *r = &stats->result;
     uint64_t n = r->streamlines;
     if (n == 0) return;
-    double median = 0.5 * (double)(ranked(stats, (n - 1) / 2) + ranked(stats, n / 2)),
-           mean = stats->sum_steps / (double)n;
-    size_t longest = ranked(stats, n - 1), shortest = ranked(stats, 0);
-    r->mean_length = mean * step_size;
-    r->median_length = median * step_size;
-    r->max_length = (double)longest * step_size;
-    r->min_length = (double)shortest * step_size;
-    r->mean_points = mean + 1;
-    r->median_points = median + 1;
-    r->max_points = longest + 1;
+    double part = step_size / stats->each;
+    r->mean_length = stats->parts.sum / (double)n * part;
+    r->median_length = median(&stats->parts, n) * part;
+    r->max_length = (double)ranked(&stats->parts, n - 1) * part;
+    r->min_length = (double)ranked(&stats->parts, 0) * part;
+    r->mean_points = stats->steps.sum / (double)n + 1;
+    r->median_points = median(&stats->steps, n) + 1;
+    r->max_points = ranked(&stats->steps, n - 1) + 1;
 }
 
 void gls_track_stats_finish(gls_track_stats *stats)
 {
-    free(stats->histogram);
-    stats->histogram = NULL;
+    free(stats->steps.bin);
+    free(stats->parts.bin);
+    stats->steps.bin = stats->parts.bin = NULL;
 }

@@ -26,7 +26,7 @@ typedef struct gls_model_plan {
     gls_tables tables;
     gls_define_list defines;
     const char *odf; /* fills the slot <odf>: ODF_looped.glsl, or where every step needs all of an ODF and rows are
-                        faster ODF_unrolled.glsl; a constant */
+                        faster ODF_unrolled.glsl; a constant. NULL: no ODF is sampled */
 } gls_model_plan;
 
 /* A model on a device. */
@@ -35,6 +35,7 @@ typedef struct gls_model {
     gls_buffer *buffer; /* vertices and the tables of loops: "Model" in the shaders */
     bool uniform;       /* it is a uniform block */
     double min_signal;  /* in units of the field */
+    double scale;       /* ifod1, ifod2, sdstream: units of the field for one of the input */
 } gls_model;
 
 typedef struct gls_getter {
@@ -45,7 +46,10 @@ typedef struct gls_getter {
      * stored after several turns. Both halves then bend at the seed as anywhere; else the backward half first makes the
      * forward half's first step again. */
     bool framed;
-    bool ordered;      /* hardware is faster if streamlines that are near each other are tracked together */
+    bool own_start; /* initial directions are directions (see glsl/base/packed.glsl), not vertices of the sphere */
+    bool own_end;   /* it ends halves itself: without a stop map of the user's own they go through all voxels */
+    bool one_lane;  /* lanes have nothing to share: one invocation a streamline unless another mapping is asked for */
+    bool ordered;   /* hardware is faster if streamlines that are near each other are tracked together */
     bool coefficients; /* it can do with SH coefficients between voxels, where it needs a whole ODF */
 
     /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */
@@ -56,6 +60,9 @@ typedef struct gls_getter {
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Turns for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
+    /* Places that a step leads over, its end included: the guide looks at each, the last one is stored, or where the
+     * half ends on the way the last that was reached. NULL: 1. */
+    uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in a dispatch where halves wait between dispatches, unless a turn is split: a renderer may end a
      * kernel after some tens of thousands of turns of its loops. NULL: 4. */
     uint32_t (*turns)(const gls_track_params *params);

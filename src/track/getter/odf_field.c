@@ -111,6 +111,7 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
      * sqrt(4 pi) */
     double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
     f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
+    for (size_t i = 0; i < n; i++) models[i]->scale = f.scale;
     return fill(models, n, input, coefficients ? coefficient_block : amplitude_block, &f, NULL, failed);
 }
 

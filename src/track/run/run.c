@@ -127,7 +127,9 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
         run.n_workers++;
     }
     if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
-    if (status == GLS_OK) status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps);
+    if (status == GLS_OK)
+        status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
+                                      tracker->engine[model]->plan.parts);
     if (status == GLS_OK) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);

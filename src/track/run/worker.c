@@ -65,7 +65,8 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t ind
                            .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit},
                            .stats = &w->round,
                            .points_per_line = 200};
-    gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps);
+    gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps,
+                                             run->tracker->engine[index]->plan.parts);
     return status == GLS_OK ? make_arrays(w) : status;
 }
 

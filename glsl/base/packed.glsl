@@ -1,0 +1,19 @@
+// A direction in a word: the octahedron |x| + |y| + |z| = 1 unfolded to a square, 16 bits along each of its sides. The
+// GLSL twin of src/track/shader/packed.h.
+vec2 octahedron_fold(vec2 a) { return (1.0 - abs(a.yx)) * vec2(a.x < 0.0 ? -1.0 : 1.0, a.y < 0.0 ? -1.0 : 1.0); }
+
+uint pack_direction(vec3 d)
+{
+    vec2 a = d.xy / (abs(d.x) + abs(d.y) + abs(d.z));
+    if (d.z < 0.0) a = octahedron_fold(a);
+    uvec2 q = uvec2(floor((a * 0.5 + 0.5) * 65535.0 + 0.5));
+    return q.x | q.y << 16;
+}
+
+vec3 unpack_direction(uint word)
+{
+    vec2 a = vec2(float(word & 0xffffu), float(word >> 16)) * (2.0 / 65535.0) - 1.0;
+    float z = 1.0 - abs(a.x) - abs(a.y);
+    if (z < 0.0) a = octahedron_fold(a);
+    return normalize(vec3(a, z));
+}

@@ -1,0 +1,191 @@
+// Direction getters: first and second order integration over FODs (Tournier et al. 2012 and 2010). A draw among all
+// directions of the cone, in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS places
+// of the arc that leads to the direction (IFOD_ARCS 1).
+//
+// By rejection: the weights of a few fixed candidates, times a factor, bound those of all others, see
+// src/track/getter/ifod_grid.h. Candidates are numbered, the fixed ones first, and the first that passes is taken: it
+// is the same one however many are looked at together.
+#include "base/packed.glsl"
+#include "base/math.glsl"
+#include "base/model.glsl"
+#define OWN_PLACES IFOD_ARCS
+#include "odf/sh_direction.glsl"
+
+void prepare_getter() {}
+
+const uint RETRIES = 0xffffu;             // the candidates come to an end before
+const int CANDIDATES = IFOD_GRID + IFOD_TRIALS;
+const float NO_WEIGHT = -1e30;            // weights are logarithms
+
+// A direction in the cone round d: angle to it, and the unit vector towards it at a right angle to d.
+struct Candidate {
+    float angle;
+    vec3 across;
+    float share;    // of the bound, which its weight has to reach
+};
+
+// asin(x) for 0 <= x <= 0.71, to 2e-8.
+float small_asin(float x)
+{
+    float w = x * x;
+    return x * (1.0 + w * (0.16666993 + w * (0.07486847 + w * (0.04663622 + w * (0.0158279 + w * (0.07822892 +
+           w * (-0.09404628 + w * 0.1119609)))))));
+}
+
+float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216.0); }
+
+Candidate candidate_of(int c, vec3 d, Draw draw)
+{
+    uvec4 words = draw_block(draw, uint(c));
+    // uniform over the cone: 1 - cos(angle) is uniform
+    float fall = random_part(words.x) * (1.0 - params.cos_max_angle), turn = 6.283185307 * random_part(words.y);
+    Candidate candidate = Candidate(2.0 * small_asin(sqrt(0.5 * fall)), vec3(0.0), random_part(words.z));
+    if (c < IFOD_GRID) {
+        candidate.angle = MODEL_FLOAT(MODEL_GRID + 2 * c);
+        turn = MODEL_FLOAT(MODEL_GRID + 2 * c + 1);
+    }
+    // a frame round d without a singular place (Duff et al. 2017)
+    float side = d.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (side + d.z), b = d.x * d.y * a;
+    candidate.across = cos(turn) * vec3(1.0 + side * d.x * d.x * a, side * b, -side * d.x) +
+                       sin(turn) * vec3(b, side + d.y * d.y * a, -d.y);
+    return candidate;
+}
+
+vec3 direction_of(Candidate candidate, vec3 d)
+{
+    return normalize(cos(candidate.angle) * d + sin(candidate.angle) * candidate.across);
+}
+
+const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
+
+// weigh_part() adds what a part of the way to a candidate has to say to its weight; step_place() is such a place.
+#if IFOD_ARCS
+vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
+
+vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
+{
+    float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
+    float turned = k * length;
+    // series where the closed form loses digits
+    float along = turned > 1e-3 ? sin(turned) / k : length * (1.0 - turned * turned / 6.0);
+    float aside = turned > 1e-2 ? (1.0 - cos(turned)) / k : length * turned * (0.5 - turned * turned / 24.0);
+    return p + to_voxels(along * d + aside * across);
+}
+
+int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
+{
+    vec3 q = arc_place(p, d, candidate.angle, candidate.across, part);
+    float angle = candidate.angle * float(part) / float(STEP_PARTS);
+    take_coefficients(q);
+    float f = amplitude_along(cos(angle) * d + sin(angle) * candidate.across);
+    weight += params.fod_power * (part < STEP_PARTS ? 1.0 : 0.5) * ln(max(f, 1e-30));
+    return !inside(q) ? LEFT_GRID : f >= params.fod_cutoff && f > 0.0 ? PASSED : BELOW;
+}
+
+// On the arc from the tangent before to d.
+vec3 step_place(vec3 p, vec3 before, vec3 d, int part)
+{
+    vec3 across = d - dot(before, d) * before;
+    float s = length(across);
+    return arc_place(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);
+}
+#else
+int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
+{
+    float f = amplitude_along(direction_of(candidate, d));
+    weight = ln(max(f, 1e-30));
+    return f > (fixed_one ? 0.0 : params.fod_cutoff) ? PASSED : BELOW;
+}
+#endif
+
+bool passes(Candidate candidate, float weight, float most)
+{
+    return ln(candidate.share) < weight - most - IFOD_LN_RATIO;
+}
+
+uint take(Candidate candidate, inout vec3 d, inout vec3 next)
+{
+    vec3 e = direction_of(candidate, d);
+    next = IFOD_ARCS != 0 ? d : e;
+    d = e;
+    return DIRECTION_FOUND;
+}
+
+// Between calls aux holds the largest weight of the fixed candidates, then where the search stands.
+#if IFOD_LOOPED
+// A candidate a lane; aux.z: those that have been looked at.
+uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    int c = int(aux.z) + LANE, found = PASSED;
+    bool fixed_one = c < IFOD_GRID;
+    Candidate candidate = candidate_of(c, d, draw);
+    float weight = 0.0;
+    for (int part = 1; part <= STEP_PARTS && found == PASSED; part++)
+        found = weigh_part(p, d, candidate, part, fixed_one, weight);
+    float most = max(uintBitsToFloat(aux.x), lane_max(fixed_one && found == PASSED ? weight : NO_WEIGHT));
+    uint left = lane_max(fixed_one && found == LEFT_GRID ? 1u : 0u);
+    bool taken = !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
+    int first = lane_min(taken ? c : CANDIDATES);
+    aux.x = floatBitsToUint(most);
+    aux.z += uint(LANES);
+    if (left != 0u) return DIRECTION_OUTSIDE;
+    if (int(aux.z) < IFOD_GRID) return DIRECTION_RETRY;
+    if (most == NO_WEIGHT) return DIRECTION_NONE;
+    if (first < CANDIDATES) return take(candidate_of(first, d, draw), d, next);
+    return int(aux.z) < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
+}
+#else
+// One part of one candidate, so that none waits for another with more parts; aux.y: the candidate's weight so far,
+// aux.z: parts that have been looked at, or passed over.
+uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    int c = int(aux.z) / STEP_PARTS, part = int(aux.z) % STEP_PARTS + 1;
+    bool fixed_one = c < IFOD_GRID;
+    Candidate candidate = candidate_of(c, d, draw);
+    float most = uintBitsToFloat(aux.x), weight = uintBitsToFloat(aux.y);
+    int found = weigh_part(p, d, candidate, part, fixed_one, weight);
+    bool whole = found == PASSED && part == STEP_PARTS;
+    bool ended = found != PASSED || whole;
+    if (fixed_one && whole) most = max(most, weight);
+    aux = uvec3(floatBitsToUint(most), ended ? 0u : floatBitsToUint(weight),
+                ended ? uint((c + 1) * STEP_PARTS) : aux.z + 1u);
+    if (!ended) return DIRECTION_RETRY;
+    if (fixed_one && found == LEFT_GRID) return DIRECTION_OUTSIDE;
+    if (c == IFOD_GRID - 1 && most == NO_WEIGHT) return DIRECTION_NONE;
+    if (!fixed_one && whole && passes(candidate, weight, most)) return take(candidate, d, next);
+    return c + 1 < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
+}
+#endif
+
+uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
+{
+    if (draw.block == 0u) {
+        if (draw.step == (1u | STEP_BACKWARD)) d = -d;
+        aux = uvec3(floatBitsToUint(NO_WEIGHT), 0u, 0u);
+    }
+    draw.block = 0u;
+#if !IFOD_ARCS
+    take_coefficients(p);
+#endif
+    uint outcome = DIRECTION_RETRY;
+    for (int look = 0; look < IFOD_LOOKS && outcome == DIRECTION_RETRY; look++)
+        outcome = search(p, d, aux, draw, next);
+    return outcome;
+}
+
+// The first of so many random directions along which there is enough.
+uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
+{
+    if (!inside(p)) return 0u;
+    take_coefficients(p);
+    for (int from = 0; from < SEED_TRIES; from += LANES) {
+        int number = from + LANE;
+        bool enough = amplitude_along(random_direction(draw_block(draw, uint(number)))) > params.fod_cutoff;
+        int first = lane_min(enough && number < SEED_TRIES ? number : SEED_TRIES);
+        if (first < SEED_TRIES) {
+            vertex[0] = pack_direction(random_direction(draw_block(draw, uint(first))));
+            return 1u;
+        }
+    }
+    return 0u;
+}

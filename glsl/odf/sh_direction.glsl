@@ -1,0 +1,69 @@
+// SH along single directions, from a field of coefficients: no ODF is sampled as a whole.
+//
+// A basis function of degree l and order m is Q(z) Re (x + iy)^m or Q(z) Im (x + iy)^m. Rows go through the orders, and
+// in each of them through the even degrees: the polynomial Q of a degree follows from those of the two before it.
+//
+// OWN_PLACES: every lane has coefficients at a place of its own; else the lanes of a streamline share those of one.
+#if OWN_PLACES
+float channels[VOLUME_CHANNELS];
+#define CHANNEL(i) channels[i]
+#define FIRST_TILE 0
+#define NEXT_TILE 1
+#else
+SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
+#define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
+#define FIRST_TILE LANE
+#define NEXT_TILE LANES
+#endif
+
+// The coefficients at p, for what follows.
+void take_coefficients(vec3 p)
+{
+    vec3 base = volume_base(p);
+#if !OWN_PLACES
+    lane_sync();
+#endif
+#define TILES(texture_index, n_tiles, first)                    \
+    for (int t = FIRST_TILE; t < n_tiles; t += NEXT_TILE) {     \
+        vec4 value = VOLUME_TILE(texture_index, t, base);       \
+        CHANNEL(first + 4 * t) = value.x;                       \
+        CHANNEL(first + 4 * t + 1) = value.y;                   \
+        CHANNEL(first + 4 * t + 2) = value.z;                   \
+        CHANNEL(first + 4 * t + 3) = value.w;                   \
+    }
+#include <tile_loops>
+#undef TILES
+#if !OWN_PLACES
+    lane_sync();
+#endif
+}
+
+// Their sum along t.
+float amplitude_along(vec3 t)
+{
+    float zz = t.z * t.z, sum = 0.0, re = 1.0, im = 0.0, with_re, with_im, q, before;
+#define SH_FIRST(k) q = k; before = 0.0; with_re = 0.0; with_im = 0.0;
+#define SH_FIRST_Z(k) q = (k) * t.z; before = 0.0; with_re = 0.0; with_im = 0.0;
+#define SH_NEXT(f, g, h) { float r = ((f) * zz + (g)) * q + (h) * before; before = q; q = r; }
+#define SH_ZONAL(j) sum += CHANNEL(j) * q;
+#define SH_PAIR(j, k) with_re += CHANNEL(j) * q; with_im += CHANNEL(k) * q;
+#define SH_TURN { float r = re * t.x - im * t.y; im = re * t.y + im * t.x; re = r; }
+#define SH_ORDER_END sum += re * with_re + im * with_im;
+#include <sh_rows>
+#undef SH_FIRST
+#undef SH_FIRST_Z
+#undef SH_NEXT
+#undef SH_ZONAL
+#undef SH_PAIR
+#undef SH_TURN
+#undef SH_ORDER_END
+    return sum;
+}
+
+// A direction uniform over the sphere.
+vec3 random_direction(uvec4 words)
+{
+    float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);
+    float z = (float(words.y >> 8) + 0.5) * (2.0 / 16777216.0) - 1.0, r = sqrt(1.0 - z * z);
+    return vec3(r * cos(angle), r * sin(angle), z);
+}

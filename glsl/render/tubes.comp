@@ -1,0 +1,88 @@
+// Draws segments of streamlines as tubes with round ends, into samples (four of which make a pixel). Whole numbers
+// only, so that every device draws the same. DEPTH: the nearest surface of each sample. COLOUR: its colour, the largest
+// number where two surfaces are equally near. LAYERS: sums over all surfaces in front of the backdrop.
+layout(local_size_x = 64) in;
+
+#define FIELD(type, name) type name;
+struct Segment {
+#include "layout/segment.def"
+};
+layout(std430, binding = 0) readonly buffer Segments { Segment segments[]; };
+layout(std430, binding = 1) buffer Depth { uint depth[]; };
+#ifndef DEPTH
+layout(std430, binding = 2) buffer Colour { uint colour[]; };
+#endif
+layout(std140, binding = 0) uniform Params {
+#include "layout/tubes.def"
+} params;
+#undef FIELD
+
+// The colour t / 4096 of the way along a segment, with light that falls from the viewer; q: square of the place across
+// the tube, 0 .. 256.
+uint shaded(Segment s, uint t, uint q)
+{
+    uvec3 a = uvec3(s.colour_0, s.colour_0 >> 8, s.colour_0 >> 16) & 255u;
+    uvec3 b = uvec3(s.colour_1, s.colour_1 >> 8, s.colour_1 >> 16) & 255u;
+    uint light = 256u - ((params.shade * q * q) >> 16), near = q < 43u ? 43u - q : 0u;
+    uint highlight = (params.highlight * near * near) >> 11;
+    uvec3 c = ((a * (4096u - t) + b * t) >> 12) * light >> 8;
+    c += (255u - c) * highlight >> 8;
+    return c.x | c.y << 8 | c.z << 16;
+}
+
+// A sample whose centre lies along and across (both times 2^14) from the start of a segment.
+void draw_sample(Segment s, int length, uint at, int scaled_along, int scaled_across)
+{
+    int along = scaled_along >> 14, across = scaled_across >> 14;
+    // the nearest point of the segment's axis, and the square of the distance from there
+    int on = clamp(along, 0, length), beyond = along - on;
+#ifdef LAYERS
+    if (beyond != 0 || along == length) return;
+#endif
+    uint squared = uint(across * across + beyond * beyond) >> params.radius_shift;
+    if (squared >= params.radius_squared) return;
+    uint q = (squared * params.per_squared) >> 14, t = min((uint(on) * s.per_length) >> 12, 4096u);
+    uint z = uint(s.z + ((s.dz * int(t)) >> 12) + ((params.radius * int(256u - q)) >> 8));
+#if defined(DEPTH)
+    if (depth[at] < z) atomicMax(depth[at], z);
+#elif defined(COLOUR)
+    if (depth[at] == z) atomicMax(colour[at], 0xff000000u | shaded(s, t, q));
+#else
+    if (depth[at] >= z) return;
+    uint c = shaded(s, t, q);
+    atomicAdd(colour[4u * at], c & 255u);
+    atomicAdd(colour[4u * at + 1u], (c >> 8) & 255u);
+    atomicAdd(colour[4u * at + 2u], c >> 16);
+    atomicAdd(colour[4u * at + 3u], 1u);
+#endif
+}
+
+void main()
+{
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= params.n) return;
+    Segment s = segments[i];
+    bool steep = abs(s.dy) > abs(s.dx);
+    int major = steep ? s.y : s.x, minor = steep ? s.x : s.y, d = steep ? s.dy : s.dx;
+    int unit = max(abs(steep ? s.along_y : s.along_x), 1);
+    int length = (s.dx * s.along_x + s.dy * s.along_y + 8192) >> 14;
+    int first = max((min(major, major + d) - params.radius) >> 4, 0);
+    int last = min((max(major, major + d) + params.radius) >> 4, (steep ? params.height : params.width) - 1);
+    // this invocation's part of a wide tube
+    first += int(gl_WorkGroupID.y) * params.columns;
+    last = min(last, first + params.columns - 1);
+    int half_span = (params.radius << 14) / unit + 4, rows = steep ? params.width : params.height;
+    for (int column = first; column <= last; column++) {
+        int centre = minor + (((column * 16 + 8 - major) * (s.slope >> 4)) >> 12);
+        int from = max((centre - half_span) >> 4, 0), to = min((centre + half_span) >> 4, rows - 1);
+        int x = (steep ? from : column) * 16 + 8 - s.x, y = (steep ? column : from) * 16 + 8 - s.y;
+        int along = x * s.along_x + y * s.along_y, across = x * s.along_y - y * s.along_x;
+        uint at = uint(steep ? column * params.width + from : from * params.width + column);
+        for (int row = from; row <= to; row++) {
+            draw_sample(s, length, at, along, across);
+            along += 16 * (steep ? s.along_x : s.along_y);
+            across += 16 * (steep ? s.along_y : -s.along_x);
+            at += uint(steep ? 1 : params.width);
+        }
+    }
+}

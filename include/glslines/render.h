@@ -1,0 +1,85 @@
+/* Pictures of tractograms: streamlines as tubes, with slices of an image, seen from named places, drawn by compute
+ * shaders without a display. The same inputs and options give the same pixels on every device.
+ *
+ *     const char *files[] = {"tracks.trx"};
+ *     gls_render_options options = gls_render_options_default();
+ *     options.image = "fa.nii.gz";
+ *     if (gls_render_files(files, 1, "tracks.png", &options, NULL) != GLS_OK) fprintf(stderr, "%s\n",
+ * gls_last_error());
+ *
+ * Right of the picture is the right of the body where the viewer stands above, behind or at the right; letters at the
+ * borders are computed from the camera. */
+#ifndef GLSLINES_RENDER_H
+#define GLSLINES_RENDER_H
+
+#include <glslines/tractogram.h>
+#include <glslines/workflow.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gls_render_style { GLS_RENDER_TUBES, GLS_RENDER_LINES } gls_render_style;
+typedef enum gls_render_convention {
+    GLS_RENDER_NEUROLOGICAL, /* slices as from above and behind: left is left */
+    GLS_RENDER_RADIOLOGICAL  /* slices as from below and in front: left is right */
+} gls_render_convention;
+
+/* Texts are borrowed during gls_render_files(), NULL where not given, and mean what the options of `glslines render`
+ * mean. */
+typedef struct gls_render_options {
+    size_t size;         /* of this struct; set by gls_render_options_default() */
+    const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
+                            commas; default "superior,posterior,left" */
+    const char *slab;    /* AXIS:N[:MM]; default "axial:12" */
+    const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
+    const char *image;   /* file behind the streamlines; default none */
+    gls_numbers image_range; /* values shown black and white; default none: 2nd and 98th percentile */
+    const char *planes;      /* X,Y,Z mm, "centre" or "none"; default "centre" */
+    const char *color;       /* default "direction", of several files "bundle" */
+    const char *colors;      /* file with lines NAME #rrggbb; default none */
+    int colormap;            /* place in viridis cividis inferno grey redblue; default 0 */
+    gls_numbers range;       /* values of the first and the last colour; default none: 2nd and 98th percentile */
+    gls_render_style style;
+    double radius;                 /* of tubes, mm, 0.01 .. 5; default 0.2 */
+    double opacity;                /* 0.01 .. 1; default 1 */
+    double occlusion;              /* 0 .. 1; default 0.8 */
+    uint64_t max_streamlines;      /* >= 1, of each file, evenly spread; default 50000 */
+    double min_length, max_length; /* mm; others are not drawn; default 0, INFINITY */
+    const char *tile;              /* WxH pixels of a view, 64 to 8192; default "800x800", of slabs "400x400" */
+    int columns;                   /* views in a row, 0: all, of slabs 4; default 0 */
+    const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows; default image if
+                         there is one */
+    gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
+    gls_render_convention convention;
+    const char *background; /* black, white, grey, #rrggbb or transparent; default "black" */
+    bool no_labels;         /* default false */
+    const char *title;      /* default none */
+    uint32_t turn;          /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
+    uint32_t fps;           /* of a turn, 1 .. 60; default 12 */
+    bool frames;            /* of a turn: a folder of pictures; default false: APNG */
+    bool palette; /* 256 colours, a third of the size; not of a turn, nor of a transparent picture; default false */
+    gls_tractogram_read_options read;
+    const char *device; /* see gls_device_open(); default "auto" */
+    gls_graphics api;
+    bool (*go_on)(void); /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
+    bool force;          /* overwrite; default false */
+    bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
+} gls_render_options;
+GLS_API gls_render_options gls_render_options_default(void);
+
+typedef struct gls_render_result {
+    uint64_t shown, total; /* streamlines drawn; of the files */
+    uint64_t invalid;      /* streamlines left out because a point is not finite */
+    double mm_per_pixel;
+    uint32_t width, height;
+} gls_render_result;
+
+/* Draws n tractograms into one PNG file. Warnings go to the log. result may be NULL. */
+GLS_API gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
+                                    const gls_render_options *options, gls_render_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,153 @@
+#include "render/canvas.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/font.h"
+#include "util/status.h"
+
+gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour)
+{
+    uint8_t *rgba = malloc((size_t)width * height * 4 + 1);
+    if (!rgba) return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture of %u x %u pixels", width, height);
+    *canvas = (gls_canvas){width, height, rgba};
+    for (size_t i = 0; i < (size_t)width * height; i++)
+        for (int k = 0; k < 4; k++) rgba[4 * i + (size_t)k] = (uint8_t)(colour >> 8 * k);
+    return GLS_OK;
+}
+
+void gls_canvas_finish(gls_canvas *canvas)
+{
+    free(canvas->rgba);
+    canvas->rgba = NULL;
+}
+
+/* Lays a colour over a pixel; share: 0 .. 255 of the colour's own opacity. */
+static void blend(uint8_t *pixel, uint32_t colour, uint32_t share)
+{
+    uint32_t alpha = (colour >> 24) * share / 255, rest = pixel[3] * (255 - alpha) / 255, sum = alpha + rest;
+    if (sum == 0) return;
+    for (int k = 0; k < 3; k++)
+        pixel[k] = (uint8_t)(((colour >> 8 * k & 255) * alpha + pixel[k] * rest + sum / 2) / sum);
+    pixel[3] = (uint8_t)sum;
+}
+
+void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour)
+{
+    for (int row = y < 0 ? 0 : y; row < y + height && row < (int)canvas->height; row++)
+        for (int column = x < 0 ? 0 : x; column < x + width && column < (int)canvas->width; column++)
+            blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour, 255);
+}
+
+void gls_canvas_put(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba)
+{
+    if (x < 0 || y < 0 || (uint32_t)x + width > canvas->width) return;
+    for (uint32_t row = 0; row < height && (uint32_t)y + row < canvas->height; row++)
+        memcpy(canvas->rgba + (((size_t)y + row) * canvas->width + (size_t)x) * 4, rgba + (size_t)row * width * 4,
+               (size_t)width * 4);
+}
+
+static const char *glyph_of(char c)
+{
+    return gls_font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
+}
+
+/* The next character of UTF-8 text: bytes that only go on with one are passed over. */
+static const char *next_character(const char *text)
+{
+    do text++;
+    while (((unsigned char)*text & 0xc0) == 0x80);
+    return text;
+}
+
+double gls_text_width(const char *text, double size)
+{
+    double width = 0;
+    for (; *text; text = next_character(text)) {
+        const char *glyph = glyph_of(*text);
+        width += (glyph[1] - glyph[0]) * size / GLS_FONT_CAPITAL;
+    }
+    return width;
+}
+
+/* Pixels around a line of text, with how much of each the strokes cover. */
+typedef struct mask {
+    int x, y, width, height;
+    double pen; /* half the width of a stroke */
+    uint8_t *share;
+} mask;
+
+static void stroke(mask *m, const double a[2], const double b[2])
+{
+    double dx = b[0] - a[0], dy = b[1] - a[1], squared = dx * dx + dy * dy, reach = m->pen + 1;
+    int x0 = (int)floor(fmin(a[0], b[0]) - reach), x1 = (int)ceil(fmax(a[0], b[0]) + reach),
+        y0 = (int)floor(fmin(a[1], b[1]) - reach), y1 = (int)ceil(fmax(a[1], b[1]) + reach);
+    for (int y = y0; y <= y1; y++)
+        for (int x = x0; x <= x1; x++) {
+            if (x < m->x || y < m->y || x >= m->x + m->width || y >= m->y + m->height) continue;
+            double px = x + 0.5 - a[0], py = y + 0.5 - a[1];
+            double t = squared > 0 ? fmin(fmax((px * dx + py * dy) / squared, 0), 1) : 0;
+            double far = sqrt((px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy));
+            double cover = fmin(fmax(m->pen + 0.5 - far, 0), 1);
+            uint8_t *share = &m->share[(size_t)(y - m->y) * (size_t)m->width + (size_t)(x - m->x)];
+            if (255 * cover > *share) *share = (uint8_t)(255 * cover);
+        }
+}
+
+/* Strokes of all letters. */
+static void write_letters(mask *m, double x, double y, double size, const char *text)
+{
+    double unit = size / GLS_FONT_CAPITAL;
+    for (; *text; text = next_character(text)) {
+        const char *glyph = glyph_of(*text);
+        double left = glyph[0] - 'R', from[2] = {0, 0};
+        bool down = false;
+        for (const char *p = glyph + 2; p[0] && p[1]; p += 2) {
+            if (p[0] == ' ') {
+                down = false;
+                continue;
+            }
+            double to[2] = {x + (p[0] - 'R' - left) * unit, y + (p[1] - 'R' - GLS_FONT_BASE) * unit};
+            if (down) stroke(m, from, to);
+            down = true;
+            memcpy(from, to, sizeof from);
+        }
+        x += (glyph[1] - glyph[0]) * unit;
+    }
+}
+
+static void lay(gls_canvas *canvas, const mask *m, uint32_t colour)
+{
+    for (int y = 0; y < m->height; y++)
+        for (int x = 0; x < m->width; x++) {
+            int column = m->x + x, row = m->y + y;
+            uint8_t share = m->share[(size_t)y * (size_t)m->width + (size_t)x];
+            if (share == 0 || column < 0 || row < 0 || column >= (int)canvas->width || row >= (int)canvas->height)
+                continue;
+            blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour, share);
+        }
+}
+
+gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
+                           const char *text)
+{
+    double pen = fmax(size * 0.075, 0.6), seam = fmax(size * 0.1, 1);
+    int border = (int)ceil(pen + seam) + 2;
+    mask m = {(int)floor(x) - border,
+              (int)floor(y - 1.3 * size) - border,
+              (int)ceil(gls_text_width(text, size)) + 2 * border,
+              (int)ceil(1.9 * size) + 2 * border,
+              pen + seam,
+              NULL};
+    size_t bytes = (size_t)m.width * (size_t)m.height;
+    if (!(m.share = calloc(bytes, 1))) return gls_fail(GLS_ERR_MEMORY, "out of memory for a label");
+    write_letters(&m, x, y, size, text);
+    lay(canvas, &m, halo);
+    memset(m.share, 0, bytes);
+    m.pen = pen;
+    write_letters(&m, x, y, size, text);
+    lay(canvas, &m, colour);
+    free(m.share);
+    return GLS_OK;
+}

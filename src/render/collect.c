@@ -1,0 +1,176 @@
+#include "render/collect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "util/text.h"
+
+static bool go_on(void *user, double share)
+{
+    const gls_render_options *o = user;
+    (void)share;
+    return !o->go_on || o->go_on();
+}
+
+static gls_status open_source(const gls_source *source, const gls_render_plan *plan, gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options read = plan->options->read;
+    read.allow_invalid = true;
+    return gls_tractogram_reader_open(source->path, &read, reader);
+}
+
+/* Reads the rest of the file into a chain of sinks, which is freed. */
+static gls_status pump(gls_tractogram_reader *reader, gls_sink *chain, const gls_render_options *o)
+{
+    gls_status status = gls_tractogram_pump(reader, chain, go_on, (void *)(uintptr_t)o);
+    if (!status) return gls_sink_finish(chain);
+    gls_sink_abort(chain);
+    return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no picture was written") : status;
+}
+
+/* In front of next: streamlines with finite points and wanted lengths. *next becomes the whole chain. */
+static gls_status put_selection(const gls_render_options *o, gls_filter_counts *valid, gls_sink *next)
+{
+    gls_sink chain;
+    gls_status status = GLS_OK;
+    if (o->min_length > 0 || o->max_length < INFINITY) {
+        status = gls_filter_length_create(o->min_length, o->max_length, NULL, next, &chain);
+        if (status) return status;
+        *next = chain;
+    }
+    status = gls_filter_valid_create(valid, next, &chain);
+    if (!status) *next = chain;
+    return status;
+}
+
+/* --- first pass ----------------------------------------------------------- */
+
+typedef struct measure {
+    gls_source *source;
+    gls_box *box;
+    bool *empty;
+} measure;
+
+static gls_status append_measured(void *user, const gls_streamlines *s)
+{
+    measure *m = user;
+    m->source->candidates += s->n;
+    for (uint64_t p = 0; p < s->offset[s->n]; p++) {
+        for (int a = 0; a < 3; a++) {
+            double v = s->point[p][a];
+            if (*m->empty || v < m->box->low[a]) m->box->low[a] = v;
+            if (*m->empty || v > m->box->high[a]) m->box->high[a] = v;
+        }
+        *m->empty = false;
+    }
+    return GLS_OK;
+}
+
+/* "fa, weights" */
+static void list_names(gls_text *text, const gls_column *columns, size_t n)
+{
+    for (size_t i = 0; i < n; i++) gls_text_printf(text, "%s%s", i ? ", " : "", columns[i].name);
+    if (n == 0) gls_text_puts(text, "none");
+}
+
+/* Whether the file has what colours come from. */
+static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
+{
+    const gls_column *columns = info->dps;
+    size_t n = info->n_dps;
+    const char *kind = "dps";
+    if (plan->colouring == GLS_COLOUR_DPV) {
+        columns = info->dpv;
+        n = info->n_dpv;
+        kind = "dpv";
+    } else if (plan->colouring == GLS_COLOUR_GROUP) {
+        columns = info->group;
+        n = info->n_groups;
+        kind = "group";
+    } else if (plan->colouring != GLS_COLOUR_DPS) {
+        return GLS_OK;
+    }
+    const gls_column *found = gls_column_find(columns, n, plan->name);
+    if (found && found->components == 1) return GLS_OK;
+    if (found)
+        return gls_fail(GLS_ERR_INPUT, "%s: %s %s has %u values a row: colours need one", source->path, kind,
+                        plan->name, found->components);
+    gls_text text = {0};
+    list_names(&text, columns, n);
+    char *names = gls_text_take(&text);
+    gls_status status =
+        gls_fail(GLS_ERR_INPUT, "%s: has no %s %s; it has: %s", source->path, kind, plan->name, names ? names : "?");
+    gls_free(names);
+    return status;
+}
+
+gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty)
+{
+    gls_tractogram_reader *reader = NULL;
+    measure m = {source, box, empty};
+    gls_sink chain = {append_measured, NULL, NULL, &m};
+    gls_status status = open_source(source, plan, &reader);
+    if (!status) status = check_names(source, plan, gls_tractogram_reader_info(reader));
+    if (!status) status = put_selection(plan->options, &source->valid, &chain);
+    if (!status) status = pump(reader, &chain, plan->options);
+    gls_tractogram_reader_close(reader);
+    source->total = source->valid.taken;
+    if (!status && source->valid.kept < source->total)
+        gls_log(GLS_LOG_WARNING,
+                "%s: %" PRIu64 " streamlines without points, or with a point that is not finite, are left out",
+                source->path, source->total - source->valid.kept);
+    return status;
+}
+
+/* --- second pass ---------------------------------------------------------- */
+
+gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
+                              double tolerance, gls_scene *scene)
+{
+    const gls_render_options *o = plan->options;
+    gls_tractogram_reader *reader = NULL;
+    gls_paint paint = {plan->colouring, plan->name, plan->colour, sampler};
+    gls_painting painting = {scene, &paint};
+    gls_sink chain = gls_scene_sink(&painting), filter;
+    if (plan->colouring == GLS_COLOUR_BUNDLE || plan->colouring == GLS_COLOUR_GROUP) paint.colour = source->colour;
+    if (source->candidates == 0) return GLS_OK;
+    gls_status status = open_source(source, plan, &reader);
+    if (!status) status = gls_filter_compress_create(tolerance, INFINITY, &chain, &filter);
+    if (!status) {
+        chain = filter;
+        status = gls_filter_spread_create(o->max_streamlines, source->candidates, NULL, &chain, &filter);
+    }
+    if (!status) {
+        chain = filter;
+        status = put_selection(o, NULL, &chain);
+    }
+    if (status)
+        gls_sink_abort(&chain);
+    else
+        status = pump(reader, &chain, o);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+static size_t rank_of(const gls_source *sources, size_t n, size_t i)
+{
+    size_t rank = 0;
+    for (size_t k = 0; k < n; k++) {
+        int order = strcmp(sources[k].name, sources[i].name);
+        rank += order < 0 || (order == 0 && k < i);
+    }
+    return rank;
+}
+
+void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan)
+{
+    for (size_t i = 0; i < n; i++) {
+        sources[i].colour = gls_colour_of_bundle(rank_of(sources, n, i));
+        for (size_t k = 0; k < plan->n_named; k++)
+            if (strcmp(plan->named[k].name, sources[i].name) == 0) sources[i].colour = plan->named[k].colour;
+    }
+}

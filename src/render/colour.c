@@ -1,0 +1,87 @@
+#include "render/colour.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GREY 0x909090u
+#define STOPS 33
+
+/* 0xrrggbb at equal distances; see third_party_notes/colour_maps.md */
+static const uint32_t maps[][STOPS] = {
+    [GLS_VIRIDIS] = {0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b,
+                     0x375b8d, 0x33638d, 0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,
+                     0x1fa088, 0x22a785, 0x28ae80, 0x32b67a, 0x3fbc73, 0x4ec36b, 0x5ec962, 0x70cf57, 0x84d44b,
+                     0x98d83e, 0xaddc30, 0xc2df23, 0xd8e219, 0xece51b, 0xfde725},
+    [GLS_CIVIDIS] = {0x00224e, 0x00285b, 0x002e6a, 0x053371, 0x1a386f, 0x273e6e, 0x32436d, 0x3b496c, 0x434e6c,
+                     0x4b546c, 0x535a6d, 0x5a5f6e, 0x61656f, 0x686a71, 0x6f7073, 0x767676, 0x7d7c78, 0x848279,
+                     0x8c8878, 0x938e78, 0x9b9476, 0xa39a74, 0xaba072, 0xb4a76f, 0xbcae6c, 0xc4b468, 0xcdbb63,
+                     0xd5c25e, 0xdec958, 0xe7d150, 0xf0d846, 0xf9e03a, 0xfee838},
+    [GLS_INFERNO] = {0x000004, 0x040312, 0x0b0724, 0x150b37, 0x210c4a, 0x2f0a5b, 0x3d0965, 0x4a0c6b, 0x57106e,
+                     0x64156e, 0x71196e, 0x7d1e6d, 0x8a226a, 0x972766, 0xa32c61, 0xb0315b, 0xbc3754, 0xc73e4c,
+                     0xd24644, 0xdb503b, 0xe45a31, 0xeb6628, 0xf1731d, 0xf68013, 0xf98e09, 0xfb9d07, 0xfcac11,
+                     0xfbbc21, 0xf9cb35, 0xf5db4c, 0xf2ea69, 0xf3f68a, 0xfcffa4},
+    [GLS_REDBLUE] = {0x053061, 0x0e4179, 0x175290, 0x1f63a8, 0x2a71b2, 0x3480b9, 0x3f8ec0, 0x529dc8, 0x6bacd1,
+                     0x84bcd9, 0x9bc9e0, 0xaed3e6, 0xc2ddec, 0xd4e6f1, 0xe0ecf3, 0xecf2f5, 0xf7f6f6, 0xf9eee7,
+                     0xfbe5d8, 0xfddcc9, 0xfbccb4, 0xf8bb9e, 0xf5aa89, 0xee9677, 0xe48066, 0xdb6b55, 0xd05548,
+                     0xc53e3d, 0xba2832, 0xab162a, 0x930e26, 0x7c0722, 0x67001f},
+};
+
+/* Okabe and Ito's, and four that lie between them. */
+static const uint32_t bundles[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
+                                   0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
+
+static uint32_t swap_ends(uint32_t rgb)
+{
+    return (rgb & 0xff) << 16 | (rgb & 0xff00) | rgb >> 16;
+}
+
+uint32_t gls_colour_rgb(int r, int g, int b)
+{
+    return (uint32_t)r | (uint32_t)g << 8 | (uint32_t)b << 16;
+}
+
+uint32_t gls_colour_of_direction(const double v[3])
+{
+    double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(n > 0)) return GREY;
+    int c[3];
+    /* a little towards white, so that no direction is darker than the background can bear */
+    for (int a = 0; a < 3; a++) c[a] = (int)(40 + 215 * fabs(v[a]) / n + 0.5);
+    return gls_colour_rgb(c[0], c[1], c[2]);
+}
+
+uint32_t gls_colormap_at(gls_colormap map, double x)
+{
+    if (isnan(x)) return GREY;
+    x = x < 0 ? 0 : x > 1 ? 1 : x;
+    if (map == GLS_GREY) return 0x010101u * (uint32_t)(x * 255 + 0.5);
+    double place = x * (STOPS - 1);
+    int i = place < STOPS - 2 ? (int)place : STOPS - 2, c[3];
+    for (int a = 0; a < 3; a++) {
+        int low = maps[map][i] >> (16 - 8 * a) & 255, high = maps[map][i + 1] >> (16 - 8 * a) & 255;
+        c[a] = (int)(low + (high - low) * (place - i) + 0.5);
+    }
+    return gls_colour_rgb(c[0], c[1], c[2]);
+}
+
+uint32_t gls_colour_of_bundle(size_t i)
+{
+    return swap_ends(bundles[i % (sizeof bundles / sizeof *bundles)]);
+}
+
+bool gls_colour_parse(const char *text, uint32_t *colour)
+{
+    static const struct {
+        const char *name;
+        uint32_t rgb;
+    } names[] = {{"black", 0}, {"white", 0xffffff}, {"grey", 0x808080}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            *colour = names[i].rgb;
+            return true;
+        }
+    if (text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != 6 || text[7]) return false;
+    *colour = swap_ends((uint32_t)strtoul(text + 1, NULL, 16));
+    return true;
+}

@@ -1,0 +1,244 @@
+#include "render/raster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/layout.h"
+#include "render/segments.h"
+#include "util/status.h"
+
+/* Segments of a run of the kernel; fewer where the device's buffers are too small. */
+#define BATCH (1u << 17)
+/* How far occlusion looks, samples. */
+#define REACH 24
+/* Turns of all loops of an invocation: llvmpipe ends a kernel without a word after 65536. */
+#define MAX_TURNS 40000
+/* Bytes of a buffer for a word a sample, at most; the device's limit may be lower. */
+#define STRIP_BYTES (UINT64_C(64) << 20)
+
+enum {
+    BUFFER_SEGMENTS,
+    BUFFER_DEPTH,
+    BUFFER_COLOUR,
+    BUFFER_BACK,
+    BUFFER_OUTPUT,
+    BUFFER_TUBES,
+    BUFFER_RESOLVE,
+    N_BUFFERS
+};
+enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
+
+struct gls_raster {
+    gls_device *device;
+    gls_raster_style style;
+    gls_kernel *pass[N_PASSES], *resolve;
+    gls_buffer *buffer[N_BUFFERS];
+    gls_segment_record *segments;
+    uint32_t batch;         /* there is room for */
+    uint32_t *words;        /* a word a sample of a strip, twice */
+    uint32_t width, height; /* of the picture for which the buffers were made; 0: none */
+    uint32_t strip_rows;    /* of the picture, without the margins */
+    uint32_t margin;        /* rows of samples above and below a strip */
+    gls_tubes_uniforms tubes;
+    int current; /* pass */
+};
+
+static bool has_layers(const gls_raster *r)
+{
+    return r->style.opacity < 1;
+}
+
+gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, gls_raster **raster)
+{
+    static const char *const names[N_PASSES] = {"DEPTH", "COLOUR", "LAYERS"};
+    gls_raster *r = calloc(1, sizeof *r);
+    gls_status status = GLS_OK;
+    uint64_t most = gls_device_get_info(device)->max_storage_bytes / sizeof(gls_segment_record);
+    if (!r || !(r->segments = malloc(BATCH * sizeof *r->segments))) {
+        gls_raster_destroy(r);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
+    }
+    r->device = device;
+    r->batch = most < BATCH ? (uint32_t)most : BATCH;
+    r->style = *style;
+    r->margin = style->occlusion > 0 && !has_layers(r) ? REACH : 0;
+    for (int pass = 0; pass < N_PASSES && !status; pass++) {
+        gls_define define = {names[pass], "", false, NULL};
+        if ((pass == PASS_LAYERS) == has_layers(r))
+            status = gls_kernel_load(device, "render/tubes.comp", &define, 1, &r->pass[pass]);
+    }
+    gls_define layers = {"LAYERS", "", false, "opacity below 1"};
+    if (!status) status = gls_kernel_load(device, "render/resolve.comp", &layers, has_layers(r), &r->resolve);
+    if (status)
+        gls_raster_destroy(r);
+    else
+        *raster = r;
+    return status;
+}
+
+static void free_buffers(gls_raster *r)
+{
+    for (int i = 0; i < N_BUFFERS; i++) {
+        gls_buffer_destroy(r->buffer[i]);
+        r->buffer[i] = NULL;
+    }
+    free(r->words);
+    r->words = NULL;
+    r->width = r->height = 0;
+}
+
+void gls_raster_destroy(gls_raster *r)
+{
+    if (!r) return;
+    free_buffers(r);
+    for (int pass = 0; pass < N_PASSES; pass++) gls_kernel_destroy(r->pass[pass]);
+    gls_kernel_destroy(r->resolve);
+    free(r->segments);
+    free(r);
+}
+
+/* Buffers for pictures of this size, which are drawn in strips where the device's buffers are too small. */
+static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
+{
+    static const char *const labels[N_BUFFERS] = {"segments", "depth",  "colour", "backdrop",
+                                                  "picture",  "params", "params"};
+    if (r->width == width && r->height == height) return GLS_OK;
+    free_buffers(r);
+    uint64_t words = has_layers(r) ? 4 : 1, row = (uint64_t)width * GLS_SAMPLES * 4 * words,
+             most = gls_device_get_info(r->device)->max_storage_bytes, rows;
+    if (most > STRIP_BYTES * words) most = STRIP_BYTES * words;
+    rows = most / row;
+    rows = rows > 2 * r->margin ? (rows - 2 * r->margin) / GLS_SAMPLES : 0;
+    if (rows == 0)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u pixels a row: the device's buffers are too small", width);
+    r->strip_rows = rows < height ? (uint32_t)rows : height;
+    uint64_t samples = (uint64_t)width * GLS_SAMPLES * (r->strip_rows * GLS_SAMPLES + 2 * r->margin);
+    const uint64_t bytes[N_BUFFERS] = {r->batch * sizeof *r->segments,
+                                       4 * samples,
+                                       4 * samples * words,
+                                       4 * samples,
+                                       4 * (uint64_t)width * r->strip_rows,
+                                       sizeof(gls_tubes_uniforms),
+                                       sizeof(gls_resolve_uniforms)};
+    gls_status status = GLS_OK;
+    for (int i = 0; i < N_BUFFERS && !status; i++)
+        status = gls_buffer_create(r->device, i >= BUFFER_TUBES ? GLS_BUFFER_UNIFORM : GLS_BUFFER_STORAGE,
+                                   (size_t)bytes[i], labels[i], &r->buffer[i]);
+    if (!status && !(r->words = malloc(8 * samples))) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
+    if (status) {
+        free_buffers(r);
+        return status;
+    }
+    r->width = width;
+    r->height = height;
+    return GLS_OK;
+}
+
+static void fill_tubes(gls_raster *r, const gls_strip *strip)
+{
+    gls_tubes_uniforms *u = &r->tubes;
+    /* 400 samples: the kernel's numbers stay within 32 bits */
+    uint32_t radius = (uint32_t)lround(fmin(fmax(strip->radius * 16, 8), 400 * 16));
+    *u = (gls_tubes_uniforms){.width = (int)(r->width * GLS_SAMPLES), .height = (int)strip->rows};
+    u->radius = (int)radius;
+    while ((radius * radius) >> u->radius_shift >= 4096) u->radius_shift++;
+    u->radius_squared = (radius * radius) >> u->radius_shift;
+    u->per_squared = (256u << 14) / u->radius_squared;
+    u->shade = r->style.flat ? 0 : 166;
+    u->highlight = r->style.flat ? 0 : 64;
+    /* rows of a column of a tube at 45 degrees */
+    u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
+}
+
+static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t rows, gls_resolve_uniforms *u)
+{
+    memset(u, 0, sizeof *u);
+    u->width = (int)(r->width * GLS_SAMPLES);
+    u->height = (int)strip->rows;
+    u->phase = (int)(strip->first & 3);
+    u->out_width = (int)r->width;
+    u->out_height = (int)rows;
+    u->margin = (int)r->margin;
+    u->occlusion = (uint32_t)lround(256 * r->style.occlusion);
+    u->background = r->style.background;
+    for (int i = 0; i < 256; i++) {
+        /* a spiral, turned by a sixteenth of a turn from pattern to pattern */
+        double turn = 6.283185307179586 * ((i % 16 + 0.5) * 0.381966 + (i / 16 * 7 % 16) / 16.0),
+               far = REACH * sqrt((i % 16 + 0.5) / 16);
+        u->around[i] = (uint32_t)(lround(far * cos(turn)) + 128) | (uint32_t)(lround(far * sin(turn)) + 128) << 8;
+    }
+    uint8_t alpha[1024];
+    for (int n = 0; n < 1024; n++) alpha[n] = (uint8_t)lround(255 * (1 - pow(1 - r->style.opacity, n)));
+    for (int i = 0; i < 256; i++)
+        u->alpha[i] = (uint32_t)alpha[4 * i] | (uint32_t)alpha[4 * i + 1] << 8 | (uint32_t)alpha[4 * i + 2] << 16 |
+                      (uint32_t)alpha[4 * i + 3] << 24;
+}
+
+static gls_status draw_batch(void *user, const gls_segment_record *records, uint32_t n)
+{
+    gls_raster *r = user;
+    uint32_t widest = (uint32_t)(GLS_SEGMENT_MOST + 2 * (r->tubes.radius / 16) + 3);
+    uint32_t parts = (widest + (uint32_t)r->tubes.columns - 1) / (uint32_t)r->tubes.columns;
+    const uint32_t groups[3] = {(n + 63) / 64, parts, 1};
+    r->tubes.n = n;
+    gls_status status = gls_buffer_write(r->buffer[BUFFER_SEGMENTS], 0, n * sizeof *records, records);
+    if (!status) status = gls_buffer_write(r->buffer[BUFFER_TUBES], 0, sizeof r->tubes, &r->tubes);
+    gls_arg args[] = {gls_arg_buffer(0, r->buffer[BUFFER_SEGMENTS]), gls_arg_buffer(1, r->buffer[BUFFER_DEPTH]),
+                      gls_arg_uniforms(0, r->buffer[BUFFER_TUBES]), gls_arg_buffer(2, r->buffer[BUFFER_COLOUR])};
+    if (!status) status = gls_kernel_run(r->pass[r->current], groups, args, r->current == PASS_DEPTH ? 3 : 4, NULL);
+    return status;
+}
+
+static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_planes *planes, const gls_strip *strip)
+{
+    size_t samples = (size_t)r->width * GLS_SAMPLES * strip->rows;
+    gls_status status = gls_buffer_clear(r->buffer[BUFFER_COLOUR]);
+    if (!planes) {
+        if (!status) status = gls_buffer_clear(r->buffer[BUFFER_DEPTH]);
+        return status ? status : gls_buffer_clear(r->buffer[BUFFER_BACK]);
+    }
+    gls_planes_fill(planes, camera, strip->first, strip->rows, r->words, r->words + samples);
+    if (!status) status = gls_buffer_write(r->buffer[BUFFER_DEPTH], 0, 4 * samples, r->words);
+    return status ? status : gls_buffer_write(r->buffer[BUFFER_BACK], 0, 4 * samples, r->words + samples);
+}
+
+static gls_status resolve_strip(gls_raster *r, const gls_strip *strip, uint32_t rows, uint8_t *rgba)
+{
+    gls_resolve_uniforms uniforms;
+    fill_resolve(r, strip, rows, &uniforms);
+    uint64_t n = ((uint64_t)r->width * rows + 63) / 64;
+    const uint32_t groups[3] = {n < 32768 ? (uint32_t)n : 32768, (uint32_t)((n + 32767) / 32768), 1};
+    gls_status status = gls_buffer_write(r->buffer[BUFFER_RESOLVE], 0, sizeof uniforms, &uniforms);
+    gls_arg args[] = {gls_arg_buffer(0, r->buffer[BUFFER_DEPTH]), gls_arg_buffer(1, r->buffer[BUFFER_COLOUR]),
+                      gls_arg_buffer(2, r->buffer[BUFFER_BACK]), gls_arg_buffer(3, r->buffer[BUFFER_OUTPUT]),
+                      gls_arg_uniforms(0, r->buffer[BUFFER_RESOLVE])};
+    if (!status) status = gls_kernel_run(r->resolve, groups, args, 5, NULL);
+    return status ? status : gls_buffer_read(r->buffer[BUFFER_OUTPUT], 0, (size_t)r->width * rows * 4, rgba);
+}
+
+static gls_status draw_strip(gls_raster *r, const gls_scene *scene, const gls_camera *camera, const gls_planes *planes,
+                             uint32_t first, uint32_t rows, uint8_t *rgba)
+{
+    const gls_strip strip = {(int64_t)first * GLS_SAMPLES - r->margin, rows * GLS_SAMPLES + 2 * r->margin,
+                             r->style.radius * GLS_SAMPLES};
+    fill_tubes(r, &strip);
+    gls_status status = fill_back(r, camera, planes, &strip);
+    for (r->current = 0; r->current < N_PASSES && !status; r->current++)
+        if (r->pass[r->current])
+            status = gls_segments_make(scene, camera, &strip, r->segments, r->batch, draw_batch, r);
+    return status ? status : resolve_strip(r, &strip, rows, rgba);
+}
+
+gls_status gls_raster_draw(gls_raster *r, const gls_scene *scene, const gls_camera *camera, const gls_planes *planes,
+                           uint8_t *rgba)
+{
+    gls_device_hold(r->device);
+    gls_status status = make_buffers(r, camera->width, camera->height);
+    for (uint32_t row = 0; row < camera->height && !status; row += r->strip_rows) {
+        uint32_t rows = camera->height - row < r->strip_rows ? camera->height - row : r->strip_rows;
+        status = draw_strip(r, scene, camera, planes, row, rows, rgba + (size_t)row * camera->width * 4);
+    }
+    gls_device_release(r->device);
+    return status;
+}

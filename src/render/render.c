@@ -1,0 +1,184 @@
+/* Pictures as files. */
+#include <glslines/render.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "render/png.h"
+#include "render/studio.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/output.h"
+
+gls_render_options gls_render_options_default(void)
+{
+    return (gls_render_options){
+        .size = sizeof(gls_render_options),
+        .slab = "axial:12",
+        .oblique = "35,25",
+        .planes = "centre",
+        .radius = 0.2,
+        .opacity = 1,
+        .occlusion = 0.8,
+        .max_streamlines = 50000,
+        .max_length = INFINITY,
+        .background = "black",
+        .fps = 12,
+        .read = gls_tractogram_read_options_default(),
+        .device = "auto",
+    };
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && strcasecmp(path + n - m, suffix) == 0;
+}
+
+static gls_status check_numbers(const gls_render_options *o)
+{
+    GLS_REQUIRE(o->size == sizeof *o);
+    GLS_REQUIRE(o->radius >= 0.01 && o->radius <= 5);
+    GLS_REQUIRE(o->opacity >= 0.01 && o->opacity <= 1);
+    GLS_REQUIRE(o->occlusion >= 0 && o->occlusion <= 1);
+    GLS_REQUIRE(o->max_streamlines >= 1 && o->max_streamlines <= UINT32_MAX);
+    GLS_REQUIRE(o->turn == 0 || (o->turn >= 8 && o->turn <= 360));
+    GLS_REQUIRE(o->fps >= 1 && o->fps <= 60);
+    GLS_REQUIRE(o->colormap >= GLS_VIRIDIS && o->colormap <= GLS_REDBLUE);
+    return GLS_OK;
+}
+
+/* A place for the folder of the frames: one that is there, or can be made. */
+static gls_status check_folder(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0)
+        return S_ISDIR(info.st_mode) ? GLS_OK
+                                     : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(ENOTDIR));
+    return mkdir(path, 0777) == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+}
+
+static gls_status take(void *user, const void *data, size_t bytes)
+{
+    return gls_output_write(user, data, bytes);
+}
+
+static gls_status draw_frames(gls_studio *s, uint32_t first, uint32_t n, gls_png *png, const gls_png_text *texts,
+                              size_t n_texts)
+{
+    gls_canvas canvas;
+    gls_status status = GLS_OK;
+    for (uint32_t i = 0; i < n && !status; i++) {
+        status = gls_studio_draw(s, first + i, &canvas);
+        if (status) return status;
+        if (n == 1)
+            status = gls_png_still(png, texts, n_texts, canvas.rgba, s->plan.options->palette);
+        else if (i == 0)
+            status = gls_png_begin(png, texts, n_texts);
+        if (n > 1 && !status) status = gls_png_frame(png, canvas.rgba);
+        gls_canvas_finish(&canvas);
+    }
+    return status || n == 1 ? status : gls_png_end(png);
+}
+
+/* With entries about what the picture shows. */
+static gls_status put_picture(gls_studio *s, uint32_t first, uint32_t n, gls_png *png)
+{
+    char shown[24], total[24], scale[32], software[64];
+    gls_text sources = {0};
+    for (size_t i = 0; i < s->n_sources; i++) gls_text_printf(&sources, "%s%s", i ? "\n" : "", s->source[i].path);
+    char *source = gls_text_take(&sources);
+    snprintf(shown, sizeof shown, "%llu", (unsigned long long)s->result.shown);
+    snprintf(total, sizeof total, "%llu", (unsigned long long)s->result.total);
+    snprintf(scale, sizeof scale, "%.6g", s->result.mm_per_pixel);
+    snprintf(software, sizeof software, "glslines %s", gls_version());
+    const gls_png_text texts[] = {
+        {"Software", software},
+        {"Description", "Streamlines of diffusion MRI tractography"},
+        {"Source", source},
+        {"glslines:shown", shown},
+        {"glslines:total", total},
+        {"glslines:mm_per_pixel", scale},
+        {"glslines:convention",
+         s->plan.options->convention == GLS_RENDER_RADIOLOGICAL ? "radiological" : "neurological"},
+    };
+    gls_status status = draw_frames(s, first, n, png, texts, sizeof texts / sizeof *texts);
+    free(source);
+    return status;
+}
+
+/* Frames first .. first + n - 1 as one file. */
+static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uint32_t n, gls_output_group *group)
+{
+    const gls_render_options *o = s->plan.options;
+    gls_output output;
+    gls_status status = gls_output_create(path, o->force, &output);
+    if (status) return status;
+    output.group = group;
+    gls_png png = {.width = s->result.width,
+                   .height = s->result.height,
+                   .has_alpha = s->plan.background >> 24 == 0,
+                   .frames = n,
+                   .frames_per_second = o->fps,
+                   .take = take,
+                   .user = &output};
+    status = put_picture(s, first, n, &png);
+    if (!status) return gls_output_commit(&output);
+    gls_output_discard(&output);
+    return status;
+}
+
+static gls_status write_frames(gls_studio *s, const char *folder)
+{
+    gls_output_group group = {0};
+    gls_status status = check_folder(folder);
+    char *path = malloc(strlen(folder) + 16);
+    if (!path) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (uint32_t frame = 0; frame < s->plan.options->turn && !status; frame++) {
+        sprintf(path, "%s/%04u.png", folder, frame);
+        status = write_png(s, path, frame, 1, &group);
+    }
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    free(path);
+    return status;
+}
+
+static gls_status check_output(const char *const *files, size_t n, const char *output, const gls_render_options *o)
+{
+    if (o->frames) return GLS_OK;
+    if (!ends_in(output, ".png") && !ends_in(output, ".apng"))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
+    const char **inputs = malloc((n + 1) * sizeof *inputs);
+    if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    memcpy(inputs, files, n * sizeof *inputs);
+    inputs[n] = o->image;
+    gls_status status = gls_place_check(output, o->force, inputs, n + 1, NULL, 0);
+    free(inputs);
+    return status;
+}
+
+gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
+                            const gls_render_options *options, gls_render_result *result)
+{
+    gls_render_options defaults = gls_render_options_default();
+    const gls_render_options *o = options ? options : &defaults;
+    gls_studio studio;
+    GLS_REQUIRE(tractograms && n >= 1 && output);
+    gls_status status = check_numbers(o);
+    if (!status) status = check_output(tractograms, n, output, o);
+    if (!status) status = gls_studio_open(tractograms, n, o, &studio);
+    if (status) return status;
+    status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
+    if (!status && result) *result = studio.result;
+    if (!status && o->fail_if_empty && studio.result.shown == 0)
+        status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
+    gls_studio_close(&studio);
+    return status;
+}

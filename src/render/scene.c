@@ -1,0 +1,146 @@
+#include "render/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/planes.h"
+#include "util/status.h"
+
+static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
+{
+    if (scene->n_lines + lines + 1 > scene->line_room || !scene->offset) {
+        size_t room = 2 * (scene->n_lines + lines) + 64;
+        uint64_t *offset = realloc(scene->offset, room * sizeof *offset);
+        if (!offset) goto fail;
+        if (!scene->offset) offset[0] = 0;
+        scene->offset = offset;
+        scene->line_room = room;
+    }
+    if (scene->n_points + points > scene->point_room || !scene->point) {
+        size_t room = scene->n_points + points + scene->n_points / 2 + 1024;
+        void *point = realloc(scene->point, room * sizeof *scene->point);
+        if (point) scene->point = point;
+        uint32_t *colour = realloc(scene->colour, room * sizeof *colour);
+        if (colour) scene->colour = colour;
+        float *value = values ? realloc(scene->value, room * sizeof *value) : NULL;
+        if (value) scene->value = value;
+        if (!point || !colour || (values && !value)) goto fail;
+        scene->point_room = room;
+    }
+    return GLS_OK;
+
+fail:
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points of streamlines to draw", scene->n_points + points);
+}
+
+/* Of the streamline at point i: to the next point that differs, or from the one before. */
+static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
+{
+    size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;
+    for (int k = 0; k < 3; k++) v[k] = (double)p[b][k] - p[a][k];
+}
+
+static double line_length(const float (*p)[3], size_t n)
+{
+    double sum = 0;
+    for (size_t i = 1; i < n; i++) {
+        double x = (double)p[i][0] - p[i - 1][0], y = (double)p[i][1] - p[i - 1][1], z = (double)p[i][2] - p[i - 1][2];
+        sum += sqrt(x * x + y * y + z * z);
+    }
+    return sum;
+}
+
+static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, size_t line, const float (*p)[3],
+                             size_t n)
+{
+    if (paint->colouring == GLS_COLOUR_END) {
+        double v[3];
+        for (int k = 0; k < 3; k++) v[k] = (double)p[n - 1][k] - p[0][k];
+        return gls_colour_of_direction(v);
+    }
+    if (group && !gls_column_value(group, line)) return gls_colour_rgb(70, 70, 70);
+    return paint->colour;
+}
+
+static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
+{
+    if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);
+    return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    const gls_painting *to = user;
+    gls_scene *scene = to->scene;
+    const gls_paint *paint = to->paint;
+    bool values = paint->colouring == GLS_COLOUR_LENGTH || paint->colouring == GLS_COLOUR_DPS ||
+                  paint->colouring == GLS_COLOUR_DPV || paint->colouring == GLS_COLOUR_MAP;
+    gls_status status = make_room(scene, s->n, s->offset[s->n], values);
+    if (status) return status;
+    const gls_column *column = NULL;
+    if (paint->colouring == GLS_COLOUR_DPS) column = gls_column_find(s->dps, s->n_dps, paint->name);
+    if (paint->colouring == GLS_COLOUR_DPV) column = gls_column_find(s->dpv, s->n_dpv, paint->name);
+    if (paint->colouring == GLS_COLOUR_GROUP) column = gls_column_find(s->group, s->n_groups, paint->name);
+    for (size_t line = 0; line < s->n; line++) {
+        size_t n = s->offset[line + 1] - s->offset[line];
+        const float(*p)[3] = s->point + s->offset[line];
+        if (n == 0) continue;
+        uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
+        float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)line_length(p, n) : 0;
+        for (size_t i = 0; i < n; i++) {
+            size_t at = scene->n_points + i;
+            double v[3];
+            if (paint->colouring == GLS_COLOUR_DIRECTION) direction_at(p, n, i, v);
+            scene->colour[at] = paint->colouring == GLS_COLOUR_DIRECTION ? gls_colour_of_direction(v) : one;
+            if (values)
+                scene->value[at] = paint->colouring == GLS_COLOUR_LENGTH
+                                       ? length
+                                       : value_of(paint, column, line, s->offset[line] + i, p[i]);
+        }
+        memcpy(scene->point + scene->n_points, p, n * sizeof *p);
+        scene->n_points += n;
+        scene->offset[++scene->n_lines] = scene->n_points;
+    }
+    return GLS_OK;
+}
+
+gls_sink gls_scene_sink(gls_painting *painting)
+{
+    return (gls_sink){append, NULL, NULL, painting};
+}
+
+void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high)
+{
+    for (size_t i = 0; i < scene->n_points && scene->value; i++)
+        scene->colour[i] = gls_colormap_at(map, high > low ? (scene->value[i] - low) / (high - low) : 0.5);
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2])
+{
+    float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
+    size_t n = 0;
+    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu values", scene->n_points);
+    for (size_t i = 0; i < scene->n_points && scene->value; i++)
+        if (isfinite(scene->value[i])) sorted[n++] = scene->value[i];
+    qsort(sorted, n, sizeof *sorted, compare_floats);
+    range[0] = n ? sorted[(size_t)(low * (double)(n - 1))] : 0;
+    range[1] = n ? sorted[(size_t)(high * (double)(n - 1))] : 1;
+    free(sorted);
+    return GLS_OK;
+}
+
+void gls_scene_finish(gls_scene *scene)
+{
+    free(scene->offset);
+    free(scene->point);
+    free(scene->colour);
+    free(scene->value);
+    *scene = (gls_scene){.n_lines = 0};
+}

@@ -1,0 +1,318 @@
+#include "render/studio.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/format.h"
+#include "util/log.h"
+#include "util/status.h"
+
+#define DEGREE (3.14159265358979323846 / 180)
+/* Lines are a pixel wide. */
+#define LINE_RADIUS 0.5
+
+/* --- image ---------------------------------------------------------------- */
+
+static gls_status read_image(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    bool flat = false;
+    if (!o->image) return GLS_OK;
+    gls_status status = gls_image_read(o->image, GLS_IMAGE_ANY, &s->image);
+    if (!status) status = gls_window_choose(s->image, &s->window, &flat);
+    if (status) return status;
+    gls_sampler_init(&s->sampler, s->image);
+    if (o->image_range.n == 2)
+        s->window = (gls_window){o->image_range.value[0], o->image_range.value[1]};
+    else if (flat)
+        gls_log(GLS_LOG_WARNING, "%s: all values are the same; the image is shown black", o->image);
+    return GLS_OK;
+}
+
+static gls_status read_map(gls_studio *s)
+{
+    if (s->plan.colouring != GLS_COLOUR_MAP) return GLS_OK;
+    gls_status status = gls_image_read(s->plan.name, GLS_IMAGE_ANY, &s->map);
+    if (!status) gls_sampler_init(&s->map_sampler, s->map);
+    return status;
+}
+
+/* --- what is shown -------------------------------------------------------- */
+
+/* The camera's axes after a turn of this many degrees round the S axis. */
+static void turn_camera(gls_camera *c, double degrees)
+{
+    double *axes[3] = {c->right, c->up, c->toward}, cosine = cos(degrees * DEGREE), sine = sin(degrees * DEGREE);
+    for (int i = 0; i < 3; i++) {
+        double x = axes[i][0], y = axes[i][1];
+        axes[i][0] = cosine * x - sine * y;
+        axes[i][1] = sine * x + cosine * y;
+    }
+}
+
+static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
+{
+    const gls_render_options *o = s->plan.options;
+    bool by_image = s->image && s->plan.fit != GLS_FIT_STREAMLINES;
+    s->box = (gls_box){{-50, -50, -50}, {50, 50, 50}};
+    if (by_image || (empty && s->image))
+        gls_box_of_grid(&s->image->grid, &s->box);
+    else if (!empty)
+        s->box = *streamlines;
+    for (int a = 0; a < 3 && o->crop.n == 6; a++) {
+        s->box.low[a] = o->crop.value[2 * a];
+        s->box.high[a] = o->crop.value[2 * a + 1];
+    }
+}
+
+static double margin_of(const gls_studio *s)
+{
+    return s->plan.options->no_labels ? 0.02 * fmin(s->plan.width, s->plan.height)
+                                      : 2.4 * gls_label_size(s->plan.width, s->plan.height);
+}
+
+/* One scale with which every view, and every frame of a turn, shows the whole box. */
+static void choose_scale(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    s->scale = INFINITY;
+    for (size_t i = 0; i < s->plan.n_tiles; i++) {
+        gls_camera *c = &s->plan.tile[i].camera;
+        c->width = s->plan.width;
+        c->height = s->plan.height;
+        for (int a = 0; a < 3; a++) c->centre[a] = (s->box.low[a] + s->box.high[a]) / 2;
+        for (uint32_t frame = 0; frame < (o->turn ? o->turn : 1); frame++) {
+            gls_camera turned = *c;
+            turn_camera(&turned, o->turn ? 360.0 * frame / o->turn : 0);
+            s->scale = fmin(s->scale, gls_camera_fit(&turned, &s->box, margin_of(s)));
+        }
+    }
+    if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
+}
+
+/* What each camera cuts off: what lies beyond the crop box, and beyond its slab. */
+static void choose_cuts(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    for (size_t i = 0; i < s->plan.n_tiles; i++) {
+        gls_tile *tile = &s->plan.tile[i];
+        gls_camera *c = &tile->camera;
+        int axis = tile->slab_axis;
+        c->scale = s->scale;
+        for (int a = 0; a < 3; a++) {
+            c->low[a] = o->crop.n == 6 ? s->box.low[a] : -INFINITY;
+            c->high[a] = o->crop.n == 6 ? s->box.high[a] : INFINITY;
+        }
+        if (axis < 0) continue;
+        double size = s->box.high[axis] - s->box.low[axis], mm = s->plan.slab_mm;
+        double at = s->box.low[axis] + size * (0.1 + 0.8 * (tile->slab + 0.5) / s->plan.n_slabs);
+        if (mm == 0) mm = s->image ? 2 * s->image->grid.voxel_size[0] : 4;
+        c->low[axis] = at - mm / 2;
+        c->high[axis] = at + mm / 2;
+    }
+    for (int a = 0; a < 3; a++)
+        s->planes_at[a] = s->plan.planes == GLS_PLANES_AT ? s->plan.planes_at[a] : (s->box.low[a] + s->box.high[a]) / 2;
+}
+
+/* --- foot ----------------------------------------------------------------- */
+
+static void add_colours(gls_studio *s)
+{
+    static const char *const axes[3] = {"left-right", "back-front", "up-down"};
+    const gls_render_plan *p = &s->plan;
+    if (p->colouring == GLS_COLOUR_DIRECTION || p->colouring == GLS_COLOUR_END)
+        for (int a = 0; a < 3; a++) {
+            gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, axes[a]);
+            const double v[3] = {a == 0, a == 1, a == 2};
+            if (item) item->colour = gls_colour_of_direction(v);
+        }
+    for (size_t i = 0; i < s->n_sources && p->colouring == GLS_COLOUR_BUNDLE; i++) {
+        gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, s->source[i].name);
+        if (item) item->colour = s->source[i].colour;
+    }
+    if (p->colouring == GLS_COLOUR_GROUP) {
+        gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, p->name);
+        if (item) item->colour = s->source[0].colour;
+    }
+    if (!s->scene.value) return;
+    char text[96], low[32], high[32];
+    const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
+    snprintf(low, sizeof low, "%.3g", s->range[0]);
+    snprintf(high, sizeof high, "%.3g", s->range[1]);
+    snprintf(text, sizeof text, "%.60s  %s", slash ? slash + 1 : name, low);
+    gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_COLOURS, text);
+    if (!item) return;
+    snprintf(item->other, sizeof item->other, "%s", high);
+    item->map = (gls_colormap)p->options->colormap;
+}
+
+static void make_foot(gls_studio *s)
+{
+    static const double lengths[] = {100, 50, 20, 10, 5, 2, 1};
+    const gls_render_options *o = s->plan.options;
+    char text[96], shown[32], total[32];
+    s->foot.size = gls_label_size(s->plan.width, s->plan.height);
+    s->foot.mm_pixel = 1 / s->scale;
+    if (o->no_labels) return;
+    if (o->title) gls_foot_add(&s->foot, GLS_ITEM_TEXT, o->title);
+    if (s->n_sources == 1) {
+        const char *slash = strrchr(s->source[0].path, '/');
+        gls_foot_add(&s->foot, GLS_ITEM_TEXT, slash && slash[1] ? slash + 1 : s->source[0].path);
+    }
+    snprintf(text, sizeof text, "%s of %s streamlines", gls_format_count(s->result.shown, shown, sizeof shown),
+             gls_format_count(s->result.total, total, sizeof total));
+    gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
+    add_colours(s);
+    size_t i = 1; /* 20 mm unless that takes more than a third of a tile, or nearly nothing */
+    for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
+    }
+    while (i > 0 && lengths[i] * s->scale < 12) i--;
+    snprintf(text, sizeof text, "%g mm", lengths[i]);
+    gls_item *scale = gls_foot_add(&s->foot, GLS_ITEM_SCALE, text);
+    if (scale) scale->mm = lengths[i];
+    bool slices = false;
+    for (size_t t = 0; t < s->plan.n_tiles; t++)
+        slices |= s->plan.tile[t].slab_axis >= 0 || strstr("axial coronal sagittal", s->plan.tile[t].name);
+    if (slices)
+        gls_foot_add(&s->foot, GLS_ITEM_TEXT,
+                     o->convention == GLS_RENDER_RADIOLOGICAL ? "radiological: left is right"
+                                                              : "neurological: left is left");
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+static gls_status read_sources(gls_studio *s, const char *const *paths)
+{
+    gls_box streamlines = {{0}, {0}};
+    bool empty = true;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < s->n_sources && !status; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        s->source[i].path = paths[i];
+        snprintf(s->source[i].name, sizeof s->source[i].name, "%s", slash && slash[1] ? slash + 1 : paths[i]);
+        char *dot = strrchr(s->source[i].name, '.');
+        if (dot && dot > s->source[i].name) *dot = 0;
+        status = gls_source_measure(&s->source[i], &s->plan, &streamlines, &empty);
+        s->result.total += s->source[i].total;
+        s->result.invalid += s->source[i].total - s->source[i].valid.kept;
+    }
+    if (status) return status;
+    gls_sources_colour(s->source, s->n_sources, &s->plan);
+    choose_box(s, &streamlines, empty);
+    choose_scale(s);
+    choose_cuts(s);
+    for (size_t i = 0; i < s->n_sources && !status; i++)
+        status = gls_source_collect(&s->source[i], &s->plan, &s->map_sampler, fmin(0.5 / s->scale, 0.2), &s->scene);
+    s->result.shown = s->scene.n_lines;
+    return status;
+}
+
+static gls_status colour_scene(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    if (!s->scene.value) return GLS_OK;
+    gls_status status = gls_scene_percentiles(&s->scene, 0.02, 0.98, s->range);
+    for (int i = 0; i < 2 && o->range.n == 2; i++) s->range[i] = o->range.value[i];
+    if (!status) gls_scene_colour(&s->scene, (gls_colormap)o->colormap, s->range[0], s->range[1]);
+    return status;
+}
+
+static void measure_picture(gls_studio *s)
+{
+    uint32_t rows = (uint32_t)((s->plan.n_tiles + s->plan.columns - 1) / s->plan.columns);
+    s->result.mm_per_pixel = 1 / s->scale;
+    s->result.width = s->plan.columns * s->plan.width;
+    gls_foot_lay(&s->foot, s->result.width);
+    s->result.height = rows * s->plan.height + s->foot.height;
+}
+
+gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_render_options *options, gls_studio *s)
+{
+    *s = (gls_studio){.n_sources = n};
+    gls_status status = gls_render_plan_make(options, n, &s->plan);
+    if (status) return status;
+    if (!(s->source = calloc(n, sizeof *s->source)))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu files", n);
+    if (!status) status = read_image(s);
+    if (!status) status = read_map(s);
+    if (!status) status = read_sources(s, tractograms);
+    if (!status) status = colour_scene(s);
+    if (!status) status = gls_device_set_open(&s->devices, options->device ? options->device : "auto", 1, options->api);
+    if (!status) {
+        const gls_raster_style style = {options->style == GLS_RENDER_LINES ? LINE_RADIUS
+                                                                           : fmax(options->radius * s->scale, 0.3),
+                                        options->style == GLS_RENDER_LINES, options->opacity,
+                                        options->opacity < 1 ? 0 : options->occlusion, s->plan.background};
+        status = gls_raster_create(s->devices.device[0], &style, &s->raster);
+    }
+    if (!status) {
+        make_foot(s);
+        measure_picture(s);
+    } else {
+        gls_studio_close(s);
+    }
+    return status;
+}
+
+/* The planes of a tile; false: it has none. */
+static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camera *camera, gls_planes *planes)
+{
+    *planes = (gls_planes){.sampler = &s->sampler, .window = s->window};
+    if (!s->image || s->plan.planes == GLS_PLANES_NONE) return false;
+    int along = -1;
+    for (int a = 0; a < 3; a++) {
+        planes->at[a] = s->planes_at[a];
+        planes->low[a] = camera->low[a];
+        planes->high[a] = camera->high[a];
+        if (fabs(camera->toward[a]) > 0.9999) along = a;
+    }
+    if (tile->slab_axis >= 0)
+        planes->at[tile->slab_axis] = (camera->low[tile->slab_axis] + camera->high[tile->slab_axis]) / 2;
+    planes->is_behind = along >= 0 && s->plan.options->turn == 0;
+    for (int a = 0; a < 3; a++) planes->shown[a] = !planes->is_behind || a == along;
+    return true;
+}
+
+static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uint32_t y, gls_canvas *canvas)
+{
+    gls_planes planes;
+    uint8_t *rgba = malloc((size_t)s->plan.width * s->plan.height * 4);
+    if (!rgba) return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
+    bool has_planes = planes_of(s, tile, &tile->camera, &planes);
+    gls_status status = gls_raster_draw(s->raster, &s->scene, &tile->camera, has_planes ? &planes : NULL, rgba);
+    if (!status) gls_canvas_put(canvas, (int)x, (int)y, s->plan.width, s->plan.height, rgba);
+    free(rgba);
+    return status || s->plan.options->no_labels ? status : gls_tile_label(canvas, tile, x, y, &s->plan);
+}
+
+gls_status gls_studio_draw(gls_studio *s, uint32_t frame, gls_canvas *canvas)
+{
+    const gls_render_options *o = s->plan.options;
+    gls_status status = gls_canvas_create(canvas, s->result.width, s->result.height, s->plan.background);
+    for (size_t i = 0; i < s->plan.n_tiles && !status; i++) {
+        gls_tile tile = s->plan.tile[i];
+        if (o->turn) turn_camera(&tile.camera, 360.0 * frame / o->turn);
+        status = draw_tile(s, &tile, (uint32_t)(i % s->plan.columns) * s->plan.width,
+                           (uint32_t)(i / s->plan.columns) * s->plan.height, canvas);
+        if (!status && o->go_on && !o->go_on())
+            status = gls_fail(GLS_ERR_CANCELLED, "interrupted: no picture was written");
+    }
+    if (!status) status = gls_foot_draw(&s->foot, canvas, s->result.height - s->foot.height, &s->plan);
+    if (status) gls_canvas_finish(canvas);
+    return status;
+}
+
+void gls_studio_close(gls_studio *s)
+{
+    gls_raster_destroy(s->raster);
+    gls_device_set_close(&s->devices);
+    gls_scene_finish(&s->scene);
+    gls_image_destroy(s->image);
+    gls_image_destroy(s->map);
+    free(s->source);
+    gls_render_plan_finish(&s->plan);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,79 @@
+#include "render/view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/affine.h"
+
+static const struct {
+    const char *name;
+    double right[3], up[3], toward[3];
+} stands[] = {
+    {"superior", {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},   {"inferior", {-1, 0, 0}, {0, 1, 0}, {0, 0, -1}},
+    {"posterior", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}}, {"anterior", {-1, 0, 0}, {0, 0, 1}, {0, 1, 0}},
+    {"left", {0, -1, 0}, {0, 0, 1}, {-1, 0, 0}},     {"right", {0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
+};
+
+bool gls_camera_stand(gls_camera *camera, const char *name)
+{
+    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++) {
+        if (strcmp(name, stands[i].name) != 0) continue;
+        memcpy(camera->right, stands[i].right, sizeof camera->right);
+        memcpy(camera->up, stands[i].up, sizeof camera->up);
+        memcpy(camera->toward, stands[i].toward, sizeof camera->toward);
+        return true;
+    }
+    return false;
+}
+
+void gls_camera_turn(gls_camera *camera, double azimuth, double elevation)
+{
+    const double degree = 3.14159265358979323846 / 180;
+    double ca = cos(azimuth * degree), sa = sin(azimuth * degree), ce = cos(elevation * degree),
+           se = sin(elevation * degree);
+    const double right[3] = {-ca, sa, 0}, up[3] = {-sa * se, -ca * se, ce}, toward[3] = {sa * ce, ca * ce, se};
+    memcpy(camera->right, right, sizeof right);
+    memcpy(camera->up, up, sizeof up);
+    memcpy(camera->toward, toward, sizeof toward);
+}
+
+void gls_letters(const double direction[3], char letters[4])
+{
+    static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
+    int order[3] = {0, 1, 2}, n = 0;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2 - i; k++)
+            if (fabs(direction[order[k]]) < fabs(direction[order[k + 1]])) {
+                int swap = order[k];
+                order[k] = order[k + 1];
+                order[k + 1] = swap;
+            }
+    for (int i = 0; i < 3; i++)
+        if (fabs(direction[order[i]]) > 0.3) letters[n++] = names[order[i]][direction[order[i]] > 0];
+    letters[n] = 0;
+}
+
+double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin)
+{
+    double wide = 0, tall = 0;
+    for (int a = 0; a < 3; a++) {
+        double size = box->high[a] - box->low[a];
+        wide += fabs(camera->right[a]) * size;
+        tall += fabs(camera->up[a]) * size;
+    }
+    double x = fmax(camera->width - 2 * margin, 8), y = fmax(camera->height - 2 * margin, 8);
+    return fmin(x / fmax(wide, 1e-3), y / fmax(tall, 1e-3));
+}
+
+void gls_box_of_grid(const gls_grid *grid, gls_box *box)
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3], w[3];
+        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
+        gls_affine_apply(grid->affine, p, w);
+        for (int a = 0; a < 3; a++) {
+            box->low[a] = corner == 0 ? w[a] : fmin(box->low[a], w[a]);
+            box->high[a] = corner == 0 ? w[a] : fmax(box->high[a], w[a]);
+        }
+    }
+}

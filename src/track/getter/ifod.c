@@ -1,0 +1,95 @@
+/* Direction getters: first and second order integration over FODs. */
+#include "track/getter/ifod_grid.h"
+#include "track/getter/odf_field.h"
+#include "track/getter/sh_field.h"
+
+#include <math.h>
+
+static int places(const gls_track_params *params)
+{
+    return params->ifod_samples - 1;
+}
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool arcs)
+{
+    const gls_track_params *params = request->params;
+    const double *side = request->input->stop_map->grid.voxel_size;
+    gls_define_list *d = &model->defines;
+    gls_ifod_grid grid;
+    gls_status status = gls_sh_field_plan(request, model);
+    if (status == GLS_OK)
+        status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
+                                    arcs ? places(params) : 0, &grid);
+    if (status != GLS_OK) return status;
+    gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
+    gls_define_int(d, "IFOD_ARCS", arcs, "iFOD2");
+    gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "fixed candidates");
+    gls_define_float(d, "IFOD_LN_RATIO", log(grid.ratio), "of the largest weight to theirs, at most");
+    gls_define_int(d, "IFOD_TRIALS", params->fod_trials, "fod_trials");
+    gls_define_int(d, "SEED_TRIES", params->seed_attempts, "seed_attempts");
+    gls_define_int(d, "IFOD_LOOPED", request->looped, "a candidate a lane");
+    gls_define_int(d, "IFOD_LOOKS", request->looped || arcs ? 1 : 8, "looks in a turn of the loop");
+    gls_ifod_grid_finish(&grid);
+    return GLS_OK;
+}
+
+static gls_status plan_ifod1(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, false);
+}
+
+static gls_status plan_ifod2(const gls_model_request *request, gls_model_plan *model)
+{
+    return plan(request, model, true);
+}
+
+static uint32_t parts(const gls_track_params *params)
+{
+    return (uint32_t)places(params);
+}
+
+static uint32_t turns(const gls_track_params *params)
+{
+    (void)params;
+    return 64;
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    u->step_mm = (float)params->step_size;
+    u->fod_cutoff = (float)(params->fod_cutoff * model->scale);
+    u->fod_power = (float)gls_ifod_power(params);
+}
+
+const gls_getter gls_getter_ifod1 = {
+    .name = "ifod1",
+    .shader = "getter/ifod.glsl",
+    .initial = "getter/ifod.glsl",
+    .framed = true,
+    .own_start = true,
+    .own_end = true,
+    .ordered = true,
+    .check = gls_sh_field_check,
+    .sphere = gls_odf_field_sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_ifod1,
+    .fill = gls_sh_field_fill,
+};
+
+const gls_getter gls_getter_ifod2 = {
+    .name = "ifod2",
+    .shader = "getter/ifod.glsl",
+    .initial = "getter/ifod.glsl",
+    .framed = true,
+    .own_start = true,
+    .own_end = true,
+    .ordered = true,
+    .check = gls_sh_field_check,
+    .sphere = gls_odf_field_sphere,
+    .parts = parts,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan_ifod2,
+    .fill = gls_sh_field_fill,
+};

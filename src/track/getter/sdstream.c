@@ -1,0 +1,37 @@
+/* Direction getter: the peak of the FOD uphill from the last direction. */
+#include "track/getter/odf_field.h"
+#include "track/getter/sh_field.h"
+
+static gls_status plan(const gls_model_request *request, gls_model_plan *model)
+{
+    gls_table_floats(&model->tables, &model->defines, "MODEL_NOTHING", (const double[1]){0}, 1);
+    return gls_sh_field_plan(request, model);
+}
+
+static uint32_t turns(const gls_track_params *params)
+{
+    (void)params;
+    return 16;
+}
+
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    u->fod_cutoff = (float)(params->fod_cutoff * model->scale);
+}
+
+const gls_getter gls_getter_sdstream = {
+    .name = "sdstream",
+    .shader = "getter/sdstream.glsl",
+    .initial = "getter/sdstream.glsl",
+    .framed = true,
+    .own_start = true,
+    .own_end = true,
+    .one_lane = true,
+    .ordered = true,
+    .check = gls_sh_field_check,
+    .sphere = gls_odf_field_sphere,
+    .turns = turns,
+    .uniforms = uniforms,
+    .plan = plan,
+    .fill = gls_sh_field_fill,
+};

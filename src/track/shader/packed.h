@@ -1,0 +1,22 @@
+/* A direction in a word, as kernels leave it to the host: the twin of glsl/base/packed.glsl. */
+#ifndef GLS_TRACK_SHADER_PACKED_H
+#define GLS_TRACK_SHADER_PACKED_H
+
+#include <math.h>
+#include <stdint.h>
+
+static inline void gls_direction_unpack(uint32_t word, float d[3])
+{
+    float a = (float)(word & 0xffff) * (2.0f / 65535.0f) - 1.0f, b = (float)(word >> 16) * (2.0f / 65535.0f) - 1.0f,
+          x = a, y = b, z = 1.0f - fabsf(a) - fabsf(b);
+    if (z < 0) {
+        x = (1.0f - fabsf(b)) * (a < 0 ? -1.0f : 1.0f);
+        y = (1.0f - fabsf(a)) * (b < 0 ? -1.0f : 1.0f);
+    }
+    float scale = 1.0f / sqrtf(x * x + y * y + z * z);
+    d[0] = x * scale;
+    d[1] = y * scale;
+    d[2] = z * scale;
+}
+
+#endif

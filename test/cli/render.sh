@@ -1,0 +1,209 @@
+#!/bin/sh
+# Tests of glslines render: render.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+set -u
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+look=$(cd "$(dirname "$0")" && pwd)/picture.py
+rm -rf "$2"
+mkdir -p "$2" && cd "$2" || exit 1
+failures=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    head -n 5 stderr
+}
+
+# expect CODE ARGUMENTS...: a failure is one line and leaves no file
+expect() {
+    code=$1
+    shift
+    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
+    [ "$code" -eq 0 ] && return
+    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
+    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
+}
+
+says() {
+    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
+}
+
+# is EXPECTED CHECK ARGUMENTS...: what picture.py prints
+is() {
+    expected=$1
+    shift
+    found=$(python3 "$look" "$@")
+    [ "$found" = "$expected" ] || note "$*: '$found', not '$expected'"
+}
+
+touch stdout stderr
+# a streamline of 20 mm on each of the six sides of the body, 40 mm from the centre; a bundle on all sides; images
+python3 - << 'END'
+import math, struct
+
+def tck(path, lines):
+    points = []
+    for line in lines:
+        points += [*line, (math.nan,) * 3]
+    points.append((math.inf,) * 3)
+    head = "mrtrix tracks\ndatatype: Float32LE\ncount: %d\nfile: . 128\nEND\n" % len(lines)
+    with open(path, "wb") as f:
+        f.write(head.encode().ljust(128, b"\0"))
+        for p in points:
+            f.write(struct.pack("<3f", *p))
+
+def piece(centre, along):
+    return [[c + s * a for c, a in zip(centre, along)] for s in (-10, -5, 0, 5, 10)]
+
+sides = {"L": ((-40, 0, 0), (0, 0, 1)), "R": ((40, 0, 0), (0, 0, 1)), "P": ((0, -40, 0), (0, 0, 1)),
+         "A": ((0, 40, 0), (0, 0, 1)), "I": ((0, 0, -40), (1, 0, 0)), "S": ((0, 0, 40), (1, 0, 0))}
+for name, (centre, along) in sides.items():
+    tck(name + ".tck", [piece(centre, along)])
+bundle = [[(x + 3 * math.sin(t / 4), -30 + 2 * t, 4 * math.cos(x + t / 9)) for t in range(30)] for x in range(-20, 21, 2)]
+tck("bundle.tck", bundle)
+tck("empty.tck", [])
+broken = [list(line) for line in bundle]
+broken[3][4] = (0, math.nan, 1) # a coordinate alone is no end of a streamline
+tck("broken.tck", broken)
+
+def nifti(path, values, dim, flip=False):
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, 3, *dim, 1, 1, 1, 1)
+    struct.pack_into("<2h", head, 70, 16, 32)
+    struct.pack_into("<8f", head, 76, 1, 5, 5, 5, 0, 0, 0, 0)
+    struct.pack_into("<f", head, 108, 352)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    x = -5 if flip else 5
+    struct.pack_into("<12f", head, 280, x, 0, 0, -x * 9.5, 0, 5, 0, -47.5, 0, 0, 5, -47.5)
+    head[344:348] = b"n+1\0"
+    with open(path, "wb") as f:
+        f.write(head + struct.pack("<%df" % len(values), *values))
+
+# bright where the world's x is below 0, on two grids whose x axes run in opposite directions
+n = 20
+for name, flip in (("left.nii", False), ("flipped.nii", True)):
+    nifti(name, [2 if (x < 10) != flip else 1 for z in range(n) for y in range(n) for x in range(n)], (n, n, n), flip)
+nifti("zeros.nii", [0] * n**3, (n, n, n))
+END
+head -c 700 bundle.tck > text.trx
+printf 'this is no tractogram\n' > words.trx
+
+# --- left is left: where a streamline at a known side of the body appears, in each view ---
+set -- --fit 120 --tile 100x100 --color '#ff0000' --radius 1 --no-labels --device llvmpipe --force -q
+for row in L:left:right:left:right:middle:middle R:right:left:right:left:middle:middle A:up:up:middle:middle:left:right \
+    P:down:down:middle:middle:right:left S:middle:middle:up:up:up:up I:middle:middle:down:down:down:down; do
+    side=${row%%:*}
+    expect 0 render "$side.tck" -o side.png --crop "-50,50,-50,50,-50,50" --views superior,inferior,posterior,anterior,left,right "$@"
+    for column in 0 1 2 3 4 5; do
+        is "$(echo "$row" | cut -d: -f$((column + 2)))" where side.png $((column * 100)) 0 100 100
+    done
+    # slices: neurological as from above and behind, radiological as from below and in front
+    expect 0 render "$side.tck" -o side.png --crop "-50,50,-50,50,-50,50" --views axial,coronal,sagittal "$@"
+    for column in 0 1 2; do is "$(echo "$row" | cut -d: -f$((2 * column + 2)))" where side.png $((column * 100)) 0 100 100; done
+    expect 0 render "$side.tck" -o side.png --crop "-50,50,-50,50,-50,50" --views axial,coronal --convention radiological "$@"
+    for column in 0 1; do is "$(echo "$row" | cut -d: -f$((2 * column + 3)))" where side.png $((column * 100)) 0 100 100; done
+done
+# the image lies where the streamlines lie, whatever the direction of its axes: bright at the left
+for image in left flipped; do
+    expect 0 render empty.tck -o $image.png --image $image.nii --views superior,anterior "$@"
+    bright=$(python3 "$look" pixel $image.png 25 50 | cut -d' ' -f1) dark=$(python3 "$look" pixel $image.png 75 50 | cut -d' ' -f1)
+    [ "$bright" -gt $((dark + 50)) ] || note "$image.nii from above: $bright at the left, $dark at the right"
+    bright=$(python3 "$look" pixel $image.png 175 50 | cut -d' ' -f1) dark=$(python3 "$look" pixel $image.png 125 50 | cut -d' ' -f1)
+    [ "$bright" -gt $((dark + 50)) ] || note "$image.nii from the front: $bright at the right, $dark at the left"
+done
+is "" same left.png flipped.png
+
+# --- the same pixels ---
+set -- --tile 120x100 --device llvmpipe -q
+expect 0 convert bundle.tck bundle.trx --reference left.nii -q
+expect 0 convert bundle.tck bundle.trk --reference left.nii -q
+for format in tck trx trk; do expect 0 render bundle.$format -o $format.png "$@" --no-labels; done
+is "" same tck.png trx.png
+is "" near tck.png trk.png
+for variant in "--opacity 0.3" "--style lines --views slab --slab coronal:3" "--image left.nii --views oblique --color length"; do
+    # shellcheck disable=SC2086
+    set -- --tile 120x100 --device llvmpipe -q --force $variant
+    expect 0 render bundle.tck -o one.png "$@"
+    for threads in 0 1 3; do
+        LP_NUM_THREADS=$threads OMP_NUM_THREADS=$((threads + 1)) "$tool" render bundle.tck -o other.png "$@" || note "$threads threads"
+        cmp one.png other.png || note "$variant: other bytes with $threads threads"
+    done
+    expect 0 render bundle.tck -o other.png "$@" --api gles
+    cmp one.png other.png || note "$variant: other bytes by OpenGL ES"
+    # strips of few rows, as devices with small buffers draw them
+    GLSLINES_FORCE_LIMITS=storage_bytes=80000 "$tool" render bundle.tck -o other.png "$@" || note "small buffers"
+    cmp one.png other.png || note "$variant: other bytes in strips"
+done
+
+# --- what is drawn ---
+set -- --tile 100x100 --device llvmpipe -q --force
+expect 0 render bundle.tck -o few.png --max-streamlines 10 "$@"
+is 10 text few.png glslines:shown
+is 21 text few.png glslines:total
+is neurological text few.png glslines:convention
+expect 0 render bundle.tck -o few.png --min-length 1000 "$@"
+is 0 text few.png glslines:shown
+touch none.png
+"$tool" render bundle.tck -o none.png --min-length 1000 --fail-if-empty "$@" 2> stderr
+[ $? -eq 6 ] || note "--fail-if-empty"
+expect 0 render empty.tck -o empty.png "$@"
+is 0 text empty.png glslines:total
+expect 0 render L.tck R.tck bundle.tck -o bundles.png --views superior "$@"
+printf 'L #ff0000\nR #00ff00\n' > colors.txt
+expect 0 render L.tck R.tck -o colors.png --views superior --colors colors.txt --radius 2 --no-labels --occlusion 0 "$@"
+expect 0 render bundle.tck -o white.png --background white --views superior --no-labels "$@"
+is "255 255 255" pixel white.png 1 1
+expect 0 render bundle.tck -o clear.png --background transparent --views superior --no-labels "$@"
+is "0 0 0 0" pixel clear.png 1 1
+expect 0 render bundle.tck -o turn.png --turn 8 "$@"
+is 8 frames turn.png
+expect 0 render bundle.tck -o frames --turn 8 --frames "$@"
+[ "$(ls frames | tr '\n' ' ')" = "0000.png 0001.png 0002.png 0003.png 0004.png 0005.png 0006.png 0007.png " ] || note "frames: $(ls frames)"
+is "" same turn.png frames/0000.png
+expect 4 render bundle.tck -o frames --turn 8 --frames --tile 100x100 -q
+expect 0 render bundle.tck -o map.png --color map:left.nii "$@"
+expect 0 render bundle.trx -o slab.png --views superior,slab --slab sagittal:2:5 --image left.nii --planes 0,0,0 "$@"
+[ "$(python3 "$look" size slab.png | cut -d' ' -f1)" -eq 300 ] || note "slabs in a row"
+
+# --- bad input ---
+set -- --tile 100x100 --device llvmpipe -q
+expect 2 render
+expect 2 render bundle.tck
+expect 2 render bundle.tck -o x.jpg
+expect 3 render missing.tck -o x.png "$@"
+expect 3 render words.trx -o x.png "$@"
+expect 3 render text.trx -o x.png "$@"
+head -c 600 bundle.trx > cut.trx
+expect 3 render cut.trx -o x.png "$@"
+expect 0 render broken.tck -o broken.png --tile 100x100 --device llvmpipe
+says "1 streamlines without points, or with a point that is not finite, are left out"
+is 20 text broken.png glslines:shown
+expect 3 render bundle.trx -o x.png --color dpv:fa "$@"
+says "has no dpv fa; it has: none"
+expect 3 render bundle.trx -o x.png --color map:missing.nii "$@"
+expect 0 render bundle.tck -o zeros.png --image zeros.nii --tile 100x100 --device llvmpipe
+says "all values are the same"
+expect 2 render bundle.tck -o x.png --tile 0x0
+expect 2 render bundle.tck -o x.png --tile 100
+expect 2 render bundle.tck -o x.png --views above
+expect 2 render bundle.tck -o x.png --views superior,,left
+expect 2 render bundle.tck -o x.png --slab axial:0 --views slab
+expect 2 render bundle.tck -o x.png --color red
+expect 2 render bundle.tck -o x.png --fit image
+expect 2 render bundle.tck -o x.png --planes 1,2 --image left.nii
+expect 2 render bundle.tck -o x.png --turn 7
+expect 2 render bundle.tck -o x.png --turn 8 --views superior,left
+expect 2 render bundle.tck -o x.png --frames
+expect 2 render bundle.tck -o x.png --background pink
+expect 2 render bundle.tck -o x.png --crop 1,0,0,1,0,1
+expect 2 render bundle.tck -o x.png --radius 9
+printf 'L red\n' > bad.txt
+expect 3 render bundle.tck -o x.png --colors bad.txt
+expect 4 render bundle.tck -o tck.png
+expect 4 render bundle.tck -o missing/x.png
+expect 5 render bundle.tck -o x.png --device nothing
+[ $failures -eq 0 ] && echo "ok   pictures"
+exit $failures
