@@ -11,11 +11,13 @@ name=glslines-$version-$(uname -m)
 stage=$output/$name
 
 # an old-style rpath also holds for what the bundled libraries need themselves
-cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_INSTALL_PREFIX=/ -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib" \
+cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib" \
     "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags"
 cmake --build "$build"
 rm -rf "$stage"
-DESTDIR=$stage cmake --install "$build" --strip
+cmake --install "$build" --strip --prefix "$stage"
+# found from where the file lies, wherever that is
+sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$stage/lib/pkgconfig/glslines.pc"
 rm -f "$stage"/lib/*.a
 
 # all but the C library and what belongs to drivers, which have to be the system's
