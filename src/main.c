@@ -10,6 +10,7 @@
 #include <glslines/common.h>
 
 #include "cmd/commands.h"
+#include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -52,7 +53,8 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     cmd_message_init(&common);
-    return command->run(command, values, &arguments);
+    int code = cmd_events_begin(&common, command->name);
+    return code ? code : command->run(command, values, &arguments);
 }
 
 static int run(int argc, char **argv)
@@ -93,5 +95,7 @@ int main(int argc, char **argv)
     if (code == CMD_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
         code = errno == EPIPE ? CMD_EXIT_SIGNAL + SIGPIPE
                               : cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
-    return code == CMD_EXIT_INTERRUPTED ? cmd_interrupt_code() : code;
+    if (code == CMD_EXIT_INTERRUPTED) code = cmd_interrupt_code();
+    cmd_event_end(code);
+    return code;
 }

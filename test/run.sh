@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers python report gbm zink drivers cluster"
+stages="gcc clang sanitize threads fuzz source peers python packages report gbm zink drivers cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -213,6 +213,7 @@ stage_peers() {
     check "values along streamlines against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_values.py build/glslines build/peer/tracts_values
     check "weights and fixels against MRtrix3" "$python" test/peer/weights.py build/glslines build/peer/weights
     check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
+    check "images and gradient tables of MRtrix3" "$python" test/peer/mif.py build/glslines build/libglslines.so build/peer/mif
     check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
     # DIPY works on one core: two comparisons at a time
     "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer/boot > "$build/peer_boot.log" 2>&1 &
@@ -253,6 +254,7 @@ stage_python() {
     check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
         "$build/glslines" "$build/python/dropin" "$script"
     unset TQDM_DISABLE
+    check "BIDS: validator, pybids, trx-python" sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
     check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
 }
 
@@ -275,6 +277,13 @@ stage_brains() {
     header "brains: real data of packages of PyPI"
     [ -n "${python:-}" ] || check "Python with the peers" find_python || return
     check "real brains against MRtrix3" "$python" test/peer/real_brains.py build/glslines build/peer/brains
+}
+
+stage_packages() {
+    header "packages: tarball, Debian package, interface"
+    # shellcheck disable=SC2086
+    need_packages $PACKAGE_PACKAGES || exit 1
+    check "packages" sh test/packaging/run.sh "$build/packages"
 }
 
 stage_gbm() {

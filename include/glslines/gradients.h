@@ -60,6 +60,12 @@ GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_pa
 GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], size_t n,
                                         const gls_gradients_options *options, const gls_grid *grid,
                                         gls_gradients **gradients);
+/* From one file: rows x y z b along the scanner axes, as MRtrix writes them (.b); JSON with such rows in "dw_scheme";
+ * or the header of a .mif, .mif.gz or .mih with dw_scheme. b is multiplied by the squared length of its vector, as
+ * MRtrix does it; lengths that differ from 1 by more than 1 % give a warning. options->frame has no effect; grid is
+ * needed. */
+GLS_API gls_status gls_gradients_read_table(const char *path, const gls_gradients_options *options,
+                                            const gls_grid *grid, size_t n_volumes, gls_gradients **gradients);
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
 /* Volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester et al.

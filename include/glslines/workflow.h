@@ -116,7 +116,8 @@ typedef struct gls_job_options {
     /* images; all on one grid */
     const char *dwi;         /* the series */
     const char *bval, *bvec; /* its table, both or none; default NULL: the files beside dwi, dwi.bval and dwi.bvec
-                                (.bvals, .bvecs), else bvals and bvecs */
+                                (.bvals, .bvecs), else bvals and bvecs. bvec "-": bval is a table of
+                                gls_gradients_read_table(); bval "-", too: dwi is a .mif that has it */
     const char *mask;        /* voxels > 0; default NULL: gls_mask_estimate() of dwi; without dwi all */
     const char *roi; /* seeds lie in voxels > 0; default NULL: with three tissues gls_seed_region_of_tissues(), else
                         gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */

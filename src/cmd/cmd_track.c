@@ -1,5 +1,6 @@
 /* glslines track: diffusion data in, tractogram out. */
 #include "cmd/commands.h"
+#include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
@@ -18,11 +19,14 @@ static int plan(gls_job *job, const track_options *options)
 
 static int track(gls_job *job, const track_options *options)
 {
+    cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return cmd_error_status(status);
     cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
+    cmd_event_output(result->output);
+    cmd_event_output(result->sidecar);
     track_print_summary(job);
     track_pictures_make(options, result);
     if (result->track.streamlines == 0 && options->fail_if_empty)
@@ -52,11 +56,17 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
 }
 
 static const char *const positionals[] = {
-    "DWI",  "Diffusion series, NIfTI (.nii, .nii.gz), 4D.",
-    "BVAL", "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
-    "BVEC", "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
-    "MASK", "Voxels > 0 are fitted; streamlines end outside. Default: the brain, made from DWI.",
-    "ROI",  "Seeds lie in voxels > 0 (and in the mask). Default: white matter, made from the fit.",
+    "DWI",
+    "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.",
+    "BVAL",
+    "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: in a "
+    ".mif. Default: found beside DWI.",
+    "BVEC",
+    "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found beside DWI.",
+    "MASK",
+    "Voxels > 0 are fitted; streamlines end outside. Default: the brain, made from DWI.",
+    "ROI",
+    "Seeds lie in voxels > 0 (and in the mask). Default: white matter, made from the fit.",
     NULL,
 };
 

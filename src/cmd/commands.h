@@ -8,6 +8,7 @@ extern const cmd_command cmd_track;
 extern const cmd_command cmd_merge;
 extern const cmd_command cmd_fit;
 extern const cmd_command cmd_response;
+extern const cmd_command cmd_bids;
 extern const cmd_command cmd_phantom;
 extern const cmd_command cmd_score;
 extern const cmd_command cmd_info_command;

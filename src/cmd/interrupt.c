@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "cmd/events.h"
 #include "cmd/exit.h"
+#include "cmd/terminal.h"
 
 static volatile sig_atomic_t catching, done, signalled;
 
@@ -14,7 +16,11 @@ static void on_signal(int number)
         signalled = number; /* all outputs are complete: the little that is left goes on, a second signal ends it */
         return;
     }
-    if (!catching || signalled) _exit(CMD_EXIT_SIGNAL + number);
+    if (!catching || signalled) {
+        cmd_terminal_end_by_signal();
+        cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);
+        _exit(CMD_EXIT_SIGNAL + number);
+    }
     signalled = number;
 }
 

@@ -1,4 +1,6 @@
 #include "cmd/message.h"
+#include "cmd/events.h"
+#include "cmd/terminal.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,6 +16,7 @@ static struct {
 /* Called with the lock held. */
 static void print_line(const char *prefix, const char *line)
 {
+    if (cmd_events_own_stderr()) return;
     /* clears a progress bar, which is drawn again by the next step */
     if (messages.status_shown) fputs("\r\033[K", stderr);
     messages.status_shown = false;
@@ -23,10 +26,11 @@ static void print_line(const char *prefix, const char *line)
 static void emit(gls_log_level level, const char *line)
 {
     pthread_mutex_lock(&messages.lock);
+    bool colour = cmd_terminal_has_colour();
     if (level == GLS_LOG_ERROR)
-        print_line("glslines: ", line);
+        print_line(colour ? "\033[1;31mglslines:\033[0m " : "glslines: ", line);
     else if (level == GLS_LOG_WARNING && !messages.quiet)
-        print_line("glslines: warning: ", line);
+        print_line(colour ? "glslines: \033[1;33mwarning:\033[0m " : "glslines: warning: ", line);
     else if (level == GLS_LOG_INFO && !messages.quiet)
         print_line("", line);
     else if (level == GLS_LOG_DETAIL && messages.verbose > 0)
@@ -34,6 +38,8 @@ static void emit(gls_log_level level, const char *line)
     else if (level == GLS_LOG_DEBUG && messages.verbose > 1)
         print_line("debug: ", line);
     pthread_mutex_unlock(&messages.lock);
+    if (level == GLS_LOG_ERROR || level == GLS_LOG_WARNING)
+        cmd_event_message(level == GLS_LOG_ERROR ? "error" : "warning", line);
 }
 
 static void from_library(void *user, gls_log_level level, const char *line)

@@ -1,4 +1,5 @@
 #include "cmd/options.h"
+#include "cmd/events.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -26,6 +27,20 @@ const cmd_option cmd_common_options[] = {
      .type = CMD_COUNT,
      .offset = offsetof(cmd_common, verbose),
      .help = "Print more; twice: messages for developers, the driver's among them."},
+    {.group = "General",
+     .name = "progress",
+     .type = CMD_CHOICE,
+     .choices = CMD_PROGRESS_CHOICES,
+     .offset = offsetof(cmd_common, progress),
+     .help = "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
+             "there. auto: a bar on a terminal, else lines."},
+    {.group = "General",
+     .name = "progress-file",
+     .type = CMD_STRING,
+     .metavar = "FILE",
+     .default_text = "",
+     .offset = offsetof(cmd_common, progress_file),
+     .help = "Write the objects of --progress json to this file or named pipe."},
     {.group = "General",
      .name = "help",
      .letter = 'h',

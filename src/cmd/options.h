@@ -64,6 +64,8 @@ typedef struct cmd_common {
     bool help;
     bool quiet;
     int verbose;
+    int progress; /* cmd_progress_mode */
+    const char *progress_file;
 } cmd_common;
 
 #define CMD_MAX_POSITIONALS 4096 /* shards of a run */

@@ -4,20 +4,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/launcher.h"
 #include "cmd/message.h"
+#include "cmd/terminal.h"
 #include "util/clock.h"
 #include "util/format.h"
 
 static void begin_progress(cmd_progress *progress)
 {
     progress->begun = true;
-    progress->terminal = isatty(STDERR_FILENO) == 1;
-    progress->shown = cmd_message_info_enabled() && (progress->terminal || !progress->quiet_lines);
+    cmd_progress_mode mode = cmd_events_mode();
+    progress->terminal = mode == CMD_PROGRESS_BAR || (mode == CMD_PROGRESS_AUTO && isatty(STDERR_FILENO) == 1);
+    progress->shown = cmd_message_info_enabled() && mode != CMD_PROGRESS_JSON && mode != CMD_PROGRESS_NONE &&
+                      (progress->terminal || !progress->quiet_lines);
     progress->last_done = 0;
     progress->start = gls_clock_seconds();
-    progress->last_time = progress->start;
+    progress->last_time = progress->last_event = progress->start;
     progress->launcher = cmd_launcher_create();
 }
 
@@ -34,6 +38,7 @@ static void draw_bar(double fraction, const char *text, int width)
              columns ? "]" : "", text);
     if ((int)strlen(line) >= width) line[width - 1] = '\0';
     cmd_message_status_line(line);
+    cmd_terminal_progress(fraction);
 }
 
 /* Whether the next line or the next state of the bar is due; notes it as shown. */
@@ -106,11 +111,20 @@ static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, ch
     }
 }
 
+/* Five events a second at most, and one at the end. */
+static void send_event(cmd_progress *progress, const gls_progress *p)
+{
+    double now = gls_clock_seconds();
+    if (p->done < p->total && now - progress->last_event < 0.2) return;
+    progress->last_event = now;
+    cmd_event_progress(p, now - progress->start);
+}
+
 static void begin(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;
-    (void)phase;
     progress->begun = false;
+    cmd_event_phase(phase);
     cmd_interrupt_catch();
 }
 
@@ -119,6 +133,7 @@ static bool step(void *user, const gls_progress *p)
     cmd_progress *progress = user;
     if (p->total == 0) return !cmd_interrupted();
     if (!progress->begun) begin_progress(progress);
+    send_event(progress, p);
     switch (p->phase) {
     case GLS_PHASE_TRACK: show_seeds(progress, p->done, p->total, p->streamlines, p->points); break;
     case GLS_PHASE_FIT: show_count(progress, p->done, p->total, gls_format_count, "voxels fitted", "voxels"); break;
@@ -132,7 +147,10 @@ static void end(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;
     (void)phase;
-    if (progress->begun && progress->terminal && progress->shown) cmd_message_status_line(NULL);
+    if (progress->begun && progress->terminal && progress->shown) {
+        cmd_message_status_line(NULL);
+        cmd_terminal_progress_end();
+    }
     if (progress->begun) cmd_launcher_destroy(progress->launcher);
     progress->begun = false;
     cmd_interrupt_release();

@@ -11,7 +11,7 @@ typedef struct cmd_progress {
     bool begun, shown; /* shown: info messages are wanted */
     bool terminal;     /* standard error is one */
     bool quiet_lines;  /* set by the caller: nothing is shown where it is no terminal */
-    double start, last_time;
+    double start, last_time, last_event;
     uint64_t last_done;
     cmd_launcher *launcher;
 } cmd_progress;

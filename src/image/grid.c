@@ -110,6 +110,11 @@ static double corner_distance(const gls_grid *a, const gls_grid *b)
     return worst;
 }
 
+bool gls_grid_same(const gls_grid *a, const gls_grid *b)
+{
+    return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && corner_distance(a, b) <= SAME_GRID;
+}
+
 static void describe(const gls_grid *g, char *text, size_t n)
 {
     static const char *const sources[] = {"", " from the sform", " from the qform", " from the voxel sizes"};

@@ -7,4 +7,10 @@
 /* As gls_image_create() for a grid from gls_grid_init(); without zeroed the contents are undefined. */
 gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroed, gls_image **image);
 
+/* Whether gls_grid_require_equal() takes them for equal without a warning. */
+bool gls_grid_same(const gls_grid *a, const gls_grid *b);
+/* If the grid of the image differs from this one in the order and the directions of its axes alone, replaces it by an
+ * image on this grid, with the same values in the same places of the world; else leaves it as it is. */
+gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
+
 #endif

@@ -1,4 +1,5 @@
 #include "image/image.h"
+#include "image/mif.h"
 #include "image/nifti.h"
 #include "image/nifti_stream.h"
 #include "util/status.h"
@@ -151,6 +152,7 @@ static char *pair_name(const char *path, const char *from, const char *to)
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
 {
     GLS_REQUIRE(path && image);
+    if (gls_mif_is_name(path)) return gls_mif_read(path, kind, image);
     gls_nifti_header header;
     gls_stream *stream = NULL;
     uint64_t used = 0;

@@ -102,8 +102,8 @@ static gls_status name_input(fit_run *run)
     gls_status status = o->bval ? GLS_OK : gls_series_find_table(o->dwi, &run->bval, &run->bvec);
     const gls_input_file files[N_FILES] = {
         [FILE_DWI] = {.role = "dwi", .path = o->dwi},
-        [FILE_BVAL] = {.role = "bval", .path = o->bval ? o->bval : run->bval},
-        [FILE_BVEC] = {.role = "bvec", .path = o->bval ? o->bvec : run->bvec},
+        [FILE_BVAL] = {.role = "bval", .path = gls_table_path(o->bval ? o->bval : run->bval)},
+        [FILE_BVEC] = {.role = "bvec", .path = gls_table_path(o->bval ? o->bvec : run->bvec)},
         [FILE_MASK] = {.role = "mask", .path = o->mask},
         [FILE_RESPONSE] = {.role = "response", .path = o->model.response},
         [FILE_WM] = {.role = "response_wm", .path = o->model.response_wm},

@@ -114,8 +114,8 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
 {
     const gls_job_options *o = &job->options;
     const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
-                                                                          o->bval,
-                                                                          o->bvec,
+                                                                          gls_table_path(o->bval),
+                                                                          gls_table_path(o->bvec),
                                                                           o->mask,
                                                                           o->roi,
                                                                           o->fa,
@@ -217,6 +217,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }
+    /* tables of one file are in scanner axes */
+    if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
     if (!status) status = name_outputs(job);

@@ -11,6 +11,8 @@
 #include <glslines/normalise.h>
 
 #include "util/hash.h"
+#include "image/image.h"
+#include "image/mif.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -32,6 +34,11 @@ gls_status gls_input_file_hash(gls_input_file *file)
     return reason ? gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: %s", file->path, strerror(reason)) : GLS_OK;
 }
 
+const char *gls_table_path(const char *path)
+{
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
 /* The length of a path without .nii, .nii.gz and their like. */
 static size_t stem_length(const char *path)
 {
@@ -48,6 +55,12 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {
         {".bval", ".bvec"}, {".bvals", ".bvecs"}, {"bvals", "bvecs"}, {"bval", "bvec"}};
+    if (gls_mif_is_name(dwi)) {
+        /* its header has the table */
+        *bval = strdup("-");
+        *bvec = strdup("-");
+        return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
     const char *slash = strrchr(dwi, '/');
     int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -91,8 +104,10 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
-    status = gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
-    return status;
+    if (files[2].path)
+        return gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
+    return gls_gradients_read_table(files[1].path ? files[1].path : files[0].path, &gradients, grid, s->dwi->n_volumes,
+                                    &s->gradients);
 }
 
 typedef struct volume_look {
@@ -166,6 +181,7 @@ gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid
 {
     gls_image *read = NULL;
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &read);
+    if (!status) status = gls_image_reorient(&read, path, grid);
     if (!status) status = gls_grid_require_equal(grid, name_of_grid, &read->grid, path);
     if (status) {
         gls_image_destroy(read);

@@ -23,6 +23,8 @@ gls_status gls_input_file_hash(gls_input_file *file);
 /* The files of b-values and vectors beside a series: for x.nii.gz x.bval and x.bvec, or .bvals and .bvecs, else bvals
  * and bvecs in its folder; from malloc. GLS_ERR_INPUT names what was looked for. */
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
+/* The file of a part of the gradient table, NULL for "-": the part before it, or the image, has it. */
+const char *gls_table_path(const char *path);
 
 typedef struct gls_series {
     const char *name; /* of the series, for messages */

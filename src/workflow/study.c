@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
 #include "util/clock.h"
 #include "workflow/anatomy.h"
 #include "workflow/cache.h"
@@ -44,8 +45,8 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     *input = (gls_study){.phantom = NULL};
     for (int i = 0; i < GLS_FILE_N_FILES; i++) input->file[i].role = roles[i];
     input->file[GLS_FILE_DWI].path = options->dwi;
-    input->file[GLS_FILE_BVAL].path = options->bval;
-    input->file[GLS_FILE_BVEC].path = options->bvec;
+    input->file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
+    input->file[GLS_FILE_BVEC].path = gls_table_path(options->bvec);
     input->file[GLS_FILE_MASK].path = options->mask;
     input->file[GLS_FILE_ROI].path = options->roi;
     input->file[GLS_FILE_FA].path = options->fa;
@@ -120,6 +121,11 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
         code = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
     if (!code && odf->path) {
         gls_status status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        /* coefficients along the scanner axes do not change with the axes of the voxels */
+        bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
+                     !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
+        if (!status && input->series.dwi && world)
+            status = gls_image_reorient(&input->odf_image, odf->path, &input->series.dwi->grid);
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
         code = status;

@@ -271,7 +271,7 @@ static void check_table(const cmd_command *c)
         }
         for (size_t j = 0; cmd_common_options[j].name; j++) {
             assert_string_not_equal(o->name, cmd_common_options[j].name);
-            assert_true(o->letter != cmd_common_options[j].letter);
+            assert_true(!o->letter || o->letter != cmd_common_options[j].letter);
         }
         cmd_default_text(o, initial, text, sizeof text);
         if (value && *text && !o->default_text) {

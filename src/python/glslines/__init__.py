@@ -12,6 +12,7 @@ or on arrays:
 Messages go to the logger "glslines".
 """
 
+from ._arrays import load_image
 from ._errors import (ArgumentError, CancelledError, DeviceError, EmptyError, Error, InputError, OutOfMemoryError,
                       OutputError, UnsupportedError)
 from ._library import version as __version__
@@ -23,4 +24,5 @@ from .tracking import Batch, Result, Seeds, Tracker
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "Device", "DeviceError", "EmptyError", "Error", "Gradients",
            "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall", "Result", "Seeds", "Sphere",
-           "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load", "track"]
+           "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load", "load_image",
+           "track"]

@@ -80,6 +80,14 @@ def taken(pointer):
     return np.ctypeslib.as_array(block).reshape(shape, order="F")
 
 
+def load_image(path):
+    """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n)."""
+    pointer = made(call.gls_image_read, _library.encode(path), 0)
+    affine = np.eye(4)
+    affine[:3] = np.array(structs["gls_image"].from_address(pointer).grid.affine).reshape(3, 4)
+    return taken(pointer), affine
+
+
 def require_shape(array, like, name, name_like):
     if tuple(array.shape[:3]) != tuple(like.shape[:3]):
         raise ValueError("%s has the shape %s, %s %s" % (name, array.shape[:3], name_like, like.shape[:3]))

@@ -133,6 +133,7 @@ _SIGNATURES = {
     "gls_image_destroy": "vp",
     "gls_gradients_create": "tppnppP",
     "gls_gradients_read": "tssppnP",
+    "gls_gradients_read_table": "tsppnP",
     "gls_gradients_destroy": "vp",
     "gls_gradients_select_shell": "tpdPP",
     "gls_csd_choose_shell": "tpdip",

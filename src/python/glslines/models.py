@@ -42,6 +42,16 @@ class Gradients(_library.Handle):
         self._own(made(call.gls_gradients_create, bvals.ctypes.data, bvecs.ctypes.data, len(bvals),
                        ctypes.byref(options), _library.reference(grid)))
 
+    @classmethod
+    def read_table(cls, path, affine, n_volumes, b0_threshold=50):
+        """From one file: MRtrix's table x y z b (.b), JSON with dw_scheme, or the header of a .mif."""
+        table = cls.__new__(cls)
+        grid = _grid_of_axes(affine)
+        options = _gradients_options("world", b0_threshold)
+        table._own(made(call.gls_gradients_read_table, encode(path), ctypes.byref(options), ctypes.byref(grid),
+                        int(n_volumes)))
+        return table
+
     def _own(self, pointer):
         super().__init__(pointer, call.gls_gradients_destroy)
 

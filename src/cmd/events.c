@@ -1,0 +1,155 @@
+#include "cmd/events.h"
+
+#include <cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/exit.h"
+#include "cmd/message.h"
+#include "util/file.h"
+
+#define FORMAT 1 /* of the events */
+
+static struct {
+    pthread_mutex_t lock;
+    cmd_progress_mode mode;
+    volatile sig_atomic_t fd; /* -1: no events */
+    cJSON *outputs;
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static const char *const phases[] = {"fit", "track", "merge", "write"};
+
+/* Takes over the object. One write a line, so that nothing comes between. */
+static void send(cJSON *object)
+{
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    size_t n = text ? strlen(text) : 0;
+    char *line = text ? realloc(text, n + 2) : NULL;
+    if (line) {
+        line[n] = '\n';
+        pthread_mutex_lock(&events.lock);
+        if (events.fd >= 0) gls_fd_write(events.fd, line, n + 1);
+        pthread_mutex_unlock(&events.lock);
+        text = line;
+    }
+    free(text);
+}
+
+static cJSON *event(const char *name)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "event", name);
+    return object;
+}
+
+int cmd_events_begin(const cmd_common *common, const char *command)
+{
+    events.mode = (cmd_progress_mode)common->progress;
+    if (common->progress_file) {
+        events.fd = open(common->progress_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (events.fd < 0)
+            return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: %s", common->progress_file, strerror(errno));
+    } else if (events.mode == CMD_PROGRESS_JSON) {
+        events.fd = STDERR_FILENO;
+    }
+    if (events.fd < 0) return CMD_EXIT_OK;
+    events.outputs = cJSON_CreateArray();
+    cJSON *start = event("start");
+    cJSON_AddNumberToObject(start, "version", FORMAT);
+    cJSON_AddStringToObject(start, "command", command);
+    cJSON_AddStringToObject(start, "software", gls_version());
+    send(start);
+    return CMD_EXIT_OK;
+}
+
+cmd_progress_mode cmd_events_mode(void)
+{
+    return events.mode;
+}
+
+bool cmd_events_own_stderr(void)
+{
+    return events.fd == STDERR_FILENO;
+}
+
+void cmd_event_message(const char *level, const char *text)
+{
+    if (events.fd < 0) return;
+    cJSON *object = event(level);
+    cJSON_AddStringToObject(object, "text", text);
+    send(object);
+}
+
+void cmd_event_device(const char *renderer, uint64_t seeds)
+{
+    if (events.fd < 0) return;
+    cJSON *object = event("device");
+    cJSON_AddStringToObject(object, "renderer", renderer);
+    cJSON_AddNumberToObject(object, "seeds", (double)seeds);
+    send(object);
+}
+
+void cmd_event_phase(gls_phase phase)
+{
+    if (events.fd < 0) return;
+    cJSON *object = event("phase");
+    cJSON_AddStringToObject(object, "name", phases[phase]);
+    send(object);
+}
+
+void cmd_event_progress(const gls_progress *p, double seconds)
+{
+    if (events.fd < 0) return;
+    cJSON *object = event("progress");
+    cJSON_AddStringToObject(object, "phase", phases[p->phase]);
+    cJSON_AddNumberToObject(object, "done", (double)p->done);
+    cJSON_AddNumberToObject(object, "total", (double)p->total);
+    if (p->phase == GLS_PHASE_TRACK) {
+        cJSON_AddNumberToObject(object, "streamlines", (double)p->streamlines);
+        cJSON_AddNumberToObject(object, "points", (double)p->points);
+    }
+    cJSON_AddNumberToObject(object, "seconds", seconds);
+    if (p->done > 0)
+        cJSON_AddNumberToObject(object, "eta", seconds * ((double)p->total - (double)p->done) / (double)p->done);
+    else
+        cJSON_AddNullToObject(object, "eta");
+    send(object);
+}
+
+void cmd_event_output(const char *path)
+{
+    if (events.fd < 0 || !path) return;
+    cJSON_AddItemToArray(events.outputs, cJSON_CreateString(path));
+}
+
+void cmd_event_end(int code)
+{
+    if (events.fd < 0) return;
+    cJSON *object = event("end");
+    cJSON_AddStringToObject(object, "status",
+                            code == CMD_EXIT_OK      ? "ok"
+                            : code > CMD_EXIT_SIGNAL ? "interrupted"
+                                                     : "failed");
+    cJSON_AddNumberToObject(object, "exit", code);
+    cJSON_AddItemToObject(object, "output", events.outputs);
+    events.outputs = NULL;
+    send(object);
+    events.fd = -1;
+}
+
+void cmd_event_end_by_signal(int code)
+{
+    char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";
+    char *digits = strstr(line, "000");
+    if (events.fd < 0) return;
+    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
+    ssize_t written = write(events.fd, line, sizeof line - 1);
+    (void)written;
+}

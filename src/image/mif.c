@@ -1,0 +1,144 @@
+/* Values of MRtrix images, which lie in any order of axes. */
+#include "image/mif.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/image.h"
+#include "image/stream.h"
+#include "util/float16.h"
+#include "util/status.h"
+
+#define BLOCK_VALUES ((size_t)1 << 16) /* whole bytes of bits */
+
+typedef struct reader {
+    const char *path; /* of the values */
+    const gls_mif_header *header;
+    gls_stream *stream;
+    float *out;
+    size_t n[GLS_MIF_AXES], step[GLS_MIF_AXES]; /* sizes and distances in the image, the fastest in the file first */
+    size_t at[GLS_MIF_AXES];                    /* the next value */
+} reader;
+
+static gls_status truncated(const reader *r)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes of values behind byte %llu are not there", r->path,
+                    (unsigned long long)r->header->bytes, (unsigned long long)r->header->offset);
+}
+
+static gls_status skip(reader *r)
+{
+    char buffer[4096];
+    for (uint64_t left = r->header->offset; left > 0;) {
+        size_t got, n = left < sizeof buffer ? (size_t)left : sizeof buffer;
+        gls_status status = gls_stream_read(r->stream, buffer, n, &got);
+        if (status) return status;
+        if (got < n) return truncated(r);
+        left -= got;
+    }
+    return GLS_OK;
+}
+
+static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, float *value)
+{
+    if (h->coding == GLS_MIF_VALUES) {
+        gls_values_read(&h->values, raw, n, value);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (h->coding == GLS_MIF_BITS) {
+            value[i] = (float)(raw[i / 8] >> (7 - i % 8) & 1);
+        } else {
+            uint16_t half;
+            memcpy(&half, raw + 2 * i, sizeof half);
+            value[i] = gls_half_value(h->values.swapped ? __builtin_bswap16(half) : half);
+        }
+        value[i] = (float)(value[i] * h->values.slope + h->values.inter);
+    }
+}
+
+/* Puts the next n values where they belong. */
+static void place(reader *r, const float *value, size_t n)
+{
+    while (n > 0) {
+        size_t run = r->n[0] - r->at[0];
+        if (run > n) run = n;
+        float *out = r->out;
+        for (int k = 0; k < GLS_MIF_AXES; k++) out += r->at[k] * r->step[k];
+        for (size_t i = 0; i < run; i++) out[i * r->step[0]] = value[i];
+        value += run;
+        n -= run;
+        r->at[0] += run;
+        for (int k = 0; k + 1 < GLS_MIF_AXES && r->at[k] == r->n[k]; k++) {
+            r->at[k] = 0;
+            r->at[k + 1]++;
+        }
+    }
+}
+
+static gls_status read_values(reader *r)
+{
+    const gls_mif_header *h = r->header;
+    size_t total = gls_grid_voxels(&h->grid) * h->n_volumes;
+    size_t room = h->coding == GLS_MIF_BITS ? BLOCK_VALUES / 8 : BLOCK_VALUES * h->values.bytes;
+    unsigned char *raw = malloc(room);
+    float *value = malloc(BLOCK_VALUES * sizeof *value);
+    gls_status status = raw && value ? skip(r) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
+    for (size_t done = 0; done < total && !status;) {
+        size_t n = total - done < BLOCK_VALUES ? total - done : BLOCK_VALUES, got;
+        size_t bytes = h->coding == GLS_MIF_BITS ? (n + 7) / 8 : n * h->values.bytes;
+        status = gls_stream_read(r->stream, raw, bytes, &got);
+        if (!status && got < bytes) status = truncated(r);
+        if (status) break;
+        decode(h, raw, n, value);
+        place(r, value, n);
+        done += n;
+    }
+    free(raw);
+    free(value);
+    return status;
+}
+
+static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image)
+{
+    reader r = {.path = h->file ? h->file : path, .header = h};
+    gls_image *made = NULL;
+    gls_status status = gls_stream_open(r.path, &r.stream);
+    if (!status && gls_stream_bound(r.stream) < h->offset + h->bytes) status = truncated(&r);
+    if (!status) status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
+    if (!status) {
+        size_t size[GLS_MIF_AXES] = {(size_t)h->grid.dim[0], (size_t)h->grid.dim[1], (size_t)h->grid.dim[2],
+                                     h->n_volumes},
+               step[GLS_MIF_AXES] = {1, size[0], size[0] * size[1], gls_grid_voxels(&h->grid)};
+        for (int k = 0; k < GLS_MIF_AXES; k++) {
+            r.n[k] = size[h->order[k]];
+            r.step[k] = step[h->order[k]];
+        }
+        r.out = made->data;
+        status = read_values(&r);
+    }
+    gls_stream_close(r.stream);
+    if (status)
+        gls_image_destroy(made);
+    else
+        *image = made;
+    return status;
+}
+
+gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image)
+{
+    gls_mif_header header;
+    gls_status status = gls_mif_read_header(path, &header);
+    if (status) return status;
+    const int32_t *d = header.grid.dim;
+    if (kind == GLS_IMAGE_3D && header.n_volumes != 1)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
+                          header.n_volumes, d[0], d[1], d[2]);
+    else if (kind == GLS_IMAGE_4D && header.n_volumes < 2)
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1], d[2]);
+    else
+        status = read_image(path, &header, image);
+    gls_mif_header_finish(&header);
+    return status;
+}

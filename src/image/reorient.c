@@ -1,0 +1,87 @@
+/* Images whose grid differs from another only in the order and the directions of its axes: MRtrix stores what it writes
+ * in orders of its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/image.h"
+#include "util/log.h"
+#include "util/status.h"
+
+/* For each axis of the wanted grid the axis of the image, and whether it runs the other way. */
+typedef struct axes {
+    int from[3];
+    bool turned[3];
+} axes;
+
+static bool make_grid(const gls_grid *g, const axes *a, gls_grid *made)
+{
+    int32_t dim[3];
+    double affine[3][4];
+    for (int r = 0; r < 3; r++) affine[r][3] = g->affine[r][3];
+    for (int c = 0; c < 3; c++) {
+        int from = a->from[c];
+        dim[c] = g->dim[from];
+        for (int r = 0; r < 3; r++) {
+            double step = g->affine[r][from];
+            affine[r][c] = a->turned[c] ? -step : step;
+            if (a->turned[c]) affine[r][3] += step * (g->dim[from] - 1);
+        }
+    }
+    return gls_grid_init(made, dim, (const double(*)[4])affine) == GLS_OK;
+}
+
+static bool find_axes(const gls_grid *wanted, const gls_grid *g, axes *found)
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (int order = 0; order < 6; order++)
+        for (int turns = 0; turns < 8; turns++) {
+            axes a;
+            gls_grid made;
+            for (int c = 0; c < 3; c++) {
+                a.from[c] = orders[order][c];
+                a.turned[c] = turns >> c & 1;
+            }
+            if (make_grid(g, &a, &made) && gls_grid_same(wanted, &made)) {
+                *found = a;
+                return true;
+            }
+        }
+    return false;
+}
+
+static void move_values(const gls_image *image, const axes *a, gls_image *made)
+{
+    const int32_t *dim = made->grid.dim, *old = image->grid.dim;
+    const ptrdiff_t stride[3] = {1, old[0], (ptrdiff_t)old[0] * old[1]};
+    ptrdiff_t step[3], start = 0;
+    for (int c = 0; c < 3; c++) {
+        step[c] = a->turned[c] ? -stride[a->from[c]] : stride[a->from[c]];
+        if (a->turned[c]) start += stride[a->from[c]] * (dim[c] - 1);
+    }
+    size_t n = gls_grid_voxels(&made->grid);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (size_t t = 0; t < image->n_volumes; t++)
+        for (int32_t z = 0; z < dim[2]; z++)
+            for (int32_t y = 0; y < dim[1]; y++) {
+                const float *in = image->data + t * n + start + y * step[1] + z * step[2];
+                float *out = made->data + t * n + ((size_t)z * (size_t)dim[1] + (size_t)y) * (size_t)dim[0];
+                for (int32_t x = 0; x < dim[0]; x++) out[x] = in[x * step[0]];
+            }
+}
+
+gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid)
+{
+    axes a;
+    gls_image *made = NULL;
+    if (gls_grid_same(grid, &(*image)->grid) || !find_axes(grid, &(*image)->grid, &a)) return GLS_OK;
+    gls_status status = gls_image_allocate(grid, (*image)->n_volumes, false, &made);
+    if (status) return status;
+    char from[4], to[4];
+    gls_grid_axis_codes(&(*image)->grid, from);
+    gls_grid_axis_codes(grid, to);
+    gls_log(GLS_LOG_DETAIL, "%s: brought from axes %s to %s", name, from, to);
+    move_values(*image, &a, made);
+    gls_image_destroy(*image);
+    *image = made;
+    return GLS_OK;
+}

@@ -1,0 +1,310 @@
+/* Finds the series of a BIDS data set, their tables, masks and regions. */
+#include "workflow/dataset.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/dataset_names.h"
+
+#define MAX_DESCRIPTION ((size_t)16 << 20)
+
+static gls_status no_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory");
+}
+
+void gls_dataset_finish(gls_dataset *dataset)
+{
+    for (size_t i = 0; i < dataset->n; i++) {
+        gls_dataset_unit *u = &dataset->unit[i];
+        char *texts[] = {u->name, u->subject, u->session, u->space,  u->folder, u->dwi,
+                         u->bval, u->bvec,    u->mask,    u->region, u->problem};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
+    }
+    free(dataset->unit);
+    *dataset = (gls_dataset){.n = 0};
+}
+
+/* Whether a label with or without its prefix is among those asked for; none asks for all. */
+static bool is_wanted(const gls_strings *labels, const char *prefix, const char *label)
+{
+    for (int i = 0; i < labels->n; i++) {
+        const char *asked = labels->value[i];
+        if (strncmp(asked, prefix, strlen(prefix)) == 0) asked += strlen(prefix);
+        if (strcmp(asked, label) == 0) return true;
+    }
+    return labels->n == 0;
+}
+
+static bool passes(const gls_strings *filters, const char *name)
+{
+    char key[64], value[128];
+    for (int i = 0; i < filters->n; i++) {
+        const char *equals = strchr(filters->value[i], '=');
+        if (!equals || equals - filters->value[i] >= (ptrdiff_t)sizeof key) return false;
+        snprintf(key, sizeof key, "%.*s", (int)(equals - filters->value[i]), filters->value[i]);
+        if (strcmp(gls_bids_value(name, key, value, sizeof value), equals + 1) != 0) return false;
+    }
+    return true;
+}
+
+/* The table of a series: files of its own, or ones of BIDS' inheritance. */
+static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s/%s_dwi%s", root, u->folder, stem, extension) < 0) return NULL;
+    if (access(path, F_OK) == 0) return path;
+    free(path);
+    return gls_bids_inherited(root, u->folder, stem, "dwi", extension);
+}
+
+static gls_status find_tables(const char *root, const char *stem, gls_dataset_unit *u)
+{
+    u->bval = find_table(root, u, stem, ".bval");
+    u->bvec = find_table(root, u, stem, ".bvec");
+    if (u->bval && u->bvec) return GLS_OK;
+    char *table = find_table(root, u, stem, ".b");
+    if (table) {
+        free(u->bval);
+        free(u->bvec);
+        u->bval = table;
+        u->bvec = strdup("-");
+        return u->bvec ? GLS_OK : no_memory();
+    }
+    const char *missing = u->bval ? ".bvec" : ".bval";
+    return asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
+                    u->bval ? "" : ".bvec and ", missing) < 0
+               ? no_memory()
+               : GLS_OK;
+}
+
+/* A file of anatomy or of a mask in the same space: in the data set, then in further ones. */
+static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
+                        const char *suffix)
+{
+    char base[512];
+    snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
+    for (int d = -1; d < o->derivatives.n; d++) {
+        const char *root = d < 0 ? o->input : o->derivatives.value[d];
+        char folders[3][640];
+        int n = 0;
+        snprintf(folders[n++], sizeof folders[0], "%s/%s", root, u->folder);
+        snprintf(folders[n++], sizeof folders[0], "%s/%s/anat", root, base);
+        if (*u->session) snprintf(folders[n++], sizeof folders[0], "%s/sub-%s/anat", root, u->subject);
+        for (int f = 0; f < n; f++) {
+            char *found = gls_bids_find(folders[f], key, value, u->space, suffix);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    if (u->problem) return GLS_OK;
+    u->mask = find_image(o, u, "desc", "brain", "mask");
+    if (!u->mask) {
+        u->problem = strdup("no desc-brain_mask in its space");
+        return u->problem ? GLS_OK : no_memory();
+    }
+    u->kind = o->region;
+    if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
+        u->region = find_image(o, u, "label", "WM", "probseg");
+        if (u->region) u->kind = GLS_DATASET_WM;
+    }
+    if (!u->region && (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_ASEG)) {
+        u->region = find_image(o, u, "desc", "aseg", "dseg");
+        if (u->region) u->kind = GLS_DATASET_ASEG;
+    }
+    if (u->region || o->region == GLS_DATASET_FA) return GLS_OK;
+    if (o->region == GLS_DATASET_AUTO) {
+        u->kind = GLS_DATASET_FA;
+        return GLS_OK;
+    }
+    u->problem =
+        strdup(o->region == GLS_DATASET_WM ? "no label-WM_probseg in its space" : "no desc-aseg_dseg in its space");
+    return u->problem ? GLS_OK : no_memory();
+}
+
+/* A dangling link of git-annex is a file that was not fetched. */
+static gls_status check_fetched(gls_dataset_unit *u)
+{
+    if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
+    struct stat link;
+    bool dangling = lstat(u->dwi, &link) == 0 && S_ISLNK(link.st_mode);
+    int n = dangling ? asprintf(&u->problem, "not fetched: datalad get %s", u->dwi)
+                     : asprintf(&u->problem, "cannot be read: %s", strerror(errno));
+    return n < 0 ? no_memory() : GLS_OK;
+}
+
+static gls_status add_unit(const gls_dataset_options *o, const char *subject, const char *session, const char *folder,
+                           const char *file, gls_dataset *dataset)
+{
+    gls_dataset_unit *grown = realloc(dataset->unit, (dataset->n + 1) * sizeof *grown), *u;
+    if (!grown) return no_memory();
+    dataset->unit = grown;
+    u = &dataset->unit[dataset->n++];
+    *u = (gls_dataset_unit){.name = gls_bids_without(file, "desc")};
+    char space[128], *stem = gls_bids_stem(file);
+    u->subject = strdup(subject);
+    u->session = strdup(session);
+    u->space = strdup(gls_bids_value(file, "space", space, sizeof space));
+    u->folder = strdup(folder);
+    bool enough = asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
+                  u->session && u->space && u->folder;
+    gls_status status = enough ? find_tables(o->input, stem, u) : no_memory();
+    if (!status) status = find_images(o, u);
+    if (!status) status = check_fetched(u);
+    free(stem);
+    return status;
+}
+
+static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
+                              const char *folder, gls_dataset *dataset)
+{
+    char path[1024], desc[128], **names;
+    snprintf(path, sizeof path, "%s/%s", o->input, folder);
+    gls_status status = gls_bids_names(path, &names);
+    for (size_t i = 0; !status && names[i]; i++) {
+        if (!gls_bids_has_suffix(names[i], "dwi", ".nii.gz") && !gls_bids_has_suffix(names[i], "dwi", ".nii")) continue;
+        if (!gls_bids_is_valid(names[i])) {
+            gls_log(GLS_LOG_DETAIL, "%s/%s: its name is none of BIDS", folder, names[i]);
+            dataset->n_ignored++;
+            continue;
+        }
+        gls_bids_value(names[i], "desc", desc, sizeof desc);
+        bool preprocessed = strcmp(desc, "preproc") == 0;
+        if ((!preprocessed && !(o->raw && !*desc)) || !passes(&o->filters, names[i])) continue;
+        status = add_unit(o, subject, session, folder, names[i], dataset);
+    }
+    if (!status) gls_bids_names_free(names);
+    return status;
+}
+
+static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
+{
+    char path[1024], folder[512], **names;
+    bool any = false;
+    snprintf(path, sizeof path, "%s/sub-%s", o->input, subject);
+    gls_status status = gls_bids_names(path, &names);
+    if (status) return status;
+    for (size_t i = 0; !status && names[i]; i++) {
+        if (strncmp(names[i], "ses-", 4) != 0) continue;
+        any = true;
+        if (!is_wanted(&o->sessions, "ses-", names[i] + 4)) continue;
+        snprintf(folder, sizeof folder, "sub-%s/%s/dwi", subject, names[i]);
+        status = scan_folder(o, subject, names[i] + 4, folder, dataset);
+    }
+    gls_bids_names_free(names);
+    if (any || status) return status;
+    snprintf(folder, sizeof folder, "sub-%s/dwi", subject);
+    return scan_folder(o, subject, "", folder, dataset);
+}
+
+/* A data set of derivatives; a raw one only where that was asked for. */
+static gls_status check_description(const gls_dataset_options *o)
+{
+    char path[1024], *text = NULL;
+    size_t n;
+    snprintf(path, sizeof path, "%s/dataset_description.json", o->input);
+    if (access(path, F_OK) != 0) {
+        gls_log(GLS_LOG_WARNING, "%s: no dataset_description.json", o->input);
+        return GLS_OK;
+    }
+    gls_status status = gls_file_read(path, MAX_DESCRIPTION, &text, &n);
+    if (status) return status;
+    cJSON *root = cJSON_Parse(text);
+    free(text);
+    if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    const cJSON *type = cJSON_GetObjectItemCaseSensitive(root, "DatasetType");
+    bool raw = !cJSON_IsString(type) || strcmp(type->valuestring, "derivative") != 0;
+    cJSON_Delete(root);
+    if (raw && !o->raw)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is a raw data set: preprocess it first, for instance by QSIPrep, or take it as it is with "
+                        "--raw",
+                        o->input);
+    return GLS_OK;
+}
+
+/* Each participant that was asked for has to be there. */
+static gls_status check_participants(const gls_dataset_options *o, char **names)
+{
+    for (int k = 0; k < o->participants.n; k++) {
+        const char *asked = o->participants.value[k];
+        if (strncmp(asked, "sub-", 4) == 0) asked += 4;
+        char there[256] = "";
+        bool found = false;
+        for (size_t i = 0; names[i]; i++) {
+            if (strncmp(names[i], "sub-", 4) != 0) continue;
+            found = found || strcmp(names[i] + 4, asked) == 0;
+            size_t n = strlen(there);
+            if (n + strlen(names[i]) + 4 < sizeof there)
+                snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", names[i] + 4);
+        }
+        if (!found) return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
+    }
+    return GLS_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
+}
+
+/* Two series that differ by their space or resolution alone would be the same scan twice. */
+static gls_status check_spaces(const gls_dataset *dataset)
+{
+    for (size_t i = 1; i < dataset->n; i++) {
+        const gls_dataset_unit *a = &dataset->unit[i - 1], *b = &dataset->unit[i];
+        char *x = gls_bids_without(a->name, "space"), *y = gls_bids_without(b->name, "space");
+        char *p = x ? gls_bids_without(x, "res") : NULL, *q = y ? gls_bids_without(y, "res") : NULL;
+        bool same = p && q && strcmp(p, q) == 0, enough = p && q;
+        free(x);
+        free(y);
+        free(p);
+        free(q);
+        if (!enough) return no_memory();
+        if (same)
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s and %s are one scan in two spaces: choose with --filter space=... or res=...", a->name,
+                            b->name);
+    }
+    return GLS_OK;
+}
+
+gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
+{
+    gls_dataset dataset = {.n = 0};
+    char **names = NULL;
+    struct stat info;
+    if (stat(o->input, &info) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", o->input, strerror(errno));
+    if (!S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: is no folder", o->input);
+    gls_status status = check_description(o);
+    if (!status) status = gls_bids_names(o->input, &names);
+    if (!status) status = check_participants(o, names);
+    for (size_t i = 0; !status && names[i]; i++)
+        if (strncmp(names[i], "sub-", 4) == 0 && is_wanted(&o->participants, "sub-", names[i] + 4))
+            status = scan_subject(o, names[i] + 4, &dataset);
+    if (!status && dataset.n == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input,
+                          o->raw ? "" : "desc-preproc");
+    if (!status) {
+        qsort(dataset.unit, dataset.n, sizeof *dataset.unit, by_name);
+        status = check_spaces(&dataset);
+    }
+    if (names) gls_bids_names_free(names);
+    if (status)
+        gls_dataset_finish(&dataset);
+    else
+        *out = dataset;
+    return status;
+}

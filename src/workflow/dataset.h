@@ -1,0 +1,76 @@
+/* Data sets of BIDS: what can be tracked in one, and tracking it into another. */
+#ifndef GLS_WORKFLOW_DATASET_H
+#define GLS_WORKFLOW_DATASET_H
+
+#include <cJSON.h>
+
+#include <glslines/workflow.h>
+
+/* Where seeds come from, the first that there is for GLS_REGION_AUTO. */
+typedef enum gls_dataset_region {
+    GLS_DATASET_AUTO,
+    GLS_DATASET_WM,   /* label-WM_probseg above 0.5 */
+    GLS_DATASET_ASEG, /* white matter and deep grey matter of desc-aseg_dseg, FreeSurfer's numbers */
+    GLS_DATASET_FA    /* FA above fa in the mask */
+} gls_dataset_region;
+
+typedef struct gls_dataset_options {
+    const char *input, *output; /* folders */
+    gls_strings participants, sessions, filters, derivatives;
+    gls_dataset_region region;
+    double fa;
+    bool raw;   /* take a data set that is not preprocessed */
+    bool force; /* track what was tracked with other parameters anew */
+} gls_dataset_options;
+
+/* A series that can be tracked, all paths from malloc. */
+typedef struct gls_dataset_unit {
+    char *name;              /* its entities less desc */
+    char *subject, *session; /* session "" where there is none */
+    char *space;             /* "" where there is none */
+    char *folder;            /* of its files below the data set, e.g. sub-01/ses-1/dwi */
+    char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
+    char *mask, *region;     /* region NULL: FA */
+    gls_dataset_region kind; /* of region */
+    char *problem;           /* why it cannot be tracked; NULL: it can */
+} gls_dataset_unit;
+
+typedef struct gls_dataset {
+    gls_dataset_unit *unit;
+    size_t n, n_ignored; /* files in dwi folders whose names are none of BIDS */
+} gls_dataset;
+
+/* The units in the order of their names. GLS_ERR_INPUT: no data set, nothing to track, an unknown participant, a data
+ * set that is not preprocessed. */
+gls_status gls_dataset_open(const gls_dataset_options *options, gls_dataset *dataset);
+void gls_dataset_finish(gls_dataset *dataset);
+
+/* What became of a unit. */
+typedef enum gls_dataset_state {
+    GLS_UNIT_TRACKED,
+    GLS_UNIT_UP_TO_DATE,
+    GLS_UNIT_BUSY,
+    GLS_UNIT_FAILED
+} gls_dataset_state;
+
+/* Files that a data set of derivatives has; those that are there are left. */
+gls_status gls_dataset_describe(const gls_dataset_options *options);
+/* Tracks a unit with these options, whose files are chosen here, unless it was tracked with them before. On failure
+ * GLS_UNIT_FAILED and the status. */
+gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                             const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
+/* A table of all tractograms of the output: group.tsv; *n gets how many there are. */
+gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
+
+/* The images of a unit on the grid of its series, 0 or 1: the mask, and where seeds lie. */
+gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                              const gls_model_options *model, gls_image **mask, gls_image **seeds);
+
+/* The value of a key in a name of BIDS, or "". */
+const char *gls_bids_value(const char *name, const char *key, char *value, size_t size);
+/* The names in a folder that are not hidden, sorted by bytes; NULL-terminated, to be freed with gls_bids_names_free().
+ * A folder that is not there has none. */
+gls_status gls_bids_names(const char *folder, char ***names);
+void gls_bids_names_free(char **names);
+
+#endif

@@ -1,0 +1,143 @@
+/* Masks and regions of anatomy on the grid of a series. */
+#include "workflow/dataset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/tensor.h>
+
+#include "image/image.h"
+#include "util/affine.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/series.h"
+
+#define WM_PROBABILITY 0.5f
+#define FEW_VOXELS 100
+
+/* FreeSurfer's numbers of white matter, brain stem, deep grey matter and corpus callosum. */
+static bool is_seed_label(int label)
+{
+    static const int labels[] = {2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (labels[i] == label) return true;
+    return false;
+}
+
+static float voxel(const gls_image *image, int x, int y, int z)
+{
+    const int32_t *d = image->grid.dim;
+    if (x < 0 || y < 0 || z < 0 || x >= d[0] || y >= d[1] || z >= d[2]) return 0;
+    return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
+}
+
+static float trilinear(const gls_image *image, const double p[3])
+{
+    double low[3], sum = 0;
+    for (int i = 0; i < 3; i++) low[i] = floor(p[i]);
+    for (int corner = 0; corner < 8; corner++) {
+        double weight = 1;
+        int at[3];
+        for (int i = 0; i < 3; i++) {
+            int up = corner >> i & 1;
+            at[i] = (int)low[i] + up;
+            weight *= up ? p[i] - low[i] : 1 - (p[i] - low[i]);
+        }
+        if (weight > 0) sum += weight * (double)voxel(image, at[0], at[1], at[2]);
+    }
+    return (float)sum;
+}
+
+static float value_at(const gls_image *image, gls_dataset_region kind, const double p[3])
+{
+    double far = 1e6; /* beyond any grid, and no overflow */
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(p[i]) < far)) return 0;
+    if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;
+    float nearest = voxel(image, (int)floor(p[0] + 0.5), (int)floor(p[1] + 0.5), (int)floor(p[2] + 0.5));
+    return kind == GLS_DATASET_ASEG ? is_seed_label((int)lrintf(nearest)) : nearest > 0;
+}
+
+/* An image on any grid as 0 and 1 on that of the series; GLS_DATASET_AUTO: a mask. */
+static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind, gls_image **made)
+{
+    gls_image *image = NULL;
+    double inverse[3][4];
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = gls_image_create(grid, 1, made);
+    if (status) {
+        gls_image_destroy(image);
+        return status;
+    }
+    gls_grid_inverse(&image->grid, inverse);
+    const int32_t *d = grid->dim;
+#pragma omp parallel for schedule(static)
+    for (int32_t z = 0; z < d[2]; z++)
+        for (int32_t y = 0; y < d[1]; y++)
+            for (int32_t x = 0; x < d[0]; x++) {
+                const double at[3] = {x, y, z};
+                double world[3], p[3];
+                gls_affine_apply(grid->affine, at, world);
+                gls_affine_apply((const double(*)[4])inverse, world, p);
+                (*made)->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x] =
+                    value_at(image, kind, p);
+            }
+    gls_image_destroy(image);
+    return GLS_OK;
+}
+
+static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *series, const gls_image *mask,
+                              gls_image **seeds)
+{
+    gls_image *fa = NULL;
+    gls_status status = gls_tensor_fit(series->dwi, series->gradients, mask, NULL, &fa, NULL, NULL);
+    if (status) return status;
+    size_t n = gls_grid_voxels(&fa->grid);
+    for (size_t i = 0; i < n; i++) fa->data[i] = fa->data[i] > (float)o->fa;
+    *seeds = fa;
+    return GLS_OK;
+}
+
+static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
+{
+    size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;
+    for (size_t i = 0; i < n; i++) {
+        all += seeds->data[i] > 0;
+        if (!(mask->data[i] > 0)) seeds->data[i] = 0;
+        inside += seeds->data[i] > 0;
+    }
+    const char *name = u->region ? u->region : "FA";
+    if (inside == 0 || 2 * inside < all)
+        return gls_fail(GLS_ERR_INPUT, "%s: %zu of the %zu voxels of the region of seeds lie in the mask %s", name,
+                        inside, all, u->mask);
+    if (inside < FEW_VOXELS) gls_log(GLS_LOG_WARNING, "%s: the region of seeds has only %zu voxels", name, inside);
+    return GLS_OK;
+}
+
+gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_model_options *model,
+                              gls_image **mask, gls_image **seeds)
+{
+    gls_series series = {.dwi = NULL};
+    gls_model_options options = *model;
+    const gls_input_file files[3] = {{.path = u->dwi}, {.path = u->bval}, {.path = gls_table_path(u->bvec)}};
+    gls_image *inside = NULL, *region = NULL;
+    if (!files[2].path) options.bvec_frame = GLS_BVEC_WORLD;
+    gls_status status = gls_series_read(&series, files, &options);
+    if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, &inside);
+    if (!status)
+        status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &region)
+                           : seeds_of_fa(o, &series, inside, &region);
+    if (!status && !u->region)
+        gls_log(GLS_LOG_WARNING, "%s: seeds lie where FA is above %g, for want of a segmentation", u->name, o->fa);
+    if (!status) status = check_seeds(u, inside, region);
+    gls_series_finish(&series);
+    if (status) {
+        gls_image_destroy(inside);
+        gls_image_destroy(region);
+        return status;
+    }
+    *mask = inside;
+    *seeds = region;
+    return GLS_OK;
+}

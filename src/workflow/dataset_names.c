@@ -1,0 +1,196 @@
+#include "workflow/dataset_names.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+#include "workflow/dataset.h"
+
+bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
+{
+    size_t n = strlen(name), s = strlen(suffix), e = strlen(extension);
+    return n > s + e + 1 && strcmp(name + n - e, extension) == 0 && strncmp(name + n - e - s, suffix, s) == 0 &&
+           name[n - e - s - 1] == '_';
+}
+
+/* The end of the entities: the underscore before the suffix, which has no dash; the whole of a stem. */
+static size_t stem_length(const char *name)
+{
+    size_t n = strcspn(name, ".");
+    const char *last = memrchr(name, '_', n);
+    if (!last) return memchr(name, '-', n) ? n : 0;
+    return memchr(last, '-', (size_t)(name + n - last)) ? n : (size_t)(last - name);
+}
+
+bool gls_bids_is_valid(const char *name)
+{
+    size_t n = stem_length(name);
+    bool has_key = false, has_dash = false, has_value = false;
+    for (size_t i = 0; i <= n; i++) {
+        char c = i < n ? name[i] : '_';
+        if (c == '_') {
+            if (!has_key || !has_value) return false;
+            has_key = has_dash = has_value = false;
+        } else if (c == '-') {
+            if (!has_key || has_dash) return false;
+            has_dash = true;
+        } else if (isalnum((unsigned char)c) || c == '+') {
+            if (has_dash)
+                has_value = true;
+            else
+                has_key = true;
+        } else {
+            return false;
+        }
+    }
+    return n > 0;
+}
+
+char *gls_bids_stem(const char *name)
+{
+    return strndup(name, stem_length(name));
+}
+
+/* The entity of a key: where it begins in the stem, or NULL; *length without the underscore. */
+static const char *find_entity(const char *name, const char *key, size_t *length)
+{
+    size_t n = stem_length(name), k = strlen(key);
+    for (size_t at = 0; at < n;) {
+        size_t entity = strcspn(name + at, "_.");
+        if (at + entity > n) entity = n - at;
+        if (entity > k && strncmp(name + at, key, k) == 0 && name[at + k] == '-') {
+            *length = entity;
+            return name + at;
+        }
+        at += entity + 1;
+    }
+    return NULL;
+}
+
+const char *gls_bids_value(const char *name, const char *key, char *value, size_t size)
+{
+    size_t n, k = strlen(key) + 1;
+    const char *entity = find_entity(name, key, &n);
+    snprintf(value, size, "%.*s", entity ? (int)(n - k) : 0, entity ? entity + k : "");
+    return value;
+}
+
+char *gls_bids_without(const char *name, const char *key)
+{
+    size_t n;
+    char *stem = gls_bids_stem(name);
+    const char *found = stem ? find_entity(stem, key, &n) : NULL;
+    if (!found) return stem;
+    char *entity = stem + (found - stem);
+    if (entity[n] == '_') n++;
+    memmove(entity, entity + n, strlen(entity + n) + 1);
+    size_t left = strlen(stem);
+    if (left > 0 && stem[left - 1] == '_') stem[left - 1] = '\0';
+    return stem;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void gls_bids_names_free(char **names)
+{
+    for (size_t i = 0; names && names[i]; i++) free(names[i]);
+    free(names);
+}
+
+gls_status gls_bids_names(const char *folder, char ***names)
+{
+    char **made = calloc(1, sizeof *made);
+    size_t n = 0;
+    DIR *directory = opendir(folder);
+    if (!directory && errno != ENOENT && errno != ENOTDIR) {
+        free(made);
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", folder, strerror(errno));
+    }
+    for (struct dirent *entry; made && directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.') continue;
+        char **grown = realloc(made, (n + 2) * sizeof *made);
+        if (grown) made = grown;
+        if (!grown || !(made[n] = strdup(entry->d_name))) {
+            made[n] = NULL;
+            gls_bids_names_free(made);
+            made = NULL;
+            break;
+        }
+        made[++n] = NULL;
+    }
+    if (directory) closedir(directory);
+    if (!made) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", folder);
+    qsort(made, n, sizeof *made, by_bytes);
+    *names = made;
+    return GLS_OK;
+}
+
+/* Whether each entity of a name is one of the stem. */
+static bool is_part(const char *name, const char *stem)
+{
+    size_t n = stem_length(name);
+    for (size_t at = 0; at < n;) {
+        size_t entity = strcspn(name + at, "_."), length;
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(name + at, "-"), name + at);
+        const char *found = find_entity(stem, key, &length);
+        if (!found || length != entity || strncmp(found, name + at, entity) != 0) return false;
+        at += entity + 1;
+    }
+    return true;
+}
+
+static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
+{
+    char **names, *found = NULL, plain[64];
+    size_t most = 0;
+    snprintf(plain, sizeof plain, "%s%s", suffix, extension);
+    if (gls_bids_names(folder, &names)) return NULL;
+    for (size_t i = 0; names[i]; i++) {
+        bool fits = strcmp(names[i], plain) == 0 ||
+                    (gls_bids_has_suffix(names[i], suffix, extension) && is_part(names[i], stem));
+        if (!fits || (found && stem_length(names[i]) <= most)) continue;
+        most = stem_length(names[i]);
+        free(found);
+        if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
+    }
+    gls_bids_names_free(names);
+    return found;
+}
+
+char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
+                         const char *extension)
+{
+    char below[512], path[1024], *found = NULL;
+    snprintf(below, sizeof below, "%s", folder);
+    for (;;) {
+        snprintf(path, sizeof path, "%s%s%s", root, *below ? "/" : "", below);
+        found = best_in(path, stem, suffix, extension);
+        if (found || !*below) return found;
+        char *slash = strrchr(below, '/');
+        *(slash ? slash : below) = '\0';
+    }
+}
+
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix)
+{
+    char **names, *found = NULL, text[128];
+    if (gls_bids_names(folder, &names)) return NULL;
+    for (size_t i = 0; names[i] && !found; i++) {
+        if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
+            continue;
+        if (!gls_bids_is_valid(names[i]) || strcmp(gls_bids_value(names[i], key, text, sizeof text), value) != 0 ||
+            strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0)
+            continue;
+        if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
+    }
+    gls_bids_names_free(names);
+    return found;
+}

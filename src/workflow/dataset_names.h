@@ -1,0 +1,22 @@
+/* Names of BIDS: key-value_key-value_suffix.extension. */
+#ifndef GLS_WORKFLOW_DATASET_NAMES_H
+#define GLS_WORKFLOW_DATASET_NAMES_H
+
+#include <stdbool.h>
+
+/* Whether it ends in _SUFFIX and the extension. */
+bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
+/* Whether all before the suffix are keys and values of letters and digits. */
+bool gls_bids_is_valid(const char *name);
+/* Without suffix and extension; NULL without memory, as below. */
+char *gls_bids_stem(const char *name);
+/* The stem without the entity of this key. */
+char *gls_bids_without(const char *name, const char *key);
+/* The nearest file for a stem in the folders above one: suffix and extension the same, its entities a part of the
+ * stem's. NULL: none. */
+char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
+                         const char *extension);
+/* The first image in a folder with this suffix, this value of key and this space. */
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix);
+
+#endif

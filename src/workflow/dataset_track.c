@@ -1,0 +1,336 @@
+/* Tracks a series of a data set into a data set of derivatives: names, sidecars, and whether it was done before. */
+#include "workflow/dataset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/log.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/params.h"
+#include "workflow/series.h"
+
+#define MAX_SIDECAR ((size_t)256 << 20)
+
+/* The files of a unit in the output. */
+typedef struct places {
+    char folder[1024], tractogram[1536], sidecar[1536], raw[1536], seeds[1536], mask[1536], lock[1536];
+} places;
+
+static gls_status make_folders(const char *path)
+{
+    char part[1536];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1; *slash; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
+        *slash = '/';
+    }
+    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
+    return GLS_OK;
+}
+
+static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
+{
+    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
+    snprintf(p->folder, sizeof p->folder, "%s/%s", o->output, u->folder);
+    char stem[1400];
+    snprintf(stem, sizeof stem, "%s/%s", p->folder, u->name);
+    const char *dg = gls_getter_name(job->track.dg);
+    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s%s_tractogram.trx", stem, dg, model);
+    snprintf(p->sidecar, sizeof p->sidecar, "%s_tract-wholebrain_track-%s%s_tractogram.json", stem, dg, model);
+    snprintf(p->raw, sizeof p->raw, "%s/.%s_%s%s.json", p->folder, u->name, dg, model);
+    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", stem);
+    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", stem);
+    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s%s.lock", o->output, u->name, dg, model);
+}
+
+static gls_status read_json(const char *path, cJSON **root)
+{
+    char *text = NULL;
+    size_t n;
+    gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
+    if (status) return status;
+    *root = cJSON_Parse(text);
+    free(text);
+    return *root ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+}
+
+static gls_status write_json(const char *path, bool overwrite, const cJSON *root)
+{
+    char *text = cJSON_Print(root), *line = NULL;
+    if (!text || asprintf(&line, "%s\n", text) < 0) {
+        cJSON_free(text);
+        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    }
+    gls_status status = gls_file_write(path, overwrite, NULL, line, strlen(line));
+    cJSON_free(text);
+    free(line);
+    return status;
+}
+
+/* What was chosen; lengths in mm follow from it and the series. */
+static void keep_choice(cJSON *parameters)
+{
+    static const char *const derived[] = {"step_size_mm", "probe_length_mm", "probe_radius_mm", "ptt_substep_mm",
+                                          "min_radius_of_curvature_mm"};
+    gls_params_keep_identity(parameters);
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(parameters, derived[i]);
+}
+
+/* Whether an input is the file that the sidecar tells of. */
+static bool same_file(const cJSON *inputs, const char *role, const char *path, const struct stat *sidecar)
+{
+    struct stat info;
+    if (!path) return true;
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(inputs, role), "bytes");
+    return stat(path, &info) == 0 && cJSON_IsNumber(bytes) && (double)info.st_size == bytes->valuedouble &&
+           info.st_mtime <= sidecar->st_mtime;
+}
+
+/* The parameters as they come back from a sidecar. */
+static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_options *job)
+{
+    gls_job_options options = *job;
+    cJSON *object = cJSON_CreateObject();
+    if (!gls_table_path(u->bvec)) options.model.bvec_frame = GLS_BVEC_WORLD; /* as the run has it */
+    gls_params_add(object, &options, &options.track);
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    cJSON *written = text ? cJSON_Parse(text) : NULL;
+    cJSON_free(text);
+    return written;
+}
+
+/* Compares with what the sidecar tells: GLS_ERR_OUTPUT with the first difference. */
+static gls_status compare_done(const gls_dataset_unit *u, const gls_job_options *job, const places *p,
+                               const cJSON *root)
+{
+    struct stat sidecar;
+    const cJSON *inputs = cJSON_GetObjectItemCaseSensitive(root, "inputs");
+    if (stat(p->sidecar, &sidecar) != 0 || !same_file(inputs, "dwi", u->dwi, &sidecar) ||
+        !same_file(inputs, "bval", u->bval, &sidecar) || !same_file(inputs, "bvec", gls_table_path(u->bvec), &sidecar))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, of another series; --force tracks anew", p->tractogram);
+    cJSON *wanted = written_parameters(u, job),
+          *found = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(root, "parameters"), true);
+    gls_status status = wanted && found ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no parameters", p->sidecar);
+    if (!status) {
+        keep_choice(wanted);
+        keep_choice(found);
+        const cJSON *item;
+        cJSON_ArrayForEach(item, wanted)
+        {
+            const cJSON *other = cJSON_GetObjectItemCaseSensitive(found, item->string);
+            if (other && cJSON_Compare(item, other, true)) continue;
+            status = gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked with another %s; --force tracks anew", p->tractogram,
+                              item->string);
+            break;
+        }
+    }
+    cJSON_Delete(wanted);
+    cJSON_Delete(found);
+    return status;
+}
+
+/* A URI of a file in the source data set. */
+static void source_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
+{
+    size_t n = strlen(o->input);
+    bool below = strncmp(path, o->input, n) == 0 && path[n] == '/';
+    snprintf(uri, size, "%s%s", below ? "bids:source:" : "file://", below ? path + n + 1 : path);
+}
+
+static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
+{
+    char uri[2048];
+    cJSON *sources = cJSON_CreateArray();
+    for (; *paths; paths++) {
+        source_uri(o, *paths, uri, sizeof uri);
+        cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
+    cJSON_AddItemToObject(root, "Sources", sources);
+    source_uri(o, u->dwi, uri, sizeof uri);
+    cJSON_AddStringToObject(root, "SpatialReference", uri);
+}
+
+static gls_status write_mask(const gls_dataset_options *o, const gls_dataset_unit *u, const char *stem,
+                             const gls_image *image, const char *description, const char *source)
+{
+    char path[1600];
+    snprintf(path, sizeof path, "%s.nii.gz", stem);
+    gls_status status = gls_image_write(path, image, GLS_IMAGE_UINT8);
+    if (status) return status;
+    cJSON *root = cJSON_CreateObject();
+    const char *sources[] = {source, NULL};
+    cJSON_AddStringToObject(root, "Type", "ROI");
+    cJSON_AddStringToObject(root, "Description", description);
+    add_sources(o, u, sources, root);
+    snprintf(path, sizeof path, "%s.json", stem);
+    status = write_json(path, true, root);
+    cJSON_Delete(root);
+    return status;
+}
+
+static gls_status write_masks(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                              const places *p)
+{
+    gls_image *mask = NULL, *seeds = NULL;
+    gls_status status = gls_dataset_images(o, u, &job->model, &mask, &seeds);
+    if (!status) status = write_mask(o, u, p->mask, mask, "Streamlines end outside of it", u->mask);
+    if (!status)
+        status = write_mask(o, u, p->seeds, seeds, "Seeds of streamlines lie in it", u->region ? u->region : u->dwi);
+    gls_image_destroy(mask);
+    gls_image_destroy(seeds);
+    return status;
+}
+
+/* The sidecar of the run with what BIDS asks for. */
+static gls_status finish_sidecar(const gls_dataset_options *o, const gls_dataset_unit *u, const places *p)
+{
+    cJSON *root = NULL;
+    gls_status status = read_json(p->raw, &root);
+    if (status) return status;
+    const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
+    add_sources(o, u, sources, root);
+    status = write_json(p->sidecar, true, root);
+    cJSON_Delete(root);
+    unlink(p->raw);
+    return status;
+}
+
+static gls_status track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
+                        const gls_monitor *monitor, const places *p)
+{
+    gls_job_options job = *given;
+    char mask[1600], seeds[1600];
+    snprintf(mask, sizeof mask, "%s.nii.gz", p->mask);
+    snprintf(seeds, sizeof seeds, "%s.nii.gz", p->seeds);
+    job.dwi = u->dwi;
+    job.bval = u->bval;
+    job.bvec = u->bvec;
+    job.mask = mask;
+    job.roi = seeds;
+    job.output = p->tractogram;
+    job.sidecar = p->raw;
+    job.force = true;
+    gls_status status = write_masks(o, u, given, p);
+    /* a tractogram without its sidecar counts as not made */
+    if (!status && unlink(p->sidecar) != 0 && errno != ENOENT)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", p->sidecar, strerror(errno));
+    if (!status) status = gls_track_files(&job, monitor, NULL);
+    return status ? status : finish_sidecar(o, u, p);
+}
+
+/* Another process at the same unit holds its lock. -1: it is held; a file system without locks gives a descriptor. */
+static int take_lock(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+        close(fd);
+        return -1;
+    }
+    return fd >= 0 ? fd : -2;
+}
+
+static gls_status track_locked(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                               const gls_monitor *monitor, const places *p, gls_dataset_state *state)
+{
+    cJSON *root = NULL;
+    bool done = access(p->tractogram, F_OK) == 0 && access(p->sidecar, F_OK) == 0 && !o->force;
+    gls_status status = done ? read_json(p->sidecar, &root) : GLS_OK;
+    if (!status) status = done ? compare_done(u, job, p, root) : track(o, u, job, monitor, p);
+    cJSON_Delete(root);
+    if (!status) *state = done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
+    return status;
+}
+
+gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                             const gls_monitor *monitor, gls_dataset_state *state)
+{
+    places p;
+    *state = GLS_UNIT_FAILED;
+    if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
+    name_places(o, u, job, &p);
+    gls_status status = make_folders(p.folder);
+    if (status) return status;
+    int lock = take_lock(p.lock);
+    if (lock == -1) {
+        *state = GLS_UNIT_BUSY;
+        return GLS_OK;
+    }
+    status = track_locked(o, u, job, monitor, &p, state);
+    if (lock >= 0) {
+        unlink(p.lock);
+        close(lock);
+    }
+    return status;
+}
+
+static gls_status write_text(const gls_dataset_options *o, const char *name, const char *text)
+{
+    char path[1536];
+    snprintf(path, sizeof path, "%s/%s", o->output, name);
+    if (access(path, F_OK) == 0) return GLS_OK;
+    gls_status status = gls_file_write(path, false, NULL, text, strlen(text));
+    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* another process was faster */
+}
+
+static cJSON *description(const gls_dataset_options *o)
+{
+    char input[4096], uri[4200];
+    snprintf(uri, sizeof uri, "file://%s", realpath(o->input, input) ? input : o->input);
+    cJSON *root = cJSON_CreateObject(), *generated, *entry, *links;
+    cJSON_AddStringToObject(root, "Name", "Tractograms by glslines");
+    cJSON_AddStringToObject(root, "BIDSVersion", "1.10.0");
+    cJSON_AddStringToObject(root, "DatasetType", "derivative");
+    generated = cJSON_AddArrayToObject(root, "GeneratedBy");
+    cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "Name", "glslines");
+    cJSON_AddStringToObject(entry, "Version", gls_version());
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "SourceDatasets"), entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "URL", uri);
+    links = cJSON_AddObjectToObject(root, "DatasetLinks");
+    cJSON_AddStringToObject(links, "source", uri);
+    return root;
+}
+
+gls_status gls_dataset_describe(const gls_dataset_options *o)
+{
+    static const char ignored[] = "*_tractogram.*\n*_dwimap.*\n*.html\nlogs/\nfigures\n**/figures\ngroup.tsv\ncode/\n";
+    static const char pybids[] =
+        "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
+        "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
+        "        {\"name\": \"track\", \"pattern\": \"[_/\\\\\\\\]+track-([a-zA-Z0-9]+)\"}\n    ]\n}\n";
+    static const char readme[] =
+        "# Tractograms\n\nMade by glslines from a data set of preprocessed diffusion images. Each tractogram "
+        "(`_tractogram.trx`) has a sidecar\n(`.json`) with all parameters, counts and times; `track-` names the "
+        "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
+        "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
+    char folder[1536];
+    gls_status status = make_folders(o->output);
+    snprintf(folder, sizeof folder, "%s/logs", o->output);
+    if (!status) status = make_folders(folder);
+    snprintf(folder, sizeof folder, "%s/code", o->output);
+    if (!status) status = make_folders(folder);
+    cJSON *root = description(o);
+    char *text = cJSON_Print(root);
+    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) status = write_text(o, "dataset_description.json", text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    if (!status) status = write_text(o, ".bidsignore", ignored);
+    if (!status) status = write_text(o, "README.md", readme);
+    return status ? status : write_text(o, "code/pybids.json", pybids);
+}

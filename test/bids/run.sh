@@ -1,0 +1,193 @@
+#!/bin/sh
+# A data set as QSIPrep writes it, tracked by `glslines bids`: names, resuming, shards, damaged data sets, and what the BIDS validator and pybids say of the result.
+# Usage: sh test/bids/run.sh GLSLINES WORK_FOLDER [PYTHON]      PYTHON: one with nibabel, pybids, trx-python and bids-validator-deno; without it they are left out
+set -u
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2" || exit 1
+python=${3:-}
+failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" > check.log 2>&1; then
+        echo "ok   $name"
+    else
+        echo "FAIL $name"
+        cat check.log
+        failed=1
+    fi
+}
+
+# exits CODE TEXT COMMAND...: the exit code, and a text on standard error
+exits() {
+    wanted=$1 text=$2
+    shift 2
+    "$@" > exits.out 2> exits.err
+    code=$?
+    if [ $code -eq "$wanted" ] && grep -q "$text" exits.err; then
+        echo "ok   $text"
+    else
+        echo "FAIL $text: exit code $code"
+        cat exits.err
+        failed=1
+    fi
+}
+
+"$program" phantom phantom -q || exit 1
+
+subject() { # LABEL SESSION
+    dwi=data/sub-$1/ses-$2/dwi anat=data/sub-$1/anat stem=sub-$1_ses-$2_space-ACPC
+    mkdir -p "$dwi" "$anat"
+    cp phantom/dwi.nii.gz "$dwi/${stem}_desc-preproc_dwi.nii.gz"
+    cp phantom/dwi.bval "$dwi/${stem}_desc-preproc_dwi.bval"
+    cp phantom/dwi.bvec "$dwi/${stem}_desc-preproc_dwi.bvec"
+    printf '{"SkullStripped": false, "SpatialReference": "bids::sub-%s/anat/sub-%s_space-ACPC_label-WM_probseg.nii.gz", "RepetitionTime": 3, "PhaseEncodingDirection": "j", "EchoTime": 0.1, "TotalReadoutTime": 0.05, "MagneticFieldStrength": 3, "Manufacturer": "none"}\n' \
+        "$1" "$1" > "$dwi/${stem}_desc-preproc_dwi.json"
+    cp phantom/mask.nii.gz "$dwi/${stem}_desc-brain_mask.nii.gz"
+    printf '{"Type": "Brain", "SpatialReference": "bids::x", "Sources": ["bids::x"]}\n' > "$dwi/${stem}_desc-brain_mask.json"
+    cp phantom/roi.nii.gz "$anat/sub-$1_space-ACPC_label-WM_probseg.nii.gz"
+    printf '{"SpatialReference": "bids::x"}\n' > "$anat/sub-$1_space-ACPC_label-WM_probseg.json"
+}
+describe() {
+    printf '{"Name": "test", "BIDSVersion": "1.10.0", "DatasetType": "%s", "GeneratedBy": [{"Name": "test"}], "License": "CC0", "Authors": ["a", "b"]}\n' "$1" > data/dataset_description.json
+    echo "A data set for a test, with text that is long enough for what the validator asks of the file README, which wants a hundred and fifty characters at least of it." > data/README.md
+}
+mkdir data
+describe derivative
+subject 01 1
+subject 02 1
+options="--nseeds 500 --device llvmpipe"
+bids() { "$program" bids -q data "$@"; }
+
+# --- the whole, twice ---
+check "both participants" bids out participant -- $options
+one=out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram
+for file in dataset_description.json README.md .bidsignore code/pybids.json logs/units.tsv; do check "$file" test -s "out/$file"; done
+for file in "$one.trx" "$one.json" out/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-seed_mask.nii.gz out/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-stop_mask.json; do
+    check "$(basename "$file")" test -s "$file"
+done
+"$program" track -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec phantom/mask.nii.gz phantom/roi.nii.gz -o plain.trx $options
+check "same bytes as track" cmp plain.trx "$one.trx"
+find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > before
+sleep 1.1
+"$program" bids data out participant -- $options 2> again.err
+check "a second run finds all done" grep -q '0 tracked, 2 up to date' again.err
+find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
+check "and changes nothing" cmp before after
+exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30
+check "--force" bids out participant --force --participant-label 02 -- $options --max-angle 30
+exits 4 "tracked with another max_angle_degrees" bids out participant -- $options
+check "--force back" bids out participant --force --participant-label sub-02 -- $options
+check "another getter beside it" bids out participant --participant-label 01 -- $options --dg prob --model csa
+check "its name" test -s "out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-probcsa_tractogram.trx"
+check "group" bids out group
+check "a row for each tractogram" test "$(wc -l < out/group.tsv)" -eq 4
+check "numbers in it" awk -F '\t' 'NR > 1 && ($2 != 500 || $3 < 100 || $4 <= 0) { exit 1 }' out/group.tsv
+
+# --- parts, interruption ---
+bids parts participant --shard 1/2 -- $options
+bids parts participant --shard 2/2 -- $options
+for n in 01 02; do
+    name=sub-$n/ses-1/dwi/sub-${n}_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
+    check "shards: $n" cmp "out/$name" "parts/$name"
+done
+"$program" bids -q data killed participant -- $options --nseeds 2000000 &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ -e killed/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_desc-seed_mask.json ] && break
+    sleep 1
+done
+kill -9 $child 2> /dev/null
+wait $child 2> /dev/null
+check "nothing half-made after kill -9" sh -c '! ls killed/sub-*/ses-1/dwi/*tractogram* 2> /dev/null'
+check "and again" bids killed participant -- $options
+check "as if nothing had been" cmp "$one.trx" killed/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
+
+# --- selection ---
+bids out participant --list > list.tsv
+check "--list" test "$(wc -l < list.tsv)" -eq 3
+check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
+check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options
+check "--unit took one" test ! -e unit/sub-01
+exits 3 "no participant '03'; there are: 01, 02" bids out participant --participant-label 03
+exits 3 "unit nothing: there is none" bids out participant --unit nothing
+exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
+exits 2 "is not KEY=VALUE" bids out participant --filter space
+exits 2 "neither participant nor group" bids out both
+exits 2 "bids chooses it" bids out participant -- --output x.trx
+exits 2 "is not I/N" bids out participant --shard 3/2
+
+# --- segmentations, tables ---
+aseg=data/sub-01/anat/sub-01_space-ACPC_desc-aseg_dseg.nii.gz
+mv data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz wm.nii.gz
+rm data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.json
+if command -v mrcalc > /dev/null; then
+    mrcalc -quiet wm.nii.gz 0 -gt 2 -mult "$aseg"
+    check "desc-aseg_dseg" bids aseg participant --participant-label 01 -- $options
+    check "the same region" cmp plain.trx "aseg/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx"
+    mrgrid -quiet wm.nii.gz regrid -voxel 1.4 data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
+    check "white matter on a finer grid" bids finer participant --participant-label 01 -- $options
+    rm data/sub-01/anat/*
+fi
+exits 0 "seeds lie where FA is above 0.2" "$program" bids data fa participant --participant-label 01 -- $options
+exits 3 "no label-WM_probseg" bids wm participant --participant-label 01 --seed-region wm
+mkdir -p other/sub-01/anat && cp wm.nii.gz other/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
+check "--derivatives" bids other1 participant --participant-label 01 --derivatives other --seed-region wm -- $options
+cp wm.nii.gz data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
+
+# --- broken data sets ---
+dwi=data/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-preproc_dwi
+mv $dwi.bvec saved
+exits 3 "no .bvec" bids broken participant
+check "the other one is tracked" test -s broken/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
+cut -d ' ' -f 1-60 saved > $dwi.bvec
+exits 3 "vectors, but the series has" bids broken participant --participant-label 02
+mv saved $dwi.bvec
+mv $dwi.nii.gz saved && ln -s ../../../.git/annex/nothing $dwi.nii.gz
+exits 3 "datalad get" bids broken participant --participant-label 02
+rm $dwi.nii.gz && mv saved $dwi.nii.gz
+cp $dwi.nii.gz data/sub-02/ses-1/dwi/sub-02_ses-1_space-T1w_desc-preproc_dwi.nii.gz
+exits 3 "one scan in two spaces" bids broken participant --participant-label 02
+check "--filter chooses" bids filtered participant --participant-label 02 --filter space=ACPC -- $options
+rm data/sub-02/ses-1/dwi/sub-02_ses-1_space-T1w_desc-preproc_dwi.nii.gz
+cp $dwi.nii.gz data/sub-02/ses-1/dwi/sub-0-2_desc-preproc_dwi.nii.gz
+check "a name that is none of BIDS is passed over" bids names participant --participant-label 02 -- $options
+rm data/sub-02/ses-1/dwi/sub-0-2_desc-preproc_dwi.nii.gz
+describe raw
+exits 3 "is a raw data set" bids broken participant
+describe derivative
+mkdir empty
+exits 3 "no desc-preproc_dwi" "$program" bids -q empty broken participant
+exits 3 "No such file" "$program" bids -q absent broken participant
+touch file
+exits 4 "file/logs\|file: cannot be made" bids file participant
+
+# --- other readers ---
+if [ -n "$python" ]; then
+    validate() { "$(dirname "$python")/bids-validator-deno" --ignoreWarnings --format json "$1" > validator.json 2> validator.err
+        "$python" -c '
+import json, sys
+issues = json.load(open("validator.json"))["issues"]["issues"]
+errors = [i for i in issues if i.get("severity") == "error"]
+print(*errors, sep="\n")
+sys.exit(bool(errors))'; }
+    check "the output is valid BIDS" validate out
+    check "pybids and trx-python find and read it" "$python" -c '
+import json, warnings
+warnings.simplefilter("ignore")
+from bids import BIDSLayout
+from trx.trx_file_memmap import load
+layout = BIDSLayout("out", validate=False, is_derivative=True)
+files = [f for f in layout.get(suffix="tractogram", extension=".trx")]
+assert len(files) == 3, files
+for f in files:
+    assert f.entities["space"] == "ACPC" and f.entities["session"] == "1", f.entities
+    assert len(load(f.path)) > 100
+    sidecar = json.load(open(f.path[:-4] + ".json"))
+    assert all(s.startswith("bids:source:sub-") for s in sidecar["Sources"]), sidecar["Sources"]'
+fi
+[ $failed -eq 0 ] && echo "all ok"
+exit $failed

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Progress for programs and terminals: JSON lines from start to end whatever happens, escape sequences on terminals alone. Usage: sh progress.sh GLSLINES FOLDER
+set -u
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2" || exit 1
+failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" > check.log 2>&1; then
+        echo "ok   $name"
+    else
+        echo "FAIL $name"
+        cat check.log
+        failed=1
+    fi
+}
+
+# events FILE STATUS EXIT: every line is an object, the first start, the last end with this status and code
+events() {
+    python3 - "$@" <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+names = [line["event"] for line in lines]
+assert names[0] == "start" and lines[0]["version"] == 1, lines[0]
+assert names[-1] == "end" and names.count("end") == 1, lines[-1]
+assert (lines[-1]["status"], lines[-1]["exit"]) == (sys.argv[2], int(sys.argv[3])), lines[-1]
+assert set(names) <= {"start", "device", "phase", "progress", "warning", "error", "end"}, set(names)
+for line in lines:
+    if line["event"] == "progress":
+        assert 0 <= line["done"] <= line["total"] and line["seconds"] >= 0, line
+if sys.argv[2] == "ok":
+    assert lines[-1]["output"] == ["a.trx", "a.json"], lines[-1]
+    last = [line for line in lines if line["event"] == "progress"][-1]
+    assert last["done"] == last["total"] == 300 and last["streamlines"] > 0 and last["eta"] == 0, last
+if sys.argv[2] == "failed":
+    assert "error" in names, names
+END
+}
+
+"$program" track --progress json --device llvmpipe --nseeds 300 -o a.trx --force 2> good.json
+check "a run" events good.json ok 0
+"$program" track -q --progress-file file.json --device llvmpipe --nseeds 300 -o a.trx --force 2> silent
+check "into a file" events file.json ok 0
+check "nothing else then" test ! -s silent
+"$program" track --progress json absent.nii a b c d -o a.trx --force 2> bad.json
+check "a failure" events bad.json failed 3
+"$program" track --progress json --nseeds 3000000 -o long.trx --force 2> int.json &
+child=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q '"progress"' int.json && break
+    sleep 1
+done
+kill -TERM $child
+wait $child
+check "exit code of a signal" test $? -eq 143
+check "a signal" events int.json interrupted 143
+"$program" track --progress plain --device llvmpipe --nseeds 300 -o a.trx --force > plain.txt 2>&1
+check "no escape in a pipe" sh -c '! grep -q "$(printf "\033")" plain.txt'
+"$program" track --progress none --device llvmpipe --nseeds 300 -o a.trx --force 2> none.txt
+check "none" sh -c '! grep -q "100 %" none.txt'
+"$program" track --progress-file absent/file --nseeds 300 -o a.trx --force 2> refused
+check "a file that cannot be written" test $? -eq 4
+
+if command -v script > /dev/null; then
+    terminal() { # FILE VARIABLES...
+        file=$1
+        shift
+        env -u TMUX -u STY -u NO_COLOR TERM=xterm-256color "$@" script -qec "'$program' track --device llvmpipe --nseeds 300 -o absent/a.trx; '$program' track --device llvmpipe --nseeds 300 -o a.trx --force" /dev/null > "$file" < /dev/null
+    }
+    terminal shown
+    check "progress of the terminal" python3 -c 'import sys; t = open("shown", "rb").read(); sys.exit(b"\33]9;4;1;100\7" not in t or t.rindex(b"\33]9;4;0\7") < t.rindex(b"\33]9;4;1;"))'
+    check "colour of an error" grep -q "$(printf '\033\\[1;31m')" shown
+    terminal plain NO_COLOR=1
+    check "NO_COLOR" sh -c '! grep -q "$(printf "\033\\[1;31m")" plain'
+    terminal silent GLSLINES_OSC=0
+    check "GLSLINES_OSC=0" sh -c '! grep -q "9;4;" silent'
+    terminal screen STY=1
+    check "not in screen" sh -c '! grep -q "9;4;" screen'
+fi
+[ $failed -eq 0 ] && echo "all ok"
+exit $failed

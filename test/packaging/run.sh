@@ -1,0 +1,56 @@
+#!/bin/sh
+# Builds the packages and tracks the phantom from each. Usage: sh test/packaging/run.sh WORK_FOLDER
+set -eu
+cd "$(dirname "$0")/../.."
+rm -rf "$1/out" "$1/deb"
+mkdir -p "$1/out" "$1/deb"
+work=$(cd "$1" && pwd)
+
+track() { # PROGRAM NAME
+    "$1" track -q --device llvmpipe --nseeds 100 -o "$work/out/$2.trx" --force
+}
+
+# --- tarball ---
+sh test/packaging/tarball.sh "$work/tarball" "$work/out" > "$work/tarball.log" 2>&1 || { cat "$work/tarball.log"; exit 1; }
+(cd "$work/out" && sha256sum -c SHA256SUMS)
+mkdir "$work/out/elsewhere"
+tar -xJf "$work"/out/glslines-*.tar.xz -C "$work/out/elsewhere"
+root=$(echo "$work"/out/elsewhere/glslines-*)
+env -i HOME="$work" PATH=/usr/bin:/bin "$root/bin/glslines" --version
+track "$root/bin/glslines" tarball
+if ls "$root"/lib | grep -E 'lib(EGL|GL|gbm|drm|c\.so)'; then
+    echo "FAIL: the tarball holds libraries of the system"
+    exit 1
+fi
+for library in $(ldd "$root/bin/glslines" | awk '/openblas|nifti|epoxy|gomp/ { print $3 }'); do
+    case $library in "$root"/*) ;; *) echo "FAIL: $library is not the tarball's" && exit 1 ;; esac
+done
+for file in lib/libglslines.so share/man/man1/glslines.1 share/bash-completion/completions/glslines share/doc/glslines/LICENSE; do
+    [ -e "$root/$file" ] || { echo "FAIL: no $file"; exit 1; }
+done
+ls "$root"/share/modulefiles/glslines/*.lua > /dev/null
+echo "ok   tarball, needs $(objdump -T "$root/bin/glslines" "$root"/lib/libglslines.so | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)"
+
+# --- Debian package ---
+cmake -S . -B "$work/deb/build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_INSTALL_PREFIX=/usr > "$work/deb.log"
+cmake --build "$work/deb/build" >> "$work/deb.log"
+(cd "$work/deb/build" && cpack -G DEB -B "$work/deb") >> "$work/deb.log" 2>&1 || { cat "$work/deb.log"; exit 1; }
+package=$(ls "$work"/deb/*.deb)
+dpkg-deb -f "$package" Package Version Depends Recommends
+dpkg-deb -x "$package" "$work/deb/root"
+track "$work/deb/root/usr/bin/glslines" deb
+cmp "$work/out/deb.trx" "$work/out/tarball.trx"
+echo "ok   $(basename "$package")"
+
+# --- interface ---
+sh test/packaging/abi.sh "$work/abi"
+echo "ok   ABI"
+
+# --- image ---
+if command -v podman > /dev/null; then
+    podman build -q -f test/packaging/Containerfile -t glslines-test . > /dev/null
+    podman run --rm glslines-test devices
+    echo "ok   image"
+else
+    echo "no podman here: test/packaging/Containerfile was not built"
+fi
