@@ -1,7 +1,6 @@
 #include "cmd/options.h"
 #include "cmd/events.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -342,7 +341,10 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
     parser p = {command, n_own,     n_own + cmd_options_count(cmd_common_options), argc, argv, first, values, arguments,
                 error,   error_size};
     bool only_positionals = false;
-    assert(n_own <= CMD_MAX_OPTIONS && command->values_size <= CMD_MAX_VALUES);
+    if (n_own > CMD_MAX_OPTIONS || command->values_size > CMD_MAX_VALUES) {
+        snprintf(error, error_size, "%s: more options than there is room for", command->name);
+        return false;
+    }
     *arguments = (cmd_arguments){.argc = argc, .argv = argv};
     while (p.next < argc) {
         const char *argument = argv[p.next++];

@@ -69,7 +69,7 @@ typedef struct cmd_common {
 } cmd_common;
 
 #define CMD_MAX_POSITIONALS 4096 /* shards of a run */
-#define CMD_MAX_OPTIONS 96
+#define CMD_MAX_OPTIONS 192
 
 /* What a command line gave. */
 typedef struct cmd_arguments {

@@ -79,7 +79,7 @@ static void round_trip(const char *orientation)
     compare_image(folder, "roi", p->roi, 0);
     compare_image(folder, "tissue", p->tissue, 1e-6);
     compare_image(folder, "peaks", p->peaks, 1e-6);
-    assert_int_equal(entries(folder), 8);
+    assert_int_equal(entries(folder), 9);
     snprintf(path, sizeof path, "%s/bundles", folder);
     assert_int_equal(entries(path), 4 * p->n_bundles);
     for (size_t b = 0; b < p->n_bundles; b++) {
@@ -151,10 +151,10 @@ static void test_overwrite(void **state)
     assert_int_equal(entries(folder), 1);
     assert_int_equal(file_size(folder, "roi.nii.gz"), 4);
     assert_int_equal(gls_phantom_write(p, folder, true), GLS_OK);
-    assert_int_equal(entries(folder), 8);
+    assert_int_equal(entries(folder), 9);
     assert_true(file_size(folder, "roi.nii.gz") > 100);
     assert_int_equal(gls_phantom_write(p, folder, true), GLS_OK);
-    assert_int_equal(entries(folder), 8);
+    assert_int_equal(entries(folder), 9);
     gls_phantom_destroy(p);
 }
 
