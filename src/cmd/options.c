@@ -1,6 +1,7 @@
 #include "cmd/options.h"
 #include "cmd/events.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
