@@ -105,6 +105,9 @@ static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_option
     cJSON *object = cJSON_CreateObject();
     if (!gls_table_path(u->bvec)) options.model.bvec_frame = GLS_BVEC_WORLD; /* as the run has it */
     gls_params_add(object, &options, &options.track);
+    /* what the run chose for itself */
+    if (options.model.sh_order == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "sh_order");
+    if (options.model.model == GLS_MODEL_AUTO) cJSON_DeleteItemFromObjectCaseSensitive(object, "model");
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     cJSON *written = text ? cJSON_Parse(text) : NULL;

@@ -24,6 +24,7 @@
 
 uint64_t gls_job_seeds(const gls_job *job)
 {
+    if (!job->study.seeds) return job->options.nseeds; /* they are made after the fit */
     return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
 }
 
