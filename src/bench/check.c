@@ -28,7 +28,7 @@ static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", 
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
 
 /* What is compared holds for any rounding that was tried, so hardly any may differ: one of so many. */
-#define WRONG_OF 20
+#define WRONG_OF 10
 
 /* What a driver says of a program; -1: nothing. */
 typedef struct statistics {

@@ -204,7 +204,6 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     uint8_t slot[N], lobe[N + 1], rank[GLS_NO_LOBE + 1], of_rank[GLS_NO_LOBE + 1];
     float most = 0, least = 0;
     out->n = out->dropped = 0;
-#pragma omp simd reduction(max : most) reduction(min : least)
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
