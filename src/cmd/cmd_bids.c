@@ -49,7 +49,7 @@ static const cmd_option table[] = {
            .help =
                "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; FA "
                "above --seed-fa; auto: the first of them that there is."),
-    OPTION(SEEDS, "seed-fa", CMD_DOUBLE, fa, .min = 0, .max = 1, .help = "FA for the former."),
+    OPTION(SEEDS, "seed-fa", CMD_DOUBLE, fa, .metavar = "X", .min = 0, .max = 1, .help = "FA for the former."),
     OPTION(RUN, "force", CMD_FLAG, force, .help = "Track anew what was tracked before with other options."),
     OPTION(RUN, "stop-on-error", CMD_FLAG, stop_on_error, .help = "End with the first unit that fails."),
     {.name = NULL},
