@@ -23,6 +23,22 @@ typedef struct gls_batch_host {
     gls_status (*commit)(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally);
 } gls_batch_host;
 
+/* Streamlines of a round that may be tracked more than once: see retries.h. */
+typedef struct gls_retry {
+    gls_line_record line;
+    gls_outcome outcome; /* of the last time */
+    uint64_t first;      /* of its points in found */
+} gls_retry;
+
+typedef struct gls_retries {
+    gls_retry *retry;
+    uint32_t *pending; /* those that are not decided */
+    uint32_t n, n_pending, capacity;
+    uint32_t limit;    /* of a pass, after one in which none came to its end */
+    float (*found)[3]; /* points of those that are kept, in the order in which they were found */
+    uint64_t n_found, found_capacity;
+} gls_retries;
+
 typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
@@ -41,6 +57,7 @@ typedef struct gls_batch {
     float (*seed)[3];       /* batch_seeds */
     gls_tally tally;        /* of the round */
     gls_parcel scratch;     /* points of a round that nobody wants, where a verdict depends on them */
+    gls_retries retries;
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
     gls_pace initial_pace;  /* seeds of pass 1 */

@@ -44,6 +44,7 @@ static void count(const gls_outcome *o, gls_track_stats *stats)
 {
     gls_track_result *r = &stats->result;
     r->directions++;
+    r->retries += o->retries;
     for (int h = 0; h < 2; h++) r->ends[o->end[h]]++;
     r->verdicts[o->verdict]++;
     for (int bit = 0; bit < GLS_REGION_MAX_BITS && o->met_counts; bit++) r->met[bit] += o->met >> bit & 1;
