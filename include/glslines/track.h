@@ -96,8 +96,8 @@ typedef struct gls_track_params {
     bool keep_single_points;        /* keep streamlines of one point; default false */
     bool seed_unidirectional; /* streamlines grow from the seed in one direction only; without a direction or tissue
                                  that tells, in that of a random sense; default false */
-    int retries;              /* how often a streamline that is rejected is tracked again from its seed, with other random
-                                 numbers, 0 .. 1000; default 0 */
+    int retries; /* how often a streamline that is rejected is tracked again from its seed, with other random
+                    numbers, 0 .. 1000; default 0 */
     double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
                                  lies within max_angle, in this sense; 0 0 0, the default: along each peak */
     bool stop_at_all;         /* halves end where the streamline has met all include regions; default false */
