@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "track/engine/retries.h"
 #include "util/status.h"
 
 /* Sizes of the arrays, in the order of gls_batch. */

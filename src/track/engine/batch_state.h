@@ -7,6 +7,7 @@
 #include "track/engine/order.h"
 #include "track/engine/pace.h"
 #include "track/engine/parcel.h"
+#include "track/engine/retry_state.h"
 #include "track/engine/tally.h"
 
 /* Those who want the batch's work. */
@@ -22,22 +23,6 @@ typedef struct gls_batch_host {
     /* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
     gls_status (*commit)(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally);
 } gls_batch_host;
-
-/* Streamlines of a round that may be tracked more than once: see retries.h. */
-typedef struct gls_retry {
-    gls_line_record line;
-    gls_outcome outcome; /* of the last time */
-    uint64_t first;      /* of its points in found */
-} gls_retry;
-
-typedef struct gls_retries {
-    gls_retry *retry;
-    uint32_t *pending; /* those that are not decided */
-    uint32_t n, n_pending, capacity;
-    uint32_t limit;    /* of a pass, after one in which none came to its end */
-    float (*found)[3]; /* points of those that are kept, in the order in which they were found */
-    uint64_t n_found, found_capacity;
-} gls_retries;
 
 typedef struct gls_batch {
     gls_engine *engine;

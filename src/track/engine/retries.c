@@ -164,11 +164,3 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
     c->stats->result.seconds_scan += gls_clock_seconds() - start;
     return GLS_OK;
 }
-
-void gls_retries_finish(gls_retries *r)
-{
-    free(r->retry);
-    free(r->pending);
-    free(r->found);
-    *r = (gls_retries){0};
-}

@@ -12,6 +12,5 @@ gls_status gls_retries_pass(gls_batch *batch, uint32_t capacity, bool wants_poin
 /* Afterwards: the tally of seeds from .. until - 1 of the batch that begins with seed first, and their streamlines, in
  * order, into the parcel unless it is NULL. */
 gls_status gls_retries_place(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel);
-void gls_retries_finish(gls_retries *retries);
 
 #endif
