@@ -1,6 +1,7 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
 #include <unistd.h>
 
+#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -135,6 +136,7 @@ const cmd_command cmd_fit = {
     .max_positionals = 5,
     .options = table,
     .examples = examples,
+    .hints = &cmd_bridge,
     .values_size = sizeof(fit_options),
     .set_defaults = set_defaults,
     .run = run_fit,

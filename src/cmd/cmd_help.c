@@ -55,7 +55,10 @@ void cmd_print_overview(FILE *out)
         cmd_wrap(out, manual_topic_title(topic, title, sizeof title), 22, 22, width);
     }
     fputs("\nExit codes:\n", out);
-    cmd_help_exit_codes(out, width);
+    for (size_t i = 0; cmd_exit_text(i); i++) {
+        fprintf(out, "  %-4d ", cmd_exit_code(i));
+        cmd_wrap(out, cmd_exit_text(i), 7, 7, width);
+    }
     fputs("\nExamples:\n"
           "  Track your data:\n    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz -o tracks.trx\n"
           "  See what can compute here:\n    glslines devices\n"

@@ -132,7 +132,7 @@ static const cmd_option table[] = {
     TEXT("Look", "background", "COLOR", o.background, "black, white, grey, #rrggbb or transparent (black)."),
     FLAG("Look", "no-labels", o.no_labels, "Leave out letters, names and the foot with counts, scale and legend."),
     TEXT("Look", "title", "TEXT", o.title, "A title in the foot."),
-#define TRACT_OWNER render_values
+#define CMD_OWNER render_values
 #define ROW TRACT_INPUT_ROW
 #include "workflow/tracts/input.def"
 #undef ROW

@@ -51,7 +51,7 @@ static const cmd_option table[] = {
      .default_text = "none",
      .help = "Also write files for MultiQC into this folder: numbers, lengths, picture."},
     {.group = "Report", .name = "force", .type = CMD_FLAG, FIELD(o.force), .help = "Overwrite existing output files."},
-#define TRACT_OWNER report_values
+#define CMD_OWNER report_values
 #define ROW TRACT_INPUT_ROW
 #include "workflow/tracts/input.def"
 #undef ROW

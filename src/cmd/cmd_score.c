@@ -41,7 +41,7 @@ typedef struct score_options {
     bool act;
     const char *device;
 } score_options;
-#define TRACT_OWNER score_options
+#define CMD_OWNER score_options
 
 typedef struct score_run {
     const cmd_command *command;

@@ -1,4 +1,5 @@
 /* glslines track: diffusion data in, tractogram out. */
+#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
 #include "cmd/interrupt.h"
@@ -110,6 +111,7 @@ const cmd_command cmd_track = {
     .max_positionals = 5,
     .options = track_option_table,
     .examples = examples,
+    .hints = &cmd_bridge,
     .values_size = sizeof(track_options),
     .set_defaults = track_options_default,
     .run = run_track,

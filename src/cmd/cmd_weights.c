@@ -97,7 +97,7 @@ static const cmd_option table[] = {
            "With --method sift: relative decrease of the cost for each relative decrease of length, at least."),
     NUMBER("Selection", "term-mu", model.term_mu, 0, 1e30, "With --method sift: ends at this mu; 0: at none."),
     FOD_OPTIONS(weight_options, fod, basis, frame),
-#define TRACT_OWNER weight_options
+#define CMD_OWNER weight_options
 #define ROW TRACT_INPUT_ROW
 #include "workflow/tracts/input.def"
 #undef ROW

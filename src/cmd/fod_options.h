@@ -2,7 +2,7 @@
 #ifndef GLS_CMD_FOD_OPTIONS_H
 #define GLS_CMD_FOD_OPTIONS_H
 
-#include "cmd/options.h"
+#include "options/options.h"
 #include "track/params.h"
 #include "workflow/fod.h"
 

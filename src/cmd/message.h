@@ -6,7 +6,7 @@
 #include <glslines/log.h>
 
 #include "cmd/exit.h"
-#include "cmd/options.h"
+#include "options/options.h"
 
 /* Sets the levels from -q and -v and takes over the messages of the library. */
 void cmd_message_init(const cmd_common *common);

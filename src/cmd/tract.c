@@ -14,8 +14,9 @@ static bool go_on(void *user, double share)
     return !cmd_interrupted();
 }
 
-int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments, const tract_work *work)
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
+    const tract_work *work = command->work;
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
         return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);

@@ -6,7 +6,7 @@
 #include <glslines/tractogram.h>
 
 #include "util/output.h"
-#include "workflow/tracts/rows.h"
+#include "workflow/rows.h"
 
 struct cJSON;
 

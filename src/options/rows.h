@@ -1,10 +1,10 @@
-/* What the command line makes of the rows of track/params.def: fields of a command's struct, entries of its table, and
- * copies to and from the options of the library. */
-#ifndef GLS_CMD_PARAM_ROWS_H
-#define GLS_CMD_PARAM_ROWS_H
+/* What the command line makes of rows, those of track/params.def and the files that workflow/rows.h tells of: fields of
+ * a command's struct, entries of its table, and copies to and from the options of the library. */
+#ifndef GLS_OPTIONS_ROWS_H
+#define GLS_OPTIONS_ROWS_H
 
-#include "cmd/options.h"
-#include "track/params.h"
+#include "options/options.h"
+#include "workflow/rows.h"
 
 /* The field of a command for each type. */
 #define CMD_FIELD_FLAG bool
@@ -18,6 +18,11 @@
 #define CMD_FIELD_STRING const char *
 #define CMD_FIELD_CHOICE int
 
+/* A range has three members; GLS_VALUES and GLS_LIKE give the others. */
+#define CMD_RANGE(...) CMD_RANGE_OF(__VA_ARGS__, 1, CMD_MAX_NUMBERS, false, NULL, )
+#define CMD_RANGE_OF(low, high, open, least, most, whole, like_, ...) \
+    .min = low, .max = high, .min_open = open, .min_values = least, .max_values = most, .integral = whole, .like = like_
+
 #define CMD_ENTRY(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_) \
     {.group = group_,                                                                                              \
      .name = name_,                                                                                                \
@@ -25,13 +30,20 @@
      .type = CMD_##type_,                                                                                          \
      .metavar = metavar_,                                                                                          \
      .unit = unit_,                                                                                                \
-     GLS_RANGE range_,                                                                                             \
-     .min_values = 1,                                                                                              \
-     .max_values = CMD_MAX_NUMBERS,                                                                                \
+     CMD_RANGE range_,                                                                                             \
      .choices = choices_,                                                                                          \
      .offset = offset_,                                                                                            \
      .default_text = default_text_,                                                                                \
      .help = help_},
+
+/* A row in a table, or in a file that the table includes with ROW defined as CMD_ROW: CMD_OWNER is the struct of the
+ * command's values, CMD_MEMBER(field) where a field is in it. */
+#define CMD_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help)       \
+    CMD_ENTRY(group, type, offsetof(CMD_OWNER, CMD_MEMBER(field)), name, letter, metavar, unit, range, default_text, \
+              choices, help)
+#define CMD_MEMBER(field) field
+/* The field of a row, and its initial value: GLS_ROW_DEFAULT is the latter. */
+#define CMD_ROW_FIELD(group, type, field, ...) CMD_FIELD_##type field;
 
 /* From the field of a command to that of the library; is_mm: whether the library's length is in mm. */
 #define CMD_GET_FLAG(to, is_mm, from) to = from;

@@ -1,10 +1,10 @@
-/* Options of the commands on tractograms: each command has a file of rows beside this one. From a row come the field of
- * the options' struct, its default, and the option of the command line with its help.
+/* Options of commands as files of rows, *.def. From a row come the field of the options' struct, its default, and the
+ * option of the command line with its help.
  *
  * ROW(group, type, field, name, letter, metavar, unit, range, default, default_text, choices, help): as in
  * track/params.def. */
-#ifndef GLS_WORKFLOW_TRACTS_ROWS_H
-#define GLS_WORKFLOW_TRACTS_ROWS_H
+#ifndef GLS_WORKFLOW_ROWS_H
+#define GLS_WORKFLOW_ROWS_H
 
 #include "track/params.h"
 #include <glslines/workflow.h>
@@ -17,6 +17,11 @@
 #define GLS_ROW_STRINGS gls_strings
 #define GLS_ROW_NUMBERS gls_numbers
 #define GLS_ROW_CHOICE int
+
+/* Further ranges: of lists of numbers, at least least and at most most of them, whole ones only where whole; and that
+ * of a row of track/params.def. */
+#define GLS_VALUES(low, high, open, least, most, whole) (low, high, open, least, most, whole, NULL)
+#define GLS_LIKE(name) (0, 0, false, 1, GLS_MAX_NUMBERS, false, name)
 
 /* What a file of rows becomes in a struct, and in its initial value. */
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
