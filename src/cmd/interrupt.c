@@ -41,13 +41,12 @@ void cmd_interrupt_init(void)
 
 void cmd_interrupt_catch(void)
 {
-    signalled = 0;
-    catching = 1;
+    if (catching++ == 0) signalled = 0;
 }
 
 void cmd_interrupt_release(void)
 {
-    catching = 0;
+    catching--;
 }
 
 void cmd_interrupt_done(void)

@@ -9,6 +9,7 @@
 
 /* Once, at the start of the program. */
 void cmd_interrupt_init(void);
+/* Calls nest. */
 void cmd_interrupt_catch(void);
 void cmd_interrupt_release(void);
 void cmd_interrupt_done(void);

@@ -5,6 +5,7 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
 #include "workflow/json.h"
 
 static bool go_on(void *user, double share)
@@ -17,6 +18,8 @@ static bool go_on(void *user, double share)
 int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const tract_work *work = command->work;
+    cmd_progress progress = {.begun = false};
+    const gls_monitor monitor = cmd_progress_monitor(&progress);
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
         return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
@@ -27,6 +30,7 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     gls_tract_job job;
     gls_tract_job_init(&job, &((const tract_values *)values)->shared, root);
     job.go_on = go_on;
+    job.monitor = &monitor;
     cmd_interrupt_catch();
     gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);

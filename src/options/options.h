@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <glslines/workflow.h>
+#include "workflow/rows.h"
 
 /* What an option takes, and the C type of its field. */
 typedef enum cmd_type {
@@ -28,10 +28,7 @@ typedef enum cmd_type {
 
 struct cJSON;
 
-typedef struct cmd_length {
-    double value;
-    bool mm; /* else voxels */
-} cmd_length;
+typedef gls_length cmd_length;
 
 typedef struct cmd_seed {
     uint64_t value;

@@ -9,10 +9,17 @@
 #include "track/params.h"
 #include <glslines/workflow.h>
 
+/* A length as the command line has it. */
+typedef struct gls_length {
+    double value;
+    bool mm; /* else voxels */
+} gls_length;
+
 #define GLS_ROW_FLAG bool
 #define GLS_ROW_INT int
 #define GLS_ROW_UINT64 uint64_t
 #define GLS_ROW_DOUBLE double
+#define GLS_ROW_LENGTH gls_length
 #define GLS_ROW_STRING const char *
 #define GLS_ROW_STRINGS gls_strings
 #define GLS_ROW_NUMBERS gls_numbers
@@ -26,6 +33,10 @@
 /* What a file of rows becomes in a struct, and in its initial value. */
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;
 #define GLS_ROW_DEFAULT(group, type, field, name, letter, metavar, unit, range, default_, ...) .field = default_,
+#define GLS_VOXELS(x) \
+    {                 \
+        x, false      \
+    }
 #define GLS_NO_LIST \
     {               \
         .n = 0      \
