@@ -59,6 +59,11 @@ bool cmd_interrupted(void)
     return signalled != 0 && !done;
 }
 
+bool cmd_goes_on(void)
+{
+    return !cmd_interrupted();
+}
+
 int cmd_interrupt_code(void)
 {
     return signalled ? CMD_EXIT_SIGNAL + (int)signalled : CMD_EXIT_INTERRUPTED;

@@ -40,3 +40,12 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     cmd_interrupt_release();
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
+
+gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference)
+{
+    options->vtk_space = (gls_vtk_space)input->vtk_space;
+    options->recover = input->recover;
+    if (!input->reference) return GLS_OK;
+    options->reference = reference;
+    return gls_tract_grid_read(input->reference, reference);
+}
