@@ -21,26 +21,25 @@ typedef struct devices_options {
 #define CMD_OWNER devices_options
 
 static const cmd_option table[] = {
-    CMD_ROW("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, , NULL, GLS_GRAPHICS_CHOICES,
-            "OpenGL or OpenGL ES; auto takes OpenGL where a device offers both.")
-        CMD_ROW("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, , NULL, NULL,
-                "Say what was looked for, what is missing and how to mend it.")
-            CMD_ROW("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, , NULL, NULL,
-                    "Print the list as JSON, sizes in bytes.")
-                CMD_ROW("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, , NULL, NULL,
-                        "Compile the kernels of every direction getter in every mapping, each in a process of its own, "
-                        "and track a "
-                        "small known scene with them.")
-                    CMD_ROW("Check", FLAG, compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, , NULL, NULL,
-                            "Only compile; nothing waits for the device.")
-                        CMD_ROW("Check", STRING, device, "device", 0, "NAME", NULL, GLS_ANY, , NULL, NULL,
-                                "The device to check, as --device of track takes it.")
-                            CMD_ROW("Check", DOUBLE, seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), , NULL,
-                                    NULL, "Time that each of these processes gets.")
-                                CMD_ROW("Check", STRING, variant, "variant", 0, "NAME", NULL, GLS_ANY, , NULL, NULL,
-                                        "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. "
-                                        "Without --check it is run "
-                                        "in this process, and what the driver said is printed."){.name = NULL},
+    CMD_OPTION("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+               "OpenGL or OpenGL ES; auto takes OpenGL where a device offers both."),
+    CMD_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Say what was looked for, what is missing and how to mend it."),
+    CMD_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Print the list as JSON, sizes in bytes."),
+    CMD_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
+               "track a small known scene with them."),
+    CMD_OPTION("Check", FLAG, compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Only compile; nothing waits for the device."),
+    CMD_OPTION("Check", STRING, device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+               "The device to check, as --device of track takes it."),
+    CMD_OPTION("Check", DOUBLE, seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
+               "Time that each of these processes gets."),
+    CMD_OPTION("Check", STRING, variant, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
+               "Check one getter only, as in boot4, or one in one mapping, as in boot4:group. Without --check it is "
+               "run in this process, and what the driver said is printed."),
+    {.name = NULL},
 };
 
 static void set_defaults(void *values)

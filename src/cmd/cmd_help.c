@@ -3,6 +3,7 @@
 #include "cmd/exit.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
+#include "options/rows.h"
 
 #include <glslines/common.h>
 
@@ -17,22 +18,15 @@ typedef struct help_options {
     int format;
     const char *directory;
 } help_options;
+#define CMD_OWNER help_options
 
 static const cmd_option option_table[] = {
-    {.group = "Output",
-     .name = "format",
-     .type = CMD_CHOICE,
-     .choices = "text|markdown|man|bash|zsh|fish",
-     .offset = offsetof(help_options, format),
-     .help = "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a manual "
-             "page. bash, zsh, fish: the completion file of that shell."},
-    {.group = "Output",
-     .name = "directory",
-     .type = CMD_STRING,
-     .metavar = "DIR",
-     .offset = offsetof(help_options, directory),
-     .help = "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, and "
-             "print nothing."},
+    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|bash|zsh|fish",
+               "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a "
+               "manual page. bash, zsh, fish: the completion file of that shell."),
+    CMD_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
+               "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
+               "and print nothing."),
     {.name = NULL},
 };
 

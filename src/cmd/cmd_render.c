@@ -18,15 +18,15 @@ typedef struct render_values {
 #define CMD_OWNER render_values
 
 static const cmd_option table[] = {
-    CMD_ROW("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, , "", NULL,
-            "Picture to write, .png or .apng; with --frames a folder. Needed.")
+    CMD_OPTION("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
+               "Picture to write, .png or .apng; with --frames a folder. Needed."),
 #define ROW CMD_ROW
 #include "render/render.def"
 #undef ROW
 #define ROW TRACT_INPUT_ROW
 #include "workflow/tracts/input.def"
 #undef ROW
-        {.name = NULL},
+    {.name = NULL},
 };
 
 static void set_defaults(void *values)

@@ -15,17 +15,16 @@
 
 #define CMD_OWNER cmd_common
 const cmd_option cmd_common_options[] = {
-    CMD_ROW("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, , NULL, NULL,
-            "Print errors only.") CMD_ROW("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, , NULL, NULL,
-                                          "Print more; twice: messages for developers, the driver's among them.")
-        CMD_ROW(
-            "General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, , NULL, CMD_PROGRESS_CHOICES,
-            "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
-            "there. auto: a bar on a terminal, else lines.")
-            CMD_ROW("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, , "", NULL,
-                    "Write the objects of --progress json to this file or named pipe.")
-                CMD_ROW("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, , NULL, NULL,
-                        "Print this help and exit."){.name = NULL},
+    CMD_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL, "Print errors only."),
+    CMD_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
+               "Print more; twice: messages for developers, the driver's among them."),
+    CMD_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,
+               "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
+               "there. auto: a bar on a terminal, else lines."),
+    CMD_OPTION("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, "", NULL,
+               "Write the objects of --progress json to this file or named pipe."),
+    CMD_OPTION("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, NULL, NULL, "Print this help and exit."),
+    {.name = NULL},
 };
 
 size_t cmd_options_count(const cmd_option *table)

@@ -23,25 +23,18 @@
 #define CMD_RANGE_OF(low, high, open, least, most, whole, like_, ...) \
     .min = low, .max = high, .min_open = open, .min_values = least, .max_values = most, .integral = whole, .like = like_
 
-#define CMD_ENTRY(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_) \
-    {.group = group_,                                                                                              \
-     .name = name_,                                                                                                \
-     .letter = letter_,                                                                                            \
-     .type = CMD_##type_,                                                                                          \
-     .metavar = metavar_,                                                                                          \
-     .unit = unit_,                                                                                                \
-     CMD_RANGE range_,                                                                                             \
-     .choices = choices_,                                                                                          \
-     .offset = offset_,                                                                                            \
-     .default_text = default_text_,                                                                                \
-     .help = help_},
+#define CMD_ITEM(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_)                                                                                                                        \
+    {                                                                                                                                                                                                                                    \
+        .group = group_, \ .name = name_, \ .letter = letter_, \ .type = CMD_##type_, \ .metavar = metavar_, \ .unit = unit_, \ CMD_RANGE range_, \ .choices = choices_, \ .offset = offset_, \ .default_text = default_text_, \ .help = \
+                                                                                                                                                                                                                                   help_ \
+    }
+#define CMD_ENTRY(...) CMD_ITEM(__VA_ARGS__),
 
-/* A row in a table, or in a file that the table includes with ROW defined as CMD_ROW: CMD_OWNER is the struct of the
- * command's values, CMD_MEMBER(field) where a field is in it. */
-#define CMD_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help)       \
-    CMD_ENTRY(group, type, offsetof(CMD_OWNER, CMD_MEMBER(field)), name, letter, metavar, unit, range, default_text, \
-              choices, help)
-#define CMD_MEMBER(field) field
+/* An option in a table: CMD_OWNER is the struct of the command's values. */
+#define CMD_OPTION(group, type, field, ...) CMD_ITEM(group, type, offsetof(CMD_OWNER, field), __VA_ARGS__)
+/* The same from a row in a file that the table includes. */
+#define CMD_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
+    CMD_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
 /* The field of a row, and its initial value: GLS_ROW_DEFAULT is the latter. */
 #define CMD_ROW_FIELD(group, type, field, ...) CMD_FIELD_##type field;
 
