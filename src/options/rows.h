@@ -23,10 +23,10 @@
 #define CMD_RANGE_OF(low, high, open, least, most, whole, like_, ...) \
     .min = low, .max = high, .min_open = open, .min_values = least, .max_values = most, .integral = whole, .like = like_
 
-#define CMD_ITEM(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_)                                                                                                                        \
-    {                                                                                                                                                                                                                                    \
-        .group = group_, \ .name = name_, \ .letter = letter_, \ .type = CMD_##type_, \ .metavar = metavar_, \ .unit = unit_, \ CMD_RANGE range_, \ .choices = choices_, \ .offset = offset_, \ .default_text = default_text_, \ .help = \
-                                                                                                                                                                                                                                   help_ \
+#define CMD_ITEM(group_, type_, offset_, name_, letter_, metavar_, unit_, range_, default_text_, choices_, help_)   \
+    {                                                                                                               \
+        .group = group_, .name = name_, .letter = letter_, .type = CMD_##type_, .metavar = metavar_, .unit = unit_, \
+        CMD_RANGE range_, .choices = choices_, .offset = offset_, .default_text = default_text_, .help = help_      \
     }
 #define CMD_ENTRY(...) CMD_ITEM(__VA_ARGS__),
 
