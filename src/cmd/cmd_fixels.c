@@ -4,6 +4,7 @@
 
 #define ROWS "workflow/tracts/fod.def"
 #define OPTIONS gls_fixels_cli
+#define SHARED_ROWS "workflow/tracts/force.def"
 #include "cmd/tract_table.def"
 
 static const tract_work work = {"Fixels by glslines", gls_tract_fixels, offsetof(tract_command_values, o),
