@@ -85,17 +85,18 @@ static const struct {
     {"dg", "eudx", "--dg det, the nearest to it"},
 };
 
-const char *cmd_bridge_option(const char *command, const char *name)
+static const char *option_here(const char *name)
 {
-    if (strcmp(command, "track") != 0 && strcmp(command, "fit") != 0) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].option, name) == 0) return rows[i].here;
     return NULL;
 }
 
-const char *cmd_bridge_value(const char *option, const char *value)
+static const char *value_here(const char *option, const char *value)
 {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].here;
     return NULL;
 }
+
+const cmd_hints cmd_bridge = {option_here, value_here};
