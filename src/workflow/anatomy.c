@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "image/regions.h"
+#include "track/check.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -24,13 +25,19 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !maps) return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
     const char *lone = o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
+                       : t->backtrack                     ? "backtrack"
                        : t->crop_at_gmwmi                 ? "crop-at-gmwmi"
                        : t->keep_all_ends                 ? "keep-all-ends"
                        : o->seed_gmwmi                    ? "seed-gmwmi"
                                                           : NULL;
     if (lone && !tissue) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others", lone);
-    if (o->act_rule != GLS_TISSUE_RULE_ACT && t->crop_at_gmwmi)
-        return gls_fail(GLS_ERR_ARGUMENT, "--crop-at-gmwmi: only --act-rule act has it");
+    if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
+                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
+    if (t->backtrack && t->keep_all_ends)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
+    gls_status status = t->backtrack ? gls_track_backtrack_check(t) : GLS_OK;
+    if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
                                           "the stop map is not used else");
