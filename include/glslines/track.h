@@ -104,6 +104,11 @@ typedef struct gls_track_params {
     bool crop_at_gmwmi;       /* tissue: ends in cortical grey matter are moved to its border; default false */
     bool keep_all_ends;       /* tissue: keep streamlines with bad ends, too, and cut those that are too long; default
                                  false */
+    int downsample;           /* of each streamline the ends and every so many points between are handed on, the seed
+                                 among them; 1, the default: all */
+    double compress;          /* mm, >= 0: points within this of the line through those that are handed on are left out
+                                 (DIPY's compress_streamlines, segments of up to 10 mm); 0, the default: none. Not with
+                                 downsample */
     uint64_t select;          /* end the run with this many streamlines, the first ones in the order of seeds; 0, the
                                  default: all seeds */
     gls_odf_interpolation

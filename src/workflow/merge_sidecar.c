@@ -222,8 +222,8 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Lengths of streamlines whose last steps may be parts of one, which their points do not tell: of the shards' figures
- * the mean and the extremes follow, but no median. */
+/* Lengths of streamlines whose points do not tell how many steps they have: last steps may be parts of one, points left
+ * out: of the shards' figures the mean and the extremes follow, but no median. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double sum = 0, least = INFINITY, most = 0;
@@ -252,8 +252,12 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     const cJSON *step = item_at(root, "parameters", "step_size_mm");
     if (r->streamlines == 0 || !cJSON_IsNumber(step)) return;
     double mm = step->valuedouble;
+    const cJSON *thinned = item_at(root, "parameters", "downsample"),
+                *compress = item_at(root, "parameters", "compress_mm");
     /* parts of steps: of ifod2 alone */
-    if (cJSON_IsNumber(item_at(root, "parameters", "samples"))) {
+    if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
+        (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
+        (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);
     } else {
         replace_double(lengths, "mean_mm", r->mean_steps * mm);
