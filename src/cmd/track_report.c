@@ -159,7 +159,7 @@ static void print_rejected(const gls_track_result *r)
 static void warn_of_selection(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
-    if (r->streamlines < job->params.select)
+    if (r->streamlines < job->params.select && job->shard.count == 0)
         cmd_warn("--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
                  job->params.select, r->seeds, r->streamlines,
                  100 * (double)r->streamlines / (double)(r->directions + !r->directions));

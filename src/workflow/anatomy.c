@@ -63,8 +63,11 @@ static gls_status check_seeds(const gls_job_options *o)
     const gls_numbers *d = &o->seed_direction;
     if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
         return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: three numbers x,y,z, not all 0");
-    if (o->shard && o->track.select > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--select: not with --shard: no shard knows what the others find");
+    if (o->shard && counted && o->nseeds == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: not with --shard, which divides the seeds");
+    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: merge the shards, then 'glslines %s'",
+                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
     return GLS_OK;
 }
 

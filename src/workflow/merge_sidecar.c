@@ -326,6 +326,23 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     return ok;
 }
 
+/* The counts of the whole run: of all shards, or where a number of streamlines was wanted of those up to the one with
+ * the last of them. That one goes on behind it, unless it is the first and ended there. */
+static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
+{
+    uint64_t own = 0;
+    bool ok = sum_part(root, shards, r->last_part > 0 ? (size_t)r->last_part : n, "counts", true);
+    if (!ok || r->last_part == 0) return ok;
+    cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts");
+    get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
+    if (r->last_part == 1 && own == r->streamlines) return true;
+    if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
+    replace_uint(counts, "streamlines", r->streamlines);
+    replace_uint(counts, "points", r->points);
+    cJSON_AddBoolToObject(counts, "counters_beyond_selection", true);
+    return true;
+}
+
 /* What names this output and this command line. */
 static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
 {
@@ -397,7 +414,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
-    bool ok = root && sum_part(root, shards, n, "counts", true) && sum_part(root, shards, n, "seconds", false) &&
+    bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     *text = NULL;
     if (ok) {
