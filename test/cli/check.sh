@@ -11,6 +11,8 @@ rm -rf "$work"
 mkdir -p "$work" && cd "$work" || exit 1
 work=$PWD
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
+# a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
 failures=0 checks=0
 
 note() {
