@@ -28,6 +28,16 @@ uint64_t gls_job_seeds(const gls_job *job)
     return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
 }
 
+/* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
+static gls_status check_source(const gls_job_options *o)
+{
+    bool files = o->dwi || o->sh || o->odf;
+    if (files && o->phantom) return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files");
+    if (files || o->phantom) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
+                                      "[options], or --sh, --odf or --phantom (built in) instead of DWI");
+}
+
 /* Which images there are: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
@@ -85,7 +95,8 @@ static gls_status check_options(const gls_job_options *o)
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
     if (!status) status = check_getter(o);
-    return status ? status : gls_model_options_check(&o->model);
+    if (!status) status = gls_model_options_check(&o->model);
+    return status ? status : check_source(o);
 }
 
 /* The name of this part of an output; frees path. */
