@@ -41,7 +41,7 @@ upward() {
     upward render util gpu image streamlines tractogram tracts workflow
     upward bench util track streamlines workflow
     upward options util workflow
-    upward cmd util phantom workflow render bench options
+    upward cmd util phantom track workflow render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them

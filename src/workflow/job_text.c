@@ -194,6 +194,7 @@ static void summary_counts(const gls_track_result *r)
         gls_log(GLS_LOG_INFO, "             %s of them rejected by regions or tissue",
                 gls_format_count(r->seeds_rejected, a, sizeof a));
     gls_log(GLS_LOG_INFO, "directions   %s", gls_format_count(r->directions, a, sizeof a));
+    if (r->retries > 0) gls_log(GLS_LOG_INFO, "retries      %s", gls_format_count(r->retries, a, sizeof a));
     gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them cut at the largest length",
             gls_format_count(r->streamlines, a, sizeof a), gls_format_count(r->truncated, b, sizeof b));
     gls_log(GLS_LOG_INFO, "points       %s", gls_format_count(r->points, a, sizeof a));
