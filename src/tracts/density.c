@@ -84,6 +84,13 @@ static double add_one(gls_density *d, gls_visits *visits, const float (*point)[3
 {
     double most = 0;
     gls_visits_find(visits, &d->visit_grid, &d->options, point, n);
+    if (!d->options.weights && d->options.mapping != GLS_DENSITY_LENGTH) {
+        for (size_t i = 0; i < visits->n; i++) {
+#pragma omp atomic
+            d->sum[visits->voxel[i]]++;
+        }
+        return 2;
+    }
     for (size_t i = 0; i < visits->n; i++) {
         double value = d->options.mapping == GLS_DENSITY_LENGTH ? weight * visits->mm[i] : weight;
         double fixed = rint(ldexp(value, d->bits));

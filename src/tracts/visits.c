@@ -64,22 +64,9 @@ static bool grow(gls_visits *v)
     return true;
 }
 
-static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
+/* The last voxel comes first to mind: most points lie where the one before does. */
+static void note(gls_visits *s, uint64_t voxel, double mm)
 {
-    for (int a = 0; a < 3; a++)
-        if (!(v[a] >= 0 && v[a] < g->dim[a])) return false;
-    *voxel = ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0];
-    return true;
-}
-
-/* v: whole numbers. The last voxel comes first to mind: most points lie where the one before does. */
-static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
-{
-    uint64_t voxel;
-    if (!index_of(g, v, &voxel)) {
-        s->outside = true;
-        return;
-    }
     if (s->n > 0 && s->voxel[s->n - 1] == voxel) {
         s->mm[s->n - 1] += mm;
         return;
@@ -93,6 +80,32 @@ static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], dou
     s->voxel[s->n] = voxel;
     s->mm[s->n] = mm;
     s->slot[at] = (uint32_t)++s->n;
+}
+
+static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
+{
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= 0 && v[a] < g->dim[a])) return false;
+    *voxel = ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0];
+    return true;
+}
+
+/* v: whole numbers. */
+static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
+{
+    uint64_t voxel;
+    if (index_of(g, v, &voxel))
+        note(s, voxel, mm);
+    else
+        s->outside = true;
+}
+
+static void visit_voxel(gls_visits *s, const gls_visit_grid *g, const int v[3], double mm)
+{
+    if (v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < g->dim[0] && v[1] < g->dim[1] && v[2] < g->dim[2])
+        note(s, ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0], mm);
+    else
+        s->outside = true;
 }
 
 /* Voxel coordinates with corners at whole numbers. */
@@ -123,18 +136,49 @@ static void visit_segment(gls_visits *s, const gls_visit_grid *g, const double a
     while (inside && gls_walk_next(&walk, v, &from, &until)) visit(s, g, v, mm * (until - from));
 }
 
-static void visit_polyline(gls_visits *s, const gls_visit_grid *g, const float (*point)[3], size_t n)
+/* The same where u and v are the voxels of a and b: most segments stay in a voxel, or cross one face inside the grid.
+ */
+static void visit_step(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], const int u[3],
+                       const int v[3], double mm)
+{
+    if (u[0] == v[0] && u[1] == v[1] && u[2] == v[2]) {
+        visit_voxel(s, g, u, mm);
+        return;
+    }
+    double share = gls_walk_face(a, b, u, v);
+    for (int r = 0; r < 3; r++)
+        if (u[r] < 0 || v[r] < 0 || u[r] >= g->dim[r] || v[r] >= g->dim[r]) share = -1;
+    if (share < 0) {
+        visit_segment(s, g, a, b, mm);
+        return;
+    }
+    if (share > 0) visit_voxel(s, g, u, mm * share);
+    if (share < 1) visit_voxel(s, g, v, mm * (1 - share));
+}
+
+static void visit_polyline(gls_visits *s, const gls_visit_grid *g, bool measured, const float (*point)[3], size_t n)
 {
     double a[3], b[3];
+    int u[3] = {0}, v[3] = {0};
     bool any = false;
     to_corner(g, point[0], a);
+    bool near = gls_walk_is_near(a);
+    for (int r = 0; r < 3 && near; r++) u[r] = gls_walk_floor(a[r]);
     for (size_t p = 1; p < n; p++) {
         double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
-               z = (double)point[p][2] - point[p - 1][2], mm = sqrt(x * x + y * y + z * z);
+               z = (double)point[p][2] - point[p - 1][2], square = x * x + y * y + z * z;
+        double mm = measured ? sqrt(square) : square;
         to_corner(g, point[p], b);
-        if (mm > 0) visit_segment(s, g, a, b, mm);
+        bool was_near = near;
+        near = gls_walk_is_near(b);
+        for (int r = 0; r < 3 && near; r++) v[r] = gls_walk_floor(b[r]);
+        if (mm > 0 && near && was_near)
+            visit_step(s, g, a, b, u, v, mm);
+        else if (mm > 0)
+            visit_segment(s, g, a, b, mm);
         any |= mm > 0;
         memcpy(a, b, sizeof a);
+        memcpy(u, v, sizeof u);
     }
     if (!any) visit_point(s, g, a);
 }
@@ -217,7 +261,7 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     s->outside = false;
     switch (o->mapping) {
     case GLS_DENSITY_SEGMENT:
-    case GLS_DENSITY_LENGTH: visit_polyline(s, g, point, n); break;
+    case GLS_DENSITY_LENGTH: visit_polyline(s, g, o->mapping == GLS_DENSITY_LENGTH, point, n); break;
     case GLS_DENSITY_VERTEX:
         for (size_t p = 0; p < n; p++) {
             to_corner(g, point[p], c);
