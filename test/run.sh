@@ -209,6 +209,7 @@ stage_peers() {
     check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
     check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
     check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
+    check "maps of values against MRtrix3" "$python" test/peer/tracts_maps.py build/glslines build/peer/tracts_maps
     check "edit against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_edit.py build/glslines build/peer/tracts_edit
     check "values along streamlines against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_values.py build/glslines build/peer/tracts_values
     check "weights and fixels against MRtrix3" "$python" test/peer/weights.py build/glslines build/peer/weights

@@ -191,7 +191,7 @@ static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff
         if (node > 0) return node;
         if (k + 1 == count || a->radius <= 0) continue;
         const float *p = point[at], *q = point[at + step];
-        float x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2], mm = sqrtf(x * x + y * y + z * z);
+        float x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2], mm = sqrtf(x * x + (y * y + z * z));
         way += (double)mm;
         if (way > a->radius) return 0;
     }
