@@ -155,9 +155,9 @@ static gls_end end_of(uint32_t state)
 }
 
 /* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
-static uint32_t points_of(const gls_engine *t, uint32_t parts)
+static uint32_t points_of(uint32_t parts, uint32_t each)
 {
-    return (parts + t->plan.parts - 1) / t->plan.parts;
+    return each == 1 ? parts : (parts + each - 1) / each;
 }
 
 static uint32_t lesser(uint32_t a, uint32_t b)
@@ -182,14 +182,14 @@ gls_outcome gls_lines_judge(gls_batch *c, const float seed[3], uint32_t n_lines,
     for (uint32_t h = 0; h < 2; h++) {
         uint32_t state = c->state[2 * i + h];
         half[h] = (gls_guide_half){state & HALF_POINTS, end_of(state), memory_of(c, 2 * n_lines, 2 * i + h)};
-        c->steps += points_of(t, half[h].parts);
+        c->steps += points_of(half[h].parts, each);
     }
     gls_verdict guided =
         guide->judge ? guide->judge(&t->guide, seed, t->plan.max_steps * each, half, &met) : GLS_VERDICT_KEPT;
     gls_outcome o = {.met = met, .end = {(uint8_t)half[0].end, (uint8_t)half[1].end}};
     bool long_one = half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH;
-    o.backward = points_of(t, half[0].parts);
-    o.forward = points_of(t, half[1].parts);
+    o.backward = points_of(half[0].parts, each);
+    o.forward = points_of(half[1].parts, each);
     o.truncated = cut(t->plan.max_steps, &o.backward, &o.forward) || long_one;
     o.parts = lesser(half[0].parts, o.backward * each) + lesser(half[1].parts, o.forward * each);
     o.points = o.backward + o.forward + 1;

@@ -47,7 +47,7 @@ static void count(const gls_outcome *o, gls_track_stats *stats)
     r->retries += o->retries;
     for (int h = 0; h < 2; h++) r->ends[o->end[h]]++;
     r->verdicts[o->verdict]++;
-    for (int bit = 0; bit < GLS_REGION_MAX_BITS && o->met_counts; bit++) r->met[bit] += o->met >> bit & 1;
+    for (uint32_t met = o->met_counts ? o->met : 0; met; met &= met - 1) r->met[__builtin_ctz(met)]++;
     if (o->verdict != GLS_VERDICT_KEPT) return;
     r->truncated += o->truncated;
     gls_track_stats_add(stats, o->points - 1, o->parts);
