@@ -73,7 +73,7 @@ static const char *const positionals[] = {
 
 static const char *const examples[] = {
     "The built-in phantom, to tracks.trx:",
-    "glslines track",
+    "glslines track --phantom",
     "A series with its table beside it (dwi.bval, dwi.bvec); mask, responses, model and seeds are made from it:",
     "glslines track dwi.nii.gz",
     "Your data, a million seeds, on the best device found:",
@@ -97,16 +97,15 @@ static const char *const examples[] = {
 
 const cmd_command cmd_track = {
     .name = "track",
-    .synopsis = "[DWI [BVAL BVEC [MASK [ROI]]]] [options]",
+    .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
-    .description =
-        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
-        "Directions come from the data by the "
-        "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
-        "which are fitted (--model) or given (--sh, --odf). "
-        "Without files the built-in phantom is tracked. With the series alone, mask and seed region are made, "
-        "and the model is multi-tissue deconvolution (msmt). "
-        "The same inputs and options give the same file on the same device, whatever the batch size.",
+    .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
+                   "Directions come from the data by the "
+                   "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
+                   "which are fitted (--model) or given (--sh, --odf). "
+                   "With the series alone, mask and seed region are made, "
+                   "and the model is multi-tissue deconvolution (msmt). "
+                   "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,

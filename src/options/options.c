@@ -23,6 +23,9 @@ const cmd_option cmd_common_options[] = {
                "there. auto: a bar on a terminal, else lines."),
     CMD_OPTION("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, "", NULL,
                "Write the objects of --progress json to this file or named pipe."),
+    CMD_OPTION("General", INT, nthreads, "nthreads", 0, "N", NULL, GLS_BETWEEN(1, 4096),
+               "one for each processor that the process may use", NULL,
+               "Threads on the CPU: of fits, of reading and writing, and of the software renderer."),
     CMD_OPTION("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, NULL, NULL, "Print this help and exit."),
     {.name = NULL},
 };

@@ -178,7 +178,7 @@ static void print_rejected(const gls_track_result *r)
 static void warn_of_selection(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
-    if (r->streamlines < job->params.select)
+    if (r->streamlines < job->params.select && job->shard.count == 0)
         gls_log(GLS_LOG_WARNING,
                 "--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
                 job->params.select, r->seeds, r->streamlines,
