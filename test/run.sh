@@ -170,6 +170,11 @@ stage_source() {
     header "source: tiers, symbols, headers, shaders"
     check "source rules" sh test/check_source.sh build
     check "README and manual" sh test/check_readme.sh build/glslines
+    # once there is one
+    if [ -n "$(git tag -l 'v*')" ] || [ -n "$(ls test/packaging/abi 2> /dev/null)" ]; then
+        # shellcheck disable=SC2086
+        need_packages $PACKAGE_PACKAGES && check "interface of the last release" sh test/packaging/abi.sh "$build/abi"
+    fi
     check "shaders for validation" dump_shaders && check "shaders are valid GLSL" sh test/check_shaders.sh build/shaders/*/
 }
 

@@ -17,15 +17,23 @@
 extern "C" {
 #endif
 
-/* How the next direction is found. */
+/* How the next direction is found: the values of gls_direction_getter, and the words of --dg.
+ * boot: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008); prob: a draw from the ODF inside the
+ * cone; det: the largest ODF value inside the cone; ptt: parallel transport tractography (Aydogan and Shi 2021), curves
+ * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
+ * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
+ * direction, as MRtrix3's SD_STREAM. */
+#define GLS_GETTERS(ROW)     \
+    ROW(GLS_DG_BOOT, boot)   \
+    ROW(GLS_DG_PROB, prob)   \
+    ROW(GLS_DG_DET, det)     \
+    ROW(GLS_DG_PTT, ptt)     \
+    ROW(GLS_DG_IFOD1, ifod1) \
+    ROW(GLS_DG_IFOD2, ifod2) \
+    ROW(GLS_DG_SDSTREAM, sdstream)
+#define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
-    GLS_DG_BOOT,    /* residual bootstrap over a q-ball model, closest peak (Berman et al. 2008) */
-    GLS_DG_PROB,    /* a draw from the ODF inside the cone */
-    GLS_DG_DET,     /* the largest ODF value inside the cone */
-    GLS_DG_PTT,     /* parallel transport tractography (Aydogan and Shi 2021): curves by rejection */
-    GLS_DG_IFOD1,   /* a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1 */
-    GLS_DG_IFOD2,   /* arcs drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2 */
-    GLS_DG_SDSTREAM /* the FOD's peak next to the last direction, as MRtrix3's SD_STREAM */
+    GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
 } gls_direction_getter;
 /* Whether a getter ends streamlines by the ODFs alone, so that it needs no map of where to stop: one of 1 everywhere
  * will do. */

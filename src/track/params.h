@@ -17,7 +17,10 @@
 
 #define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
 #define GLS_SCALING_CHOICES "auto|on|off"
-#define GLS_GETTER_CHOICES "boot|prob|det|ptt|ifod1|ifod2|sdstream"
+/* "|boot|prob|det ...", and without the first bar. */
+#define GLS_GETTER_WORD(value, word) "|" #word
+#define GLS_GETTER_WORDS GLS_GETTERS(GLS_GETTER_WORD)
+#define GLS_GETTER_CHOICES (&(GLS_GETTER_WORDS)[1])
 #define GLS_MAPPING_CHOICES "auto|single|subgroup|group"
 #define GLS_PRECISION_CHOICES "half|float"
 #define GLS_GRAPHICS_CHOICES "auto|gl|gles"

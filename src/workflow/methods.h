@@ -6,7 +6,7 @@
 
 struct cJSON;
 
-enum { GLS_N_MODELS = 4, GLS_N_GETTERS = 7, GLS_MAX_METHODS = GLS_N_MODELS * GLS_N_GETTERS };
+enum { GLS_N_MODELS = 4, GLS_N_GETTERS = GLS_DG_COUNT, GLS_MAX_METHODS = GLS_N_MODELS * GLS_N_GETTERS };
 
 typedef struct gls_method_score {
     gls_model_kind model;

@@ -182,9 +182,9 @@ const char *gls_model_name(gls_model_kind model)
 
 const char *gls_getter_name(gls_direction_getter dg)
 {
-    static const char *const names[] = {
-        [GLS_DG_BOOT] = "boot",   [GLS_DG_PROB] = "prob",   [GLS_DG_DET] = "det",          [GLS_DG_PTT] = "ptt",
-        [GLS_DG_IFOD1] = "ifod1", [GLS_DG_IFOD2] = "ifod2", [GLS_DG_SDSTREAM] = "sdstream"};
+#define NAME(value, word) [value] = #word,
+    static const char *const names[] = {GLS_GETTERS(NAME)};
+#undef NAME
     return names[dg];
 }
 

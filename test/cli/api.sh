@@ -1,18 +1,6 @@
 #!/bin/sh
 # The tool on OpenGL ES: api.sh TOOL WORK_DIR. The same files as on OpenGL, also with no more than every OpenGL ES 3.1 has; a driver without OpenGL 4.3 is no obstacle.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS
-failures=0
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $1"
-}
+. "$(dirname "$0")/common.sh"
 
 # same API LIMITS OPTIONS... : tracks the phantom, with its 724 directions, and compares with the file of OpenGL
 same() {
@@ -116,8 +104,4 @@ GLSLINES_FORCE_LIMITS=gles31 "$tool" score --api gles --device llvmpipe --model 
 for file in gl es; do grep -vE 'seconds|version|"(device|command_line|json|api)"' $file.json > $file.txt; done
 cmp gl.txt es.txt || note "another score"
 
-if [ "$failures" -gt 0 ]; then
-    echo "$failures failures"
-    exit 1
-fi
-echo "OpenGL ES as OpenGL"
+finish "OpenGL ES as OpenGL"

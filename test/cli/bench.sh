@@ -1,20 +1,8 @@
 #!/bin/sh
 # Tests of glslines bench: bench.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-rm -rf "$work"
-mkdir -p "$work/tmp" "$work/bin" && cd "$work" || exit 1
-work=$PWD
+. "$(dirname "$0")/common.sh"
+mkdir tmp bin
 export TMPDIR="$work/tmp"
-failures=0
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $1"
-    head -n 5 stderr
-}
 
 # expect CODE TEXT ARGUMENTS...: the exit code, TEXT in the one message of a failure, no temporary file left, no JSON after a failure
 expect() {
@@ -107,5 +95,4 @@ got=$?
 [ $got -eq 143 ] || note "interrupted: exit code $got, not 143"
 [ -z "$(ls -A tmp)" ] || note "interrupted: left behind: $(ls tmp)"
 
-[ $failures -eq 0 ] || { echo "$failures checks failed"; exit 1; }
-echo ok
+finish "glslines bench"

@@ -1,21 +1,12 @@
 #!/bin/sh
 # glslines devices --check: check.sh TOOL WORK_DIR PART. faults: compilers that fail, crash, hang or say nothing are injected, and what is kept is looked at;
 # computing: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find).
-set -u
-tool=$1
-work=$2
+. "$(dirname "$0")/common.sh"
 part=$3
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-here=$(cd "$(dirname "$0")" && pwd)
 shaders=$here/../../glsl
-unset GLSLINES_INJECT GLSLINES_SHADER_DIR
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-work=$PWD
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
 # a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
-failures=0 checks=0
 
 note() {
     failures=$((failures + 1))

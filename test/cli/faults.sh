@@ -1,22 +1,8 @@
 #!/bin/sh
 # The tool when the graphics driver fails: faults.sh TOOL WORK_DIR. Faults are injected (GLSLINES_INJECT). Either the run finds another way and the file is the same, or it
 # ends with the documented exit code and one line, and leaves nothing behind: no file, no part of one, and an old file as it was.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-unset GLSLINES_DESKTOP_ID GLSLINES_INJECT
-failures=0
-checks=0
-rm -rf "$work"
-mkdir -p "$work/out" || exit 1
-work=$(cd "$work" && pwd)
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $1"
-    sed 's/^/    | /' "$work/stderr" | head -n 5
-}
+. "$(dirname "$0")/common.sh"
+mkdir out
 
 # faulty RULES ARGUMENTS... : runs the tool in the output folder with these faults
 faulty() {

@@ -1,17 +1,6 @@
 #!/bin/sh
 # Tests of --dg ifod2, ifod1 and sdstream: ifod.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-failures=0
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-}
+. "$(dirname "$0")/common.sh"
 
 # expect CODE PART_OF_MESSAGE ARGUMENTS...
 expect() {
@@ -22,10 +11,6 @@ expect() {
     [ $got -eq "$code" ] && { [ -z "$part" ] || grep -qF -e "$part" stdout stderr; } && return
     note "$*: exit code $got, not $code, or no '$part'"
     head -n 5 stderr
-}
-
-same() {
-    cmp -s "$1" "$2" || note "$1 and $2 differ"
 }
 
 expect 0 "" phantom data --shape 30 36 30 --voxel-size 3 -q
@@ -104,5 +89,4 @@ assert given["parameters"]["min_length_mm"] == 0 and given["parameters"]["power"
 assert sidecar("fitted")["counts"]["streamlines"] > 50
 assert sidecar("narrow")["lengths"]["mean_mm"] < sidecar("sdstream")["lengths"]["mean_mm"]
 END
-[ $failures -eq 0 ] && echo "ok   ifod2, ifod1 and sdstream"
-exit $failures
+finish "ifod2, ifod1 and sdstream"

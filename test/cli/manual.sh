@@ -1,23 +1,14 @@
 #!/bin/sh
 # The manual in the program: topics as text at any width, manual pages that mandoc accepts, completions that their shells accept and that complete.
 # Usage: sh test/cli/manual.sh TOOL WORK_FOLDER. Uses mandoc, zsh and fish, which may be absent unless GLS_TEST_REQUIRE_GPU is set.
-set -u
-tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-source=$(cd "$(dirname "$0")/../.." && pwd)
-rm -rf "$2"
-mkdir -p "$2" && cd "$2" || exit 1
-failures=0
+. "$(dirname "$0")/common.sh"
+source=$(cd "$here/../.." && pwd)
 
 # have PROGRAM: whether it is installed; where tests must not be left out its absence is a failure
 have() {
     command -v "$1" > path && return 0
     [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || note "$1 is not installed"
     return 1
-}
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
 }
 
 "$tool" help > overview || note "help"

@@ -1,34 +1,7 @@
 #!/bin/sh
 # Tests of glslines render: render.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-look=$(cd "$(dirname "$0")" && pwd)/picture.py
-rm -rf "$2"
-mkdir -p "$2" && cd "$2" || exit 1
-failures=0
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-    head -n 5 stderr
-}
-
-# expect CODE ARGUMENTS...: a failure is one line and leaves no file
-expect() {
-    code=$1
-    shift
-    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
-    "$tool" "$@" > stdout 2> stderr
-    got=$?
-    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
-    [ "$code" -eq 0 ] && return
-    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
-    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
-}
-
-says() {
-    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
-}
+. "$(dirname "$0")/common.sh"
+look=$here/picture.py
 
 # is EXPECTED CHECK ARGUMENTS...: what picture.py prints
 is() {
@@ -38,7 +11,6 @@ is() {
     [ "$found" = "$expected" ] || note "$*: '$found', not '$expected'"
 }
 
-touch stdout stderr
 # a streamline of 20 mm on each of the six sides of the body, 40 mm from the centre; a bundle on all sides; images
 python3 - << 'END'
 import math, struct
@@ -216,5 +188,4 @@ expect 3 render bundle.tck -o x.png --colors bad.txt
 expect 4 render bundle.tck -o tck.png
 expect 4 render bundle.tck -o missing/x.png
 expect 5 render bundle.tck -o x.png --device nothing
-[ $failures -eq 0 ] && echo "ok   pictures"
-exit $failures
+finish "pictures"

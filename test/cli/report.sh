@@ -1,34 +1,6 @@
 #!/bin/sh
 # Tests of glslines report: report.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3. What a browser makes of reports: test/report.
-set -u
-tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-rm -rf "$2"
-mkdir -p "$2" && cd "$2" || exit 1
-failures=0
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-    head -n 5 stderr
-}
-
-# expect CODE ARGUMENTS...: a failure is one line and leaves no file
-expect() {
-    code=$1
-    shift
-    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
-    "$tool" "$@" > stdout 2> stderr
-    got=$?
-    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
-    [ "$code" -eq 0 ] && return
-    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
-    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
-}
-
-# contains FILE TEXT
-contains() {
-    grep -qF -e "$2" "$1" || note "$1: no \"$2\""
-}
+. "$(dirname "$0")/common.sh"
 
 # The page is well-formed, complete and asks for nothing from outside; its JSON is the sidecar's; it has so many pictures.
 check_page() { # FILE PICTURES
@@ -82,7 +54,6 @@ if page.data.get("glslines-lines"):
 END
 }
 
-touch stdout stderr
 expect 0 phantom data --shape 18 20 18 --directions 30 -q
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --model csd --dg det --device llvmpipe -q
 expect 0 track "$@" -o t.trx
@@ -165,5 +136,4 @@ expect 4 report t.trx -o t.trx --force
 expect 0 report t.trx -o blind.html --device nothing
 grep -q 'warning: the report has no pictures' stderr || note "no warning of missing pictures"
 contains blind.html 'There are no pictures: '
-[ $failures -eq 0 ] && echo "ok   reports"
-exit $failures
+finish "reports"

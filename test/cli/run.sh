@@ -1,26 +1,8 @@
 #!/bin/sh
 # Tests of the command line: run.sh TOOL WORK_DIR PART. Needs a device (a software renderer will do) and python3. PART names the script beside this one that has the checks.
-# Every failure has to give the documented exit code, one line that names the culprit, and no file.
-set -u
-tool=$1
-work=$2
+. "$(dirname "$0")/common.sh"
 part=$3
-here=$(cd "$(dirname "$0")" && pwd)
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-unset GLSLINES_DESKTOP_ID
-failures=0
-checks=0
-
-rm -rf "$work"
-mkdir -p "$work/out" || exit 1
-work=$(cd "$work" && pwd)
-cd "$work" || exit 1
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $1"
-    sed 's/^/    | /' "$work/stderr" | head -n 5
-}
+mkdir out
 
 # run LIMIT... : runs the tool in the output directory, which is empty before
 run() {
@@ -36,8 +18,7 @@ fails() {
     shift 2
     run "$@"
     [ "$code" -eq "$want" ] || note "exit code $code, not $want: $*"
-    errors=$(grep '^glslines: ' "$work/stderr" | grep -vc '^glslines: warning: ')
-    [ "$errors" -eq 1 ] || note "$errors error lines, not 1: $*"
+    [ "$(errors)" -eq 1 ] || note "$(errors) error lines, not 1: $*"
     grep '^glslines: ' "$work/stderr" | grep -v '^glslines: warning: ' | grep -qF -e "$text" || note "the message does not name '$text': $*"
     [ -z "$(find "$work/out" -type f)" ] || note "files left behind: $(find "$work/out" -type f | tr '\n' ' '): $*"
     [ "$(find "$work/in" "$work/bad" -type f | sort | cksum)" = "$inputs" ] || note "files beside the inputs: $*"
@@ -63,7 +44,6 @@ require() {
     "$@" >/dev/null 2>&1 || note "$*"
 }
 
-: >stderr
 "$tool" phantom in --shape 18 20 18 --directions 30 -q || { echo "FAIL: no phantom"; exit 1; }
 mkdir bad
 python3 "$here/damage.py" in bad || exit 1

@@ -1,39 +1,21 @@
 #!/bin/sh
 # Tests of glslines score: score.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.sh"
 
-# expect CODE ARGUMENTS...
-expect() {
-    code=$1
-    shift
-    "$tool" score "$@" > stdout 2> stderr
-    got=$?
-    [ $got -eq "$code" ] && return
-    failures=$((failures + 1))
-    echo "FAIL: score $*: exit code $got, not $code"
-    head -n 5 stderr
-}
-
-expect 2 --model csd --dg boot
-expect 2 --sh-order 5
-expect 2 --model mrtrix
-expect 2 --min-radius-of-curvature 0
-expect 2 --probe-length -1mm
-expect 5 --device no-such-device
-expect 0 -q --nseeds 400 --model opdt --dg boot --json boot.json --bundles
-grep -q '^opdt  boot' stdout && grep -q '^cingulum_left ' stdout || { failures=$((failures + 1)); echo "FAIL: no table"; cat stdout; }
-expect 4 -q --nseeds 400 --model opdt --dg boot --json boot.json
-expect 0 -q --nseeds 400 --model opdt --dg boot --json again.json
-expect 0 -q --nseeds 400 --model csd --dg det --max-angle 45 --min-length 10 --json det.json
-expect 0 -q --nseeds 300 --model csd --dg ptt --sh-order 8 --json ptt.json
-expect 0 -q --nseeds 300 --model csd --dg ptt --sh-order 8 --min-radius-of-curvature 12mm --json stiff.json
-python3 - <<'END' || failures=$((failures + 1))
+expect 2 score --model csd --dg boot
+expect 2 score --sh-order 5
+expect 2 score --model mrtrix
+expect 2 score --min-radius-of-curvature 0
+expect 2 score --probe-length -1mm
+expect 5 score --device no-such-device
+expect 0 score -q --nseeds 400 --model opdt --dg boot --json boot.json --bundles
+grep -q '^opdt  boot' stdout && grep -q '^cingulum_left ' stdout || note "no table"
+expect 4 score -q --nseeds 400 --model opdt --dg boot --json boot.json
+expect 0 score -q --nseeds 400 --model opdt --dg boot --json again.json
+expect 0 score -q --nseeds 400 --model csd --dg det --max-angle 45 --min-length 10 --json det.json
+expect 0 score -q --nseeds 300 --model csd --dg ptt --sh-order 8 --json ptt.json
+expect 0 score -q --nseeds 300 --model csd --dg ptt --sh-order 8 --min-radius-of-curvature 12mm --json stiff.json
+python3 - <<'END' || note "scores"
 import json
 
 boot, again, det = (json.load(open(name))["methods"] for name in ("boot.json", "again.json", "det.json"))
@@ -54,5 +36,4 @@ assert boot == again
 ptt, stiff = (json.load(open(name))["methods"][0] for name in ("ptt.json", "stiff.json"))
 assert ptt["valid_bundles"] > 20 and ptt["valid"] > 0.6 * ptt["streamlines"] > 1.2 * stiff["valid"], (ptt, stiff)
 END
-[ $failures -eq 0 ] && echo "ok   glslines score"
-exit $failures
+finish "glslines score"

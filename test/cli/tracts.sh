@@ -1,38 +1,7 @@
 #!/bin/sh
 # Tests of the commands on tractograms: tracts.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-failures=0
+. "$(dirname "$0")/common.sh"
 
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-    head -n 5 stderr
-}
-
-# expect CODE ARGUMENTS...: a failure is one line and leaves no file
-expect() {
-    code=$1
-    shift
-    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
-    "$tool" "$@" > stdout 2> stderr
-    got=$?
-    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
-    [ "$code" -eq 0 ] && return
-    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
-    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
-}
-
-# says TEXT: in what the last command printed
-says() {
-    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
-}
-
-touch stdout stderr
 expect 0 phantom data --shape 18 20 18 --directions 30 -q
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 300 --model csd --dg det --device llvmpipe -q
 expect 0 track "$@" -o t.trx
@@ -262,5 +231,4 @@ says "shared_streamlines"
 expect 2 score t.trx
 expect 2 score --truth b.tsv
 
-[ $failures -eq 0 ] && echo "ok   commands on tractograms"
-exit $failures
+finish "commands on tractograms"

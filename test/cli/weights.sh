@@ -1,41 +1,6 @@
 #!/bin/sh
 # Tests of the commands fixels and weights: weights.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
-set -u
-tool=$1
-work=$2
-case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
-rm -rf "$work"
-mkdir -p "$work" && cd "$work" || exit 1
-failures=0
-
-note() {
-    failures=$((failures + 1))
-    echo "FAIL: $*"
-    head -n 5 stderr
-}
-
-# expect CODE ARGUMENTS...: a failure is one line and leaves no file
-expect() {
-    code=$1
-    shift
-    [ "$code" -eq 0 ] || before=$(find . -type f ! -name 'std*' | sort | xargs cksum)
-    "$tool" "$@" > stdout 2> stderr
-    got=$?
-    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
-    [ "$code" -eq 0 ] && return
-    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "$*: not one line"
-    [ "$before" = "$(find . -type f ! -name 'std*' | sort | xargs cksum)" ] || note "$*: other files than before"
-}
-
-# says TEXT: in what the last command printed
-says() {
-    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
-}
-
-# same A B
-same() {
-    cmp -s "$1" "$2" || note "$1 and $2 differ"
-}
+. "$(dirname "$0")/common.sh"
 
 # check WHAT PYTHON: an expression that is true; w(FILE): its numbers
 check() {
@@ -46,7 +11,6 @@ def j(path): return json.load(open(path))
 sys.exit(not ($2))" || note "$1"
 }
 
-touch stdout stderr
 expect 0 phantom data --shape 18 20 18 --directions 30 -q
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz
 expect 0 fit "$@" fod --sh-order 6 -q
@@ -164,4 +128,4 @@ expect 6 weights far.tck $sh -o x.txt
 says "do not overlap"
 expect 6 weights none.tck $sh -o x.txt
 
-exit $((failures > 0))
+finish "fixels and weights"

@@ -1,16 +1,35 @@
 #!/bin/sh
-# Whether programs that were linked with the last release of the same soname run with this library: abidiff against the description kept from that release.
+# Whether programs that were linked with the last release of the same soname run with this library: abidiff against the description kept from that release,
+# or, where none is kept, made of its sources: the last tag v*.
 # Usage: sh test/packaging/abi.sh BUILD_FOLDER [--update]      BUILD_FOLDER: built here, with debug information; --update: at a release, keeps the description
 set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p "$1"
 build=$(cd "$1" && pwd)
-cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo > "$build/configure.log"
-cmake --build "$build" --target libglslines.so > "$build/build.log" || { cat "$build/build.log"; exit 1; }
-soname=$(readelf -d "$build/libglslines.so" | sed -n 's/.*SONAME.*\[libglslines\.so\.\(.*\)\]/\1/p')
-new=$build/libglslines-$soname.abi
+
+# describe SOURCE BUILD: builds the library and sets soname and description
+describe() {
+    cmake -S "$1" -B "$2" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo > "$2.configure.log"
+    cmake --build "$2" --target libglslines.so > "$2.build.log" || { cat "$2.build.log"; exit 1; }
+    soname=$(readelf -d "$2/libglslines.so" | sed -n 's/.*SONAME.*\[libglslines\.so\.\(.*\)\]/\1/p')
+    description=$2/libglslines-$soname.abi
+    abidw --headers-dir "$1/include" --no-corpus-path --no-comp-dir-path --drop-private-types --out-file "$description" "$2/libglslines.so"
+}
+
+tag=$(git describe --tags --abbrev=0 --match 'v*' 2> /dev/null || true)
+release=
+if [ -n "$tag" ] && [ "${2:-}" != --update ]; then
+    rm -rf "$build/release"
+    mkdir "$build/release"
+    git archive "$tag" | tar -x -C "$build/release"
+    mkdir -p "$build/old"
+    describe "$build/release" "$build/old"
+    release=$description
+fi
+describe . "$build"
+new=$description
 kept=test/packaging/abi/libglslines-$soname.abi
-abidw --headers-dir include --no-corpus-path --no-comp-dir-path --drop-private-types --out-file "$new" "$build/libglslines.so"
+[ -e "$kept" ] || [ -z "$release" ] || [ "$(basename "$release")" != "libglslines-$soname.abi" ] || kept=$release
 if [ "${2:-}" = --update ]; then
     mkdir -p test/packaging/abi
     cp "$new" "$kept"

@@ -23,7 +23,6 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .step_z = (float)(step / t->grid.voxel_size[2]),
         .cos_max_angle = (float)cos(p->max_angle * radians),
         .cos_separation = (float)cos(p->min_separation_angle * radians),
-        .pmf_threshold = (float)p->pmf_threshold,
         .peak_threshold = (float)p->relative_peak_threshold,
         .max_directions = (uint32_t)p->max_directions_per_seed,
         .n_active = n_active,
@@ -34,6 +33,10 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
         .per_mm_y = (float)(1 / t->grid.voxel_size[1]),
         .per_mm_z = (float)(1 / t->grid.voxel_size[2]),
     };
+#define FIELD(type, name)
+#define PARAM_FIELD(type, name) u.name = (type)p->name;
+#include "layout/track_params.def"
+#undef FIELD
     if (t->plan.getter->uniforms) t->plan.getter->uniforms(p, &t->model, &u);
     if (t->plan.guide.kind->uniforms) t->plan.guide.kind->uniforms(p, &u);
     return gls_buffer_write(t->buffer[GLS_TRACK_UNIFORMS], 0, sizeof u, &u);

@@ -3,19 +3,10 @@
 
 #include "track/getter/odf_field.h"
 
-#define GETTERS(ROW)                    \
-    ROW(GLS_DG_BOOT, gls_getter_boot)   \
-    ROW(GLS_DG_PROB, gls_getter_prob)   \
-    ROW(GLS_DG_DET, gls_getter_det)     \
-    ROW(GLS_DG_PTT, gls_getter_ptt)     \
-    ROW(GLS_DG_IFOD1, gls_getter_ifod1) \
-    ROW(GLS_DG_IFOD2, gls_getter_ifod2) \
-    ROW(GLS_DG_SDSTREAM, gls_getter_sdstream)
-
-#define DECLARE(value, row) extern const gls_getter row;
-GETTERS(DECLARE)
-#define ENTRY(value, row) [value] = &row,
-static const gls_getter *const getters[] = {GETTERS(ENTRY)};
+#define DECLARE(value, word) extern const gls_getter gls_getter_##word;
+GLS_GETTERS(DECLARE)
+#define ENTRY(value, word) [value] = &gls_getter_##word,
+static const gls_getter *const getters[] = {GLS_GETTERS(ENTRY)};
 
 const gls_getter *gls_getter_of(const gls_track_params *params)
 {

@@ -1,0 +1,65 @@
+# What the tests of the command line share. Sourced with the arguments TOOL WORK_DIR ...; then the work folder, which is new and empty, is the current one.
+# Every failure of the tool has to give the documented exit code, one line that names the culprit, and no file.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS GLSLINES_INJECT GLSLINES_SHADER_DIR
+rm -rf "$2"
+mkdir -p "$2" && cd "$2" || exit 1
+work=$PWD
+: > stdout
+: > stderr
+failures=0
+checks=0
+
+note() {
+    failures=$((failures + 1))
+    echo "FAIL: $*"
+    sed 's/^/    | /' "$work/stderr" | head -n 5
+}
+
+# errors: how many error lines the last command printed
+errors() {
+    grep '^glslines: ' "$work/stderr" | grep -vc '^glslines: warning: '
+}
+
+# files: names and contents of all files of the work folder
+files() {
+    find . -type f ! -name 'std*' | sort | xargs cksum
+}
+
+# expect CODE ARGUMENTS...: a failure is one line and changes no file
+expect() {
+    code=$1
+    shift
+    checks=$((checks + 1))
+    [ "$code" -eq 0 ] || before=$(files)
+    "$tool" "$@" > stdout 2> stderr
+    got=$?
+    [ $got -eq "$code" ] || note "$*: exit code $got, not $code"
+    [ "$code" -eq 0 ] && return
+    [ "$(errors)" -eq 1 ] || note "$*: not one line"
+    [ "$before" = "$(files)" ] || note "$*: other files than before"
+}
+
+# says TEXT: in what the last command printed
+says() {
+    cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
+}
+
+# contains FILE TEXT
+contains() {
+    grep -qF -e "$2" "$1" || note "$1: no \"$2\""
+}
+
+# same FILE FILE
+same() {
+    cmp -s "$1" "$2" || note "$1 and $2 differ"
+}
+
+# finish WHAT: ends the test
+finish() {
+    [ $failures -eq 0 ] || { echo "FAIL $1: $failures failures"; exit 1; }
+    echo "ok   $1"
+    exit 0
+}

@@ -1,0 +1,211 @@
+/* Every option of every command, from the program's own tables: a good value is taken and stands where it belongs, bad
+ * ones end the program itself with exit code 2 and one line that names the option. Usage: every_option TOOL. */
+#include <math.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cmd/commands.h"
+#include "cmd/exit.h"
+#include "options/options.h"
+#include "track/params.h"
+#include "workflow/params.h"
+
+extern char **environ;
+static char *tool;
+
+#define WORDS 3
+typedef struct line {
+    char text[WORDS][1024];
+    char *argv[WORDS + 1];
+} line;
+
+/* glslines COMMAND --NAME=VALUE; value NULL: without one. */
+static void write_line(line *l, const cmd_command *command, const cmd_option *option, const char *value)
+{
+    snprintf(l->text[0], sizeof l->text[0], "glslines");
+    snprintf(l->text[1], sizeof l->text[1], "%s", command->name);
+    snprintf(l->text[2], sizeof l->text[2], "--%s%s%s", option->name, value ? "=" : "", value ? value : "");
+    for (int i = 0; i < WORDS; i++) l->argv[i] = l->text[i];
+    l->argv[WORDS] = NULL;
+}
+
+static bool is_number(const cmd_option *option)
+{
+    return option->type == CMD_INT || option->type == CMD_UINT64 || option->type == CMD_DOUBLE ||
+           option->type == CMD_LENGTH || option->type == CMD_NUMBERS;
+}
+
+static gls_range range_of(const cmd_option *option)
+{
+    const gls_param *param = option->like ? gls_params_find(option->like) : NULL;
+    return param ? param->range : (gls_range){option->min, option->max, option->min_open};
+}
+
+/* A number in the range that is no default: whole where it may be. */
+static double number_for(const cmd_option *option)
+{
+    const gls_range r = range_of(option);
+    double low = isfinite(r.min) ? r.min : isfinite(r.max) ? r.max - 10 : 0;
+    double high = isfinite(r.max) ? r.max : low + 10;
+    double v = floor(low + 0.5 * (high - low));
+    return gls_range_has(&r, v) ? v : low + 0.5 * (high - low);
+}
+
+/* NULL: none, as flags have. */
+static const char *good_value(const cmd_option *option, char *text, size_t size)
+{
+    switch (option->type) {
+    case CMD_FLAG:
+    case CMD_COUNT: return NULL;
+    case CMD_SEED: snprintf(text, size, "7"); break;
+    case CMD_STRING:
+    case CMD_STRINGS: snprintf(text, size, "a,b=c"); break;
+    case CMD_CHOICE: snprintf(text, size, "%s", strrchr(option->choices, '|') + 1); break;
+    case CMD_LENGTH: snprintf(text, size, "%.9gmm", number_for(option)); break;
+    case CMD_NUMBERS: {
+        size_t used = 0;
+        for (int i = 0; i < option->min_values; i++)
+            used += (size_t)snprintf(text + used, size - used, "%s%.9g", i ? "," : "", number_for(option));
+        break;
+    }
+    case CMD_INT:
+    case CMD_UINT64: snprintf(text, size, "%.0f", number_for(option)); break;
+    case CMD_DOUBLE: snprintf(text, size, "%.9g", number_for(option)); break;
+    }
+    return text;
+}
+
+static void check_field(const cmd_option *option, const void *values, const char *text)
+{
+    const void *field = (const char *)values + option->offset;
+    const double v = is_number(option) ? number_for(option) : 0;
+    switch (option->type) {
+    case CMD_FLAG: assert_true(*(const bool *)field); break;
+    case CMD_COUNT: assert_int_equal(*(const int *)field, 1); break;
+    case CMD_SEED: assert_int_equal(((const cmd_seed *)field)->value, 7); break;
+    case CMD_STRING: assert_string_equal(*(const char *const *)field, text); break;
+    case CMD_STRINGS: assert_string_equal(((const gls_strings *)field)->value[0], text); break;
+    case CMD_CHOICE: {
+        int n = 0;
+        for (const char *c = option->choices; *c; c++) n += *c == '|';
+        assert_int_equal(*(const int *)field, n);
+        break;
+    }
+    case CMD_LENGTH:
+        assert_true(((const cmd_length *)field)->mm);
+        assert_true(fabs(((const cmd_length *)field)->value - v) <= 1e-6 * fabs(v));
+        break;
+    case CMD_NUMBERS:
+        assert_int_equal(((const cmd_numbers *)field)->n, option->min_values);
+        assert_true(fabs(((const cmd_numbers *)field)->value[0] - v) <= 1e-6 * fabs(v));
+        break;
+    case CMD_INT: assert_int_equal(*(const int *)field, (int)v); break;
+    case CMD_UINT64: assert_true((double)*(const uint64_t *)field == v); break;
+    case CMD_DOUBLE: assert_true(fabs(*(const double *)field - v) <= 1e-6 * fabs(v)); break;
+    }
+}
+
+static void try_good(const cmd_command *command, const cmd_option *option)
+{
+    static cmd_values values;
+    static cmd_arguments arguments;
+    char error[1024] = "", text[512];
+    line l;
+    memset(&values, 0, sizeof values);
+    command->set_defaults(values.bytes);
+    const char *value = good_value(option, text, sizeof text);
+    write_line(&l, command, option, value);
+    if (!cmd_options_parse(command, WORDS, l.argv, 2, &values, &arguments, error, sizeof error))
+        fail_msg("%s %s: %s", command->name, l.argv[2], error);
+    check_field(option, &values, value);
+}
+
+/* Runs the program; the exit code, and what it printed on standard error. */
+static int run(char *const *argv, char *text, size_t size)
+{
+    posix_spawn_file_actions_t actions;
+    int fd[2], status;
+    pid_t pid;
+    size_t n = 0;
+    assert_int_equal(pipe(fd), 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd[1], STDERR_FILENO);
+    posix_spawn_file_actions_addclose(&actions, fd[0]);
+    assert_int_equal(posix_spawn(&pid, tool, &actions, NULL, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(fd[1]);
+    for (ssize_t got; n + 1 < size && (got = read(fd[0], text + n, size - 1 - n)) > 0;) n += (size_t)got;
+    text[n] = '\0';
+    close(fd[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void try_bad(const cmd_command *command, const cmd_option *option, const char *value)
+{
+    char text[4096], name[128];
+    line l;
+    write_line(&l, command, option, value);
+    int code = run(l.argv, text, sizeof text);
+    snprintf(name, sizeof name, "--%s", option->name);
+    const char *end = strchr(text, '\n');
+    if (code != CMD_EXIT_USAGE || !strstr(text, name) || !end || end[1])
+        fail_msg("%s %s: exit code %d, '%s'", command->name, l.argv[2], code, text);
+}
+
+static void try_all_bad(const cmd_command *command, const cmd_option *option)
+{
+    const gls_range r = range_of(option);
+    char text[64];
+    const bool text_only = option->type == CMD_STRING || option->type == CMD_STRINGS;
+    try_bad(command, option, text_only ? "" : "no:such:value");
+    if (!is_number(option)) return;
+    if (isfinite(r.min)) {
+        snprintf(text, sizeof text, "%.9g", r.min_open ? r.min : r.min - 1);
+        try_bad(command, option, text);
+    } else if (isfinite(r.max)) {
+        snprintf(text, sizeof text, "%.9g", r.max + 1);
+        try_bad(command, option, text);
+    }
+}
+
+static void each(void (*try)(const cmd_command *, const cmd_option *), size_t least)
+{
+    size_t n = 0;
+    for (const cmd_command *const *c = cmd_commands; *c; c++) {
+        for (const cmd_option *o = (*c)->options; o->name; o++, n++) try(*c, o);
+        for (const cmd_option *o = cmd_common_options; o->name; o++, n++)
+            if (strcmp(o->name, "help") != 0) try(*c, o);
+    }
+    print_message("%zu options\n", n);
+    assert_true(n >= least);
+}
+
+static void test_good(void **state)
+{
+    (void)state;
+    each(try_good, 400);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    each(try_all_bad, 400);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+    if (argc != 2) return 1;
+    tool = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
