@@ -168,13 +168,15 @@ typedef struct gls_job_options {
     const char *write_mask;         /* the mask, NIfTI; default NULL: none */
     const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
     const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    const char *profile;            /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
-                                       <glslines/bundles.h>; without images the stop map; default NULL: none */
-    bool weights;                   /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
-                                       connectome sums them up. Needs sh, or the model CSD. Default false */
-    bool force;                     /* overwrite; default false */
-    bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
-    int argc;           /* words of the command line to note in the sidecar; default 0: none */
+    const char *output_seeds; /* text, for each streamline its number, that of the point at its seed, and the seed,
+                                 world mm; default NULL: none */
+    const char *profile;      /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
+                                 <glslines/bundles.h>; without images the stop map; default NULL: none */
+    bool weights;             /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
+                                 connectome sums them up. Needs sh, or the model CSD. Default false */
+    bool force;               /* overwrite; default false */
+    bool fail_if_empty;       /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
+    int argc;                 /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
 GLS_API gls_job_options gls_job_options_default(void);

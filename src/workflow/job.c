@@ -151,10 +151,10 @@ static gls_status name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *others[7];
+    const char *others[4 + GLS_MAPS_OUTPUTS];
     size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
     if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
+        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome, --profile or --output-seeds");
     if (job->maps_alone)
         job->output = strdup(others[0]);
     else if (o->output)
@@ -174,7 +174,7 @@ static gls_status name_outputs(gls_job *job)
         asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = check_place(job, job->output, NULL, 0);
-    const char *map[3];
+    const char *map[GLS_MAPS_OUTPUTS];
     gls_maps_outputs(&job->maps, map);
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
@@ -254,6 +254,8 @@ gls_status gls_job_open(gls_job *job)
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
     }
+    job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
+    job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
     if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
     job->options.track.min_length = job->params.min_length;
     job->options.track.max_length = job->params.max_length;
@@ -359,7 +361,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->options.force, group, &sink);
     if (!status) status = track(job, tracker, &sink);
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
