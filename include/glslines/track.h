@@ -270,6 +270,8 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 
+/* Streamlines of the run so far by what became of them, for progress. */
+GLS_API void gls_tracker_get_verdicts(const gls_tracker *tracker, uint64_t verdicts[GLS_VERDICT_COUNT]);
 /* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);
 GLS_API gls_track_share gls_tracker_get_share(const gls_tracker *tracker, size_t device);

@@ -98,8 +98,9 @@ typedef enum gls_phase {
 } gls_phase;
 typedef struct gls_progress {
     gls_phase phase;
-    uint64_t done, total;         /* total 0: no progress to tell, only a chance to cancel */
-    uint64_t streamlines, points; /* GLS_PHASE_TRACK */
+    uint64_t done, total;                 /* total 0: no progress to tell, only a chance to cancel */
+    uint64_t streamlines, points;         /* GLS_PHASE_TRACK */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* the same: streamlines by what became of them */
 } gls_progress;
 
 /* Watches a run. Called from the thread of the run; members may be NULL. */

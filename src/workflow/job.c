@@ -1,5 +1,6 @@
 /* From the files of the options to a tractogram. */
 #include "workflow/job.h"
+#include "workflow/job_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -288,44 +289,6 @@ gls_status gls_job_fit(gls_job *job)
     return status;
 }
 
-static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
-{
-    gls_progress progress = {GLS_PHASE_TRACK, seeds_done, seeds_total, streamlines, points};
-    return gls_monitor_step(user, &progress);
-}
-
-/* Hands streamlines on and measures the time; runs on a thread of the tracker. */
-typedef struct outlet {
-    const gls_sink *sink;
-    double seconds;
-    char error[1024]; /* messages are kept by thread, so the text is saved where it arises */
-} outlet;
-
-static gls_status deliver(void *user, const gls_streamlines *streamlines)
-{
-    outlet *o = user;
-    double start = gls_clock_seconds();
-    gls_status status = gls_sink_append(o->sink, streamlines);
-    if (status) snprintf(o->error, sizeof o->error, "%s", gls_last_error());
-    o->seconds += gls_clock_seconds() - start;
-    return status;
-}
-
-/* Tracks all seeds to a sink, which is only appended to. */
-static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink)
-{
-    outlet o = {.sink = sink};
-    double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                        track_step, &job->monitor, &job->result.track);
-    job->result.seconds_track = gls_clock_seconds() - start;
-    job->result.seconds_write = o.seconds;
-    for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
-    if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
-    if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
-    return status;
-}
-
 static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;
@@ -362,7 +325,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->options.force, group, &sink);
-    if (!status) status = track(job, tracker, &sink);
+    if (!status) status = gls_job_run(job, tracker, &sink);
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
@@ -452,7 +415,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
-        status = track(job, tracker, sink);
+        status = gls_job_run(job, tracker, sink);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     }
