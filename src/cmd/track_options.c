@@ -141,7 +141,7 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
 /* Names of devices that are another program's. */
 static int check_device(const track_options *o)
 {
-    const char *here = cmd_bridge_value("device", o->device);
+    const char *here = cmd_bridge.value("device", o->device);
     return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
                 : CMD_EXIT_OK;
 }
