@@ -180,7 +180,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
     take_coefficients(p);
     for (int from = 0; from < SEED_TRIES; from += LANES) {
         int number = from + LANE;
-        bool enough = amplitude_along(random_direction(draw_block(draw, uint(number)))) > params.fod_cutoff;
+        bool enough = amplitude_along(random_direction(draw_block(draw, uint(number)))) > params.seed_cutoff;
         int first = lane_min(enough && number < SEED_TRIES ? number : SEED_TRIES);
         if (first < SEED_TRIES) {
             vertex[0] = pack_direction(random_direction(draw_block(draw, uint(first))));

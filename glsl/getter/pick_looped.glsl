@@ -13,6 +13,9 @@ uint pick_weight(int v, uint from, float level, float scale) { return uint(int(c
 int pick_vertex(uint from, Draw draw)
 {
     float level = params.pmf_threshold * odf_max;
+#if CUTOFF
+    level = max(level, params.fod_cutoff);
+#endif
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;

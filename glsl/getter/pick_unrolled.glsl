@@ -5,6 +5,9 @@ int pick_vertex(uint from, Draw draw)
 {
     uint cone;
     float level = params.pmf_threshold * odf_max;
+#if CUTOFF
+    level = max(level, params.fod_cutoff);
+#endif
 #if DETERMINISTIC
     int best = -1;
     float largest = 0.0;

@@ -97,7 +97,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
     take_coefficients(p);
     vec3 d = random_direction(draw_block(draw, 0u));
     float top = climb(d);
-    if (top <= 0.0 || top < params.fod_cutoff) return 0u;
+    if (top <= 0.0 || top < params.seed_cutoff) return 0u;
     vertex[0] = pack_direction(d);
     return 1u;
 }

@@ -13,6 +13,9 @@ uint find_peaks()
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // a flat or a nowhere positive ODF has no peak
     float above = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+#if SEED_CUTOFF
+    above = max(above, params.seed_cutoff);
+#endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
     for (int first = 0; first < N_VERTICES; first += LANES) {

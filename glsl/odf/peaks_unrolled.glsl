@@ -26,6 +26,9 @@ uint find_peaks()
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     float level = max(floor_value, lowest + params.peak_threshold * (odf_max - lowest));
+#if SEED_CUTOFF
+    level = max(level, params.seed_cutoff);
+#endif
     int total = 0;
     uint bits;
 #include <peak_rows>

@@ -76,14 +76,16 @@ typedef struct gls_track_params {
     gls_direction_getter dg; /* default GLS_DG_BOOT */
     double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
     double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
-    double fod_cutoff;       /* ifod1, ifod2, sdstream: FOD amplitudes below this count as 0; >= 0; default 0.1 */
-    int ifod_samples;        /* ifod2: FOD samples along an arc, its two ends included, 2 .. 16; default 4 */
-    double fod_power;        /* ifod2: exponent of each sample; 0: 1 / ifod_samples, the default */
-    int fod_trials;          /* ifod1, ifod2: candidates for a step at most, 1 .. 10000; default 1000 */
-    int seed_attempts;       /* ifod1, ifod2: random directions that are tried at a seed, 1 .. 65535; default 1000 */
-    double stop_threshold;   /* a streamline ends where the stop map is <= this; default 0.1 */
-    double pmf_threshold; /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
-                             default 0.05 */
+    double fod_cutoff;     /* ODF amplitudes below this count as 0, in units of the ODFs; >= 0. ifod1, ifod2, sdstream:
+                              default 0.1; prob, det: default none. -1: the default. The others have none */
+    double seed_cutoff;    /* the same at a seed; default -1: as fod_cutoff */
+    int ifod_samples;      /* ifod2: FOD samples along an arc, its two ends included, 2 .. 16; default 4 */
+    double fod_power;      /* ifod2: exponent of each sample; 0: 1 / ifod_samples, the default */
+    int fod_trials;        /* ifod1, ifod2: candidates for a step at most, 1 .. 10000; default 1000 */
+    int seed_attempts;     /* ifod1, ifod2: random directions that are tried at a seed, 1 .. 65535; default 1000 */
+    double stop_threshold; /* a streamline ends where the stop map is <= this; default 0.1 */
+    double pmf_threshold;  /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
+                              default 0.05 */
     double relative_peak_threshold; /* 0 .. 1; default 0.25 */
     double min_separation_angle;    /* degrees, 0 .. 90; default 45 */
     double min_length;              /* mm, shorter streamlines are rejected; default 0 */
@@ -141,6 +143,9 @@ GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* What is interpolated between voxels: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
+/* fod_cutoff and seed_cutoff as they hold, defaults included. */
+GLS_API double gls_track_cutoff(const gls_track_params *params);
+GLS_API double gls_track_seed_cutoff(const gls_track_params *params);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
 
@@ -276,6 +281,8 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 
+/* Streamlines of the run so far by what became of them, for progress. */
+GLS_API void gls_tracker_get_verdicts(const gls_tracker *tracker, uint64_t verdicts[GLS_VERDICT_COUNT]);
 /* Devices that the tracker was made with, and what one of them (0 .. n - 1, in their order) did in the last run. */
 GLS_API size_t gls_tracker_devices(const gls_tracker *tracker);
 GLS_API gls_track_share gls_tracker_get_share(const gls_tracker *tracker, size_t device);

@@ -98,8 +98,9 @@ typedef enum gls_phase {
 } gls_phase;
 typedef struct gls_progress {
     gls_phase phase;
-    uint64_t done, total;         /* total 0: no progress to tell, only a chance to cancel */
-    uint64_t streamlines, points; /* GLS_PHASE_TRACK */
+    uint64_t done, total;                 /* total 0: no progress to tell, only a chance to cancel */
+    uint64_t streamlines, points;         /* GLS_PHASE_TRACK */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* the same: streamlines by what became of them */
 } gls_progress;
 
 /* Watches a run. Called from the thread of the run; members may be NULL. */
@@ -169,11 +170,13 @@ typedef struct gls_job_options {
     const char *write_mask;         /* the mask, NIfTI; default NULL: none */
     const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
     const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    const char *profile;            /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
-                                       <glslines/bundles.h>; without images the stop map; default NULL: none */
-    bool weights;                   /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
-                                       connectome sums them up. Needs sh, or the model CSD. Default false */
-    bool force;                     /* overwrite; default false */
+    const char *output_seeds; /* text, for each streamline its number, that of the point at its seed, and the seed,
+                                 world mm; default NULL: none */
+    const char *profile;      /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
+                                 <glslines/bundles.h>; without images the stop map; default NULL: none */
+    bool weights;             /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
+                                 connectome sums them up. Needs sh, or the model CSD. Default false */
+    bool force;               /* overwrite; default false */
     bool resume;        /* keep a journal, output with ".resume" behind it, until the outputs are complete; where there
                            is one of such a run, go on behind it; default false */
     bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */

@@ -114,6 +114,9 @@ void cmd_event_progress(const gls_progress *p, double seconds)
     if (p->phase == GLS_PHASE_TRACK) {
         cJSON_AddNumberToObject(object, "streamlines", (double)p->streamlines);
         cJSON_AddNumberToObject(object, "points", (double)p->points);
+        cJSON *rejected = cJSON_AddObjectToObject(object, "rejected");
+        for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
+            cJSON_AddNumberToObject(rejected, gls_verdict_name((gls_verdict)v), (double)p->verdicts[v]);
     }
     cJSON_AddNumberToObject(object, "seconds", seconds);
     if (p->done > 0)

@@ -66,26 +66,41 @@ static char *time_left(double elapsed, double fraction, char *text, size_t size)
     return text;
 }
 
-static void show_seeds(cmd_progress *progress, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
-                       uint64_t points)
+/* "rejected 102 poor end, 4 too short, ", or nothing. */
+static void rejected_text(const gls_progress *p, char *text, size_t size)
 {
-    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(seeds_done, seeds_total);
-    bool due = is_due(progress, now, seeds_done, seeds_total);
+    char count[32];
+    size_t used = 0;
+    *text = '\0';
+    for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT && used < size; v++)
+        if (p->verdicts[v] > 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%s %s, ", used > 0 ? "" : "rejected ",
+                                     gls_format_count(p->verdicts[v], count, sizeof count),
+                                     gls_verdict_name((gls_verdict)v));
+    for (char *c = text; *c; c++)
+        if (*c == '_') *c = ' ';
+}
+
+static void show_seeds(cmd_progress *progress, const gls_progress *p)
+{
+    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
+    bool due = is_due(progress, now, p->done, p->total);
     if (due) cmd_launcher_update(progress->launcher, fraction);
     if (due && progress->shown) {
-        char done[32], total[32], lines[32], rate[32], left[32], text[200];
-        gls_format_count(seeds_done, done, sizeof done);
-        gls_format_count(seeds_total, total, sizeof total);
-        gls_format_count(streamlines, lines, sizeof lines);
-        gls_format_rate(elapsed > 0 ? (double)points / elapsed : 0, rate, sizeof rate);
+        char done[32], total[32], lines[32], rate[32], left[32], text[200], rejected[300];
+        gls_format_count(p->done, done, sizeof done);
+        gls_format_count(p->total, total, sizeof total);
+        gls_format_count(p->streamlines, lines, sizeof lines);
+        gls_format_rate(elapsed > 0 ? (double)p->points / elapsed : 0, rate, sizeof rate);
+        rejected_text(p, rejected, sizeof rejected);
         time_left(elapsed, fraction, left, sizeof left);
         /* on a terminal the bar takes the place of the number of streamlines */
         if (progress->terminal) {
             snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
             draw_bar(fraction, text, cmd_terminal_width(stderr));
         } else {
-            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %spoints/s, %s left", 100 * fraction, done, total, lines,
-                     rate, left);
+            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %s%spoints/s, %s left", 100 * fraction, done, total, lines,
+                     rejected, rate, left);
         }
     }
 }
@@ -135,7 +150,7 @@ static bool step(void *user, const gls_progress *p)
     if (!progress->begun) begin_progress(progress);
     send_event(progress, p);
     switch (p->phase) {
-    case GLS_PHASE_TRACK: show_seeds(progress, p->done, p->total, p->streamlines, p->points); break;
+    case GLS_PHASE_TRACK: show_seeds(progress, p); break;
     case GLS_PHASE_FIT: show_count(progress, p->done, p->total, gls_format_count, "voxels fitted", "voxels"); break;
     case GLS_PHASE_MERGE: show_count(progress, p->done, p->total, gls_format_bytes, "merged", "bytes"); break;
     case GLS_PHASE_WRITE: break;

@@ -152,6 +152,8 @@ static void settle_tissue(const cmd_command *command, track_options *o, const cm
     if (!o->act && !o->pve_wm) return;
     if (!cmd_options_given(command, arguments, "fa-threshold")) o->stop_threshold = -1;
     if (!cmd_options_given(command, arguments, "min-length")) o->min_length = -2;
+    if (!cmd_options_given(command, arguments, "cutoff") && gls_getter_ends_itself((gls_direction_getter)o->dg))
+        o->fod_cutoff = 0.05;
 }
 
 /* The defaults of the getter, where nothing was given. */
@@ -188,11 +190,14 @@ static int check_getter(const cmd_command *command, track_options *o, const cmd_
     bool msmt = o->model.model == GLS_MODEL_MSMT || o->model.model == GLS_MODEL_AUTO;
     if (!given && (odf || o->model.model == GLS_MODEL_CSD)) o->dg = GLS_DG_PROB;
     if (!given && !odf && msmt) o->dg = GLS_DG_IFOD2;
-    gls_job_options job = {.track.dg = (gls_direction_getter)o->dg};
+    gls_job_options job = {.track.dg = (gls_direction_getter)o->dg,
+                           .model.model = (gls_model_kind)o->model.model,
+                           .sh = o->sh,
+                           .odf = o->odf};
     for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);
         bool checked = param->user == GLS_FOR_PTT || param->user == GLS_FOR_PEAKS || param->user == GLS_FOR_FOD ||
-                       param->user == GLS_FOR_IFOD || param->user == GLS_FOR_IFOD2;
+                       param->user == GLS_FOR_CUTOFF || param->user == GLS_FOR_IFOD || param->user == GLS_FOR_IFOD2;
         if (checked && !gls_param_is_used(param, &job) && cmd_options_given(command, arguments, param->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", param->name,
                              gls_param_user_text(param->user));

@@ -26,10 +26,22 @@ gls_track_params gls_track_params_default(void)
     };
 }
 
+double gls_track_cutoff(const gls_track_params *p)
+{
+    bool fod = p->dg == GLS_DG_IFOD1 || p->dg == GLS_DG_IFOD2 || p->dg == GLS_DG_SDSTREAM;
+    return p->fod_cutoff >= 0 ? p->fod_cutoff : fod ? 0.1 : 0;
+}
+
+double gls_track_seed_cutoff(const gls_track_params *p)
+{
+    return p->seed_cutoff >= 0 ? p->seed_cutoff : gls_track_cutoff(p);
+}
+
 gls_track_params gls_track_params_default_for(gls_direction_getter dg)
 {
     gls_track_params p = gls_track_params_default();
     p.dg = dg;
+    p.fod_cutoff = gls_track_cutoff(&p);
     if (dg != GLS_DG_IFOD1 && dg != GLS_DG_IFOD2 && dg != GLS_DG_SDSTREAM) return p;
     p.step_size = dg == GLS_DG_IFOD2 ? -0.5 : -0.1;
     p.max_angle = dg == GLS_DG_IFOD2 ? 45 : dg == GLS_DG_IFOD1 ? 15 : 60;
@@ -120,6 +132,7 @@ const char *gls_param_user_text(gls_param_user user)
         [GLS_FOR_VERTICES] = "boot, prob, det",
         [GLS_FOR_PEAKS] = "boot, prob, det, ptt",
         [GLS_FOR_FOD] = "ifod1, ifod2, sdstream",
+        [GLS_FOR_CUTOFF] = "ifod1, ifod2, sdstream, and prob, det of FODs",
         [GLS_FOR_IFOD] = "ifod1, ifod2",
         [GLS_FOR_IFOD2] = "ifod2",
         [GLS_FOR_FIT] = "a fitted model",

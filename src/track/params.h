@@ -50,6 +50,7 @@ typedef enum gls_param_user {
     GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
     GLS_FOR_PEAKS,    /* the same and ptt: seeds start along peaks */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
+    GLS_FOR_CUTOFF,   /* the same, and prob and det where amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
     GLS_FOR_FIT,             /* a model is fitted */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "track/check.h"
@@ -216,6 +217,11 @@ void gls_tracker_destroy(gls_tracker *t)
     destroy_engines(t);
     gls_parcel_store_finish(&t->parcels);
     free(t);
+}
+
+void gls_tracker_get_verdicts(const gls_tracker *t, uint64_t verdicts[GLS_VERDICT_COUNT])
+{
+    memcpy(verdicts, t->verdicts, sizeof t->verdicts);
 }
 
 size_t gls_tracker_devices(const gls_tracker *t)

@@ -16,7 +16,8 @@ struct gls_tracker {
     bool failed[GLS_TRACKER_MAX_DEVICES];         /* while engines were made */
     gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* as asked for, or what another failed for */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
-    gls_track_params params; /* in the precision that was possible */
+    uint64_t verdicts[GLS_VERDICT_COUNT]; /* of the run, when progress was last told */
+    gls_track_params params;              /* in the precision that was possible */
     gls_track_input input;
 };
 /* Makes engine i anew, with batches of at most this many seeds, on a new context if the old one is lost. After a

@@ -174,6 +174,8 @@ gls_status gls_job_open(gls_job *job)
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
     }
+    job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
+    job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
     if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
     job->options.track.min_length = job->params.min_length;
     job->options.track.max_length = job->params.max_length;
@@ -206,10 +208,21 @@ gls_status gls_job_fit(gls_job *job)
     return status;
 }
 
+typedef struct watcher {
+    const gls_monitor *monitor;
+    const gls_tracker *tracker;
+} watcher;
+
 static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
-    gls_progress progress = {GLS_PHASE_TRACK, seeds_done, seeds_total, streamlines, points};
-    return gls_monitor_step(user, &progress);
+    const watcher *w = user;
+    gls_progress progress = {.phase = GLS_PHASE_TRACK,
+                             .done = seeds_done,
+                             .total = seeds_total,
+                             .streamlines = streamlines,
+                             .points = points};
+    gls_tracker_get_verdicts(w->tracker, progress.verdicts);
+    return gls_monitor_step(w->monitor, &progress);
 }
 
 /* Hands streamlines on and measures the time; runs on a thread of the tracker. */
@@ -233,9 +246,10 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal)
 {
     outlet o = {.sink = sink};
+    watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
     gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                                  journal, track_step, &job->monitor, &job->result.track);
+                                                  journal, track_step, &w, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
@@ -279,7 +293,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
     if (!status) status = track(job, tracker, &sink, journal);
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {

@@ -76,10 +76,10 @@ gls_status gls_job_name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *others[7];
+    const char *others[4 + GLS_MAPS_OUTPUTS];
     size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
     if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
+        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome, --profile or --output-seeds");
     if (job->maps_alone)
         job->output = strdup(others[0]);
     else if (o->output)
@@ -101,7 +101,7 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
     gls_status status = check_place(job, job->output, NULL, 0);
-    const char *map[3];
+    const char *map[GLS_MAPS_OUTPUTS];
     gls_maps_outputs(&job->maps, map);
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);

@@ -54,19 +54,20 @@ static gls_status take_profile(gls_maps *m, const char *text, const gls_shard *s
 
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_shard *shard)
 {
-    *maps = (gls_maps){.fa = o->fa};
+    *maps = (gls_maps){.fa = o->fa, .seed_table = {.output = GLS_OUTPUT_NONE}};
     gls_status status = gls_weigh_check(o);
     if (!status && o->density) status = gls_image_name_check(o->density);
     if (!status && o->density) status = name_output(o->density, shard, &maps->density);
     if (!status && o->connectome) status = take_connectome(maps, o->connectome, shard);
+    if (!status && o->output_seeds) status = name_output(o->output_seeds, shard, &maps->seeds);
     return status || !o->profile ? status : take_profile(maps, o->profile, shard);
 }
 
-size_t gls_maps_outputs(const gls_maps *maps, const char *path[3])
+size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS])
 {
-    const char *const all[] = {maps->density, maps->matrix, maps->profile};
+    const char *const all[GLS_MAPS_OUTPUTS] = {maps->density, maps->matrix, maps->profile, maps->seeds};
     size_t n = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < GLS_MAPS_OUTPUTS; i++)
         if (all[i]) path[n++] = all[i];
     return n;
 }
@@ -91,15 +92,16 @@ static gls_status create_connectome(gls_maps *maps)
     return status;
 }
 
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink)
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink)
 {
-    gls_sink all[5];
+    gls_sink all[6];
     size_t n = 0;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
     gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
     if (!status && maps->labels) status = create_connectome(maps);
     if (!status && maps->rules) status = gls_bundles_read(maps->rules, &options, &maps->bundles);
+    if (!status && maps->seeds) status = gls_seed_table_begin(maps->seeds, overwrite, group, &maps->seed_table);
     if (status) return status;
     if (sink->append) all[n++] = *sink;
     if (maps->map) all[n++] = gls_density_sink(maps->map);
@@ -108,6 +110,7 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink)
     else if (maps->connectome)
         all[n++] = gls_connectome_sink(maps->connectome);
     if (maps->bundles) all[n++] = gls_bundles_sink(maps->bundles);
+    if (maps->seeds) all[n++] = gls_seed_table_sink(&maps->seed_table);
     return n == 1 && sink->append ? GLS_OK : gls_sink_tee(all, n, sink);
 }
 
@@ -164,6 +167,7 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
         const float *value = gls_weights_get(maps->weigh.weights, &n);
         status = gls_weights_write_text(maps->weights, overwrite, group, value, n, 1, "weights by glslines");
     }
+    if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);
     if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
     return status;
 }
@@ -174,6 +178,8 @@ void gls_maps_finish(gls_maps *maps)
     gls_connectome_destroy(maps->connectome);
     gls_bundles_destroy(maps->bundles);
     gls_weigh_finish(&maps->weigh);
+    gls_seed_table_discard(&maps->seed_table);
+    free(maps->seeds);
     free(maps->weights);
     for (size_t i = 0; i < maps->n_images; i++) free(maps->image[i]);
     free(maps->density);

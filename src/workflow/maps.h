@@ -8,6 +8,7 @@
 #include <glslines/workflow.h>
 
 #include "util/output.h"
+#include "workflow/seed_table.h"
 #include "workflow/weigh.h"
 
 #define GLS_MAPS_MAX_IMAGES 16
@@ -18,6 +19,7 @@ typedef struct gls_maps {
     char *matrix;  /* file */
     char *rules;   /* of the profile; NULL: none */
     char *profile; /* file */
+    char *seeds;   /* file; NULL: none */
     char *image[GLS_MAPS_MAX_IMAGES];
     size_t n_images; /* 0: the stop map alone */
     const char *fa;  /* file of the stop map; NULL: it has none */
@@ -25,17 +27,19 @@ typedef struct gls_maps {
     gls_connectome *connectome;
     gls_bundles *bundles;
     gls_weigh weigh;
+    gls_seed_table seed_table;
     char *weights; /* file, where the tractogram cannot hold them; NULL: none */
 } gls_maps;
 
 /* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const gls_shard *shard);
-/* The files that are written, up to 3, and the files that are read; returns how many. */
-size_t gls_maps_outputs(const gls_maps *maps, const char *path[3]);
+/* The files that are written and the files that are read; returns how many. */
+#define GLS_MAPS_OUTPUTS 4
+size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS]);
 size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_IMAGES]);
 /* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
- * the maps alone. */
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, gls_sink *sink);
+ * the maps alone. A file that grows meanwhile is one of the group. */
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink);
 /* Once all streamlines have come: their weights, to the tractogram's writer where it holds them (NULL: there is none).
  */
 gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);

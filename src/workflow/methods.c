@@ -90,7 +90,11 @@ static gls_status make_source(const methods_run *run, const gls_model *model, gl
 
 static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
-    gls_progress progress = {GLS_PHASE_TRACK, seeds_done, seeds_total, streamlines, points};
+    gls_progress progress = {.phase = GLS_PHASE_TRACK,
+                             .done = seeds_done,
+                             .total = seeds_total,
+                             .streamlines = streamlines,
+                             .points = points};
     return gls_monitor_step(user, &progress);
 }
 

@@ -209,6 +209,9 @@ bool gls_param_is_used(const gls_param *param, const gls_job_options *o)
     case GLS_FOR_VERTICES: return o->track.dg != GLS_DG_PTT && !fod;
     case GLS_FOR_PEAKS: return !fod;
     case GLS_FOR_FOD: return fod;
+    case GLS_FOR_CUTOFF:
+        return fod ||
+               ((o->track.dg == GLS_DG_PROB || o->track.dg == GLS_DG_DET) && (given || o->model.model > GLS_MODEL_CSA));
     case GLS_FOR_IFOD: return fod && o->track.dg != GLS_DG_SDSTREAM;
     case GLS_FOR_IFOD2: return o->track.dg == GLS_DG_IFOD2;
     case GLS_FOR_FIT: return !given;

@@ -22,6 +22,7 @@ static gls_job_options with_user(gls_param_user user)
     switch (user) {
     case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
     case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
+    case GLS_FOR_CUTOFF: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_IFOD: o.track.dg = GLS_DG_IFOD1; break;
     case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;

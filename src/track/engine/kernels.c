@@ -10,6 +10,8 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     static const char *const axis_n[] = {"GRID_NX", "GRID_NY", "GRID_NZ"};
     gls_define_int(d, "MAX_DIRECTIONS", params->max_directions_per_seed, "max_directions_per_seed");
     gls_define_int(d, "ANGULAR_WEIGHT", params->angular_weight > 0, "angular_weight is above 0");
+    gls_define_int(d, "CUTOFF", params->fod_cutoff > 0, "fod_cutoff is given");
+    gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "so is seed_cutoff, or cutoff");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
     gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");

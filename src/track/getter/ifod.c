@@ -57,7 +57,8 @@ static uint32_t turns(const gls_track_params *params)
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     u->step_mm = (float)params->step_size;
-    u->fod_cutoff = (float)(params->fod_cutoff * model->scale);
+    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
+    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
     u->fod_power = (float)gls_ifod_power(params);
 }
 

@@ -77,6 +77,12 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_odf_field_fill(models, n, input, uses_coefficients(params, input), failed);
 }
 
+static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    u->fod_cutoff = (float)(gls_track_cutoff(params) * model->scale);
+    u->seed_cutoff = (float)(gls_track_seed_cutoff(params) * model->scale);
+}
+
 const gls_getter gls_getter_prob = {
     .name = "prob",
     .shader = "getter/pick.glsl",
@@ -84,6 +90,7 @@ const gls_getter gls_getter_prob = {
     .coefficients = true,
     .check = check,
     .sphere = gls_odf_field_sphere,
+    .uniforms = uniforms,
     .plan = plan_prob,
     .fill = fill,
 };
@@ -95,6 +102,7 @@ const gls_getter gls_getter_det = {
     .coefficients = true,
     .check = check,
     .sphere = gls_odf_field_sphere,
+    .uniforms = uniforms,
     .plan = plan_det,
     .fill = fill,
 };

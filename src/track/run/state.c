@@ -1,6 +1,7 @@
 #include "track/run/state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "util/clock.h"
 #include "util/status.h"
@@ -24,6 +25,7 @@ gls_status gls_run_report(gls_run *run)
     pthread_mutex_lock(&run->queue.lock);
     gls_track_result r = run->stats.result;
     pthread_mutex_unlock(&run->queue.lock);
+    memcpy(run->tracker->verdicts, r.verdicts, sizeof r.verdicts);
     uint64_t total = gls_seeds_count(run->seeds), wanted = run->tracker->params.select;
     /* as many seeds as it will take, to judge by those so far */
     double expected =
