@@ -182,6 +182,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
     gls_json_uint(counts, "seeds_rejected", r->seeds_rejected);
     gls_json_uint(counts, "directions", r->directions);
+    gls_json_uint(counts, "retries", r->retries);
     gls_json_uint(counts, "streamlines", r->streamlines);
     gls_json_uint(counts, "points", r->points);
     gls_json_uint(counts, "truncated", r->truncated);
