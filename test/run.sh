@@ -131,7 +131,7 @@ stage_fuzz() {
     for corpus in test/fuzz/corpus/*/; do
         name=$(basename "$corpus")
         rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"
-        check "reader $name" quietly "build/fuzz/test/libfuzzer_$name" -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+        check "reader $name" quietly env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
             -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus"
     done
 }

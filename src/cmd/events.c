@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/exit.h"
@@ -49,13 +50,30 @@ static cJSON *event(const char *name)
     return object;
 }
 
+/* A pipe or a device is written to; a file only if there is none yet, or an older one of events. */
+static int open_file(const char *path)
+{
+    static const char first[] = "{\"event\"";
+    char found[sizeof first - 1];
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        bool own = fd >= 0 && read(fd, found, sizeof found) == (ssize_t)sizeof found &&
+                   memcmp(found, first, sizeof found) == 0;
+        if (fd >= 0) close(fd);
+        if (!own) return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: exists already and holds no events", path);
+    }
+    events.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (events.fd >= 0) return CMD_EXIT_OK;
+    return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
+}
+
 int cmd_events_begin(const cmd_common *common, const char *command)
 {
     events.mode = (cmd_progress_mode)common->progress;
     if (common->progress_file) {
-        events.fd = open(common->progress_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (events.fd < 0)
-            return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: %s", common->progress_file, strerror(errno));
+        int code = open_file(common->progress_file);
+        if (code) return code;
     } else if (events.mode == CMD_PROGRESS_JSON) {
         events.fd = STDERR_FILENO;
     }

@@ -6,8 +6,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "util/output.h"
 
 /* Makes the folders above the file. */
 static bool make_folders(char *path)
@@ -21,45 +25,52 @@ static bool make_folders(char *path)
     return true;
 }
 
-/* Opens a file under directory for writing and makes its folders; path holds its whole name. */
-static FILE *open_file(char path[PATH_MAX], const char *directory, const char *file)
+/* A page on its way into a file. */
+typedef struct page {
+    char path[PATH_MAX];
+    char *text;
+    size_t bytes;
+    FILE *out; /* into text */
+} page;
+
+/* Begins the page of a file under directory. */
+static FILE *begin(page *p, const char *directory, const char *file)
 {
-    int n = snprintf(path, PATH_MAX, "%s/%s", directory, file);
-    if (n < 0 || n >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return NULL;
-    }
-    return make_folders(path) ? fopen(path, "w") : NULL;
+    *p = (page){.text = NULL};
+    p->out =
+        snprintf(p->path, PATH_MAX, "%s/%s", directory, file) < PATH_MAX ? open_memstream(&p->text, &p->bytes) : NULL;
+    return p->out;
 }
 
-static int close_file(FILE *out, const char *path, bool complete)
+/* Makes the folders, and the file; complete: all could be put into the page. */
+static int finish(page *p, bool complete)
 {
-    bool written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    if (!complete) return cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", path);
-    return written ? CMD_EXIT_OK : cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-static int cannot_open(const char *path)
-{
-    return cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    complete = p->out && fclose(p->out) == 0 && complete;
+    int code = CMD_EXIT_OK;
+    if (!complete)
+        code = cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", p->path);
+    else if (!make_folders(p->path))
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", p->path, strerror(errno));
+    else if (gls_file_write(p->path, true, NULL, p->text, p->bytes) != GLS_OK)
+        code = cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
+    free(p->text);
+    return code;
 }
 
 static int write_pages(const char *directory)
 {
-    char path[PATH_MAX], file[128];
+    char file[128];
+    page page;
     int code = CMD_EXIT_OK;
     for (const cmd_command *const *c = cmd_commands; *c && code == CMD_EXIT_OK; c++) {
         snprintf(file, sizeof file, "man/man1/glslines-%s.1", (*c)->name);
-        FILE *out = open_file(path, directory, file);
-        if (!out) return cannot_open(path);
-        code = close_file(out, path, manual_write_command_page(out, *c));
+        FILE *out = begin(&page, directory, file);
+        code = finish(&page, out && manual_write_command_page(out, *c));
     }
     for (const manual_topic *topic = manual_topics; topic->name && code == CMD_EXIT_OK; topic++) {
         snprintf(file, sizeof file, "man/man7/glslines-%s.7", topic->name);
-        FILE *out = open_file(path, directory, file);
-        if (!out) return cannot_open(path);
-        code = close_file(out, path, manual_write_topic_page(out, topic));
+        FILE *out = begin(&page, directory, file);
+        code = finish(&page, out && manual_write_topic_page(out, topic));
     }
     return code;
 }
@@ -75,12 +86,11 @@ int manual_write_files(const char *directory)
         {"zsh/site-functions/_glslines", manual_write_zsh},
         {"fish/vendor_completions.d/glslines.fish", manual_write_fish},
     };
-    char path[PATH_MAX];
+    page page;
     int code = write_pages(directory);
     for (size_t i = 0; i < sizeof files / sizeof *files && code == CMD_EXIT_OK; i++) {
-        FILE *out = open_file(path, directory, files[i].file);
-        if (!out) return cannot_open(path);
-        code = close_file(out, path, files[i].write(out));
+        FILE *out = begin(&page, directory, files[i].file);
+        code = finish(&page, out && files[i].write(out));
     }
     return code;
 }

@@ -11,6 +11,7 @@
 #include "gpu/source.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
 
 static void log_source(const char *label, const char *text)
@@ -31,10 +32,7 @@ static void dump_source(const char *label, const char *text)
     const char *directory = getenv("GLSLINES_DUMP_SHADERS");
     char path[4096];
     if (!directory || snprintf(path, sizeof path, "%s/%s.comp", directory, label) >= (int)sizeof path) return;
-    FILE *file = fopen(path, "w");
-    if (!file) return;
-    fputs(text, file);
-    fclose(file);
+    (void)gls_file_write(path, true, NULL, text, strlen(text));
 }
 
 static GLint texture_units(GLuint program)

@@ -356,10 +356,11 @@ gls_status gls_job_track(gls_job *job)
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
+        /* within the phase: who cancels now finds all outputs complete */
+        gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }
     if (!status) gls_job_explain_empty(job);
-    gls_tracker_destroy(tracker);
     return status;
 }
 

@@ -64,6 +64,10 @@ check "no escape in a pipe" sh -c '! grep -q "$(printf "\033")" plain.txt'
 check "none" sh -c '! grep -q "100 %" none.txt'
 "$program" track --phantom --progress-file absent/file --nseeds 300 -o a.trx --force 2> refused
 check "a file that cannot be written" test $? -eq 4
+echo "-1 2" > table.bval
+"$program" track --progress-file table.bval --nseeds 300 -o a.trx --force 2> refused
+check "a file of another kind is refused" test $? -eq 4
+check "and stays" grep -qx -e "-1 2" table.bval
 
 if command -v script > /dev/null; then
     terminal() { # FILE VARIABLES...

@@ -19,10 +19,16 @@ killed() {
     (cd "$work/out" && exec python3 - "$work/stderr" "a.$suffix.resume" "$tool" "$@") <<'PYTHON'
 import os, signal, subprocess, sys, time
 stderr, journal, tool, name, size, *arguments = sys.argv[1:]
-run = subprocess.Popen([tool, *arguments], stderr=open(stderr, "w"))
-while run.poll() is None and not (os.path.exists(journal) and os.path.getsize(journal) >= int(size)):
-    time.sleep(0.001)
-run.send_signal(getattr(signal, "SIG" + name))
+before = set(os.listdir("."))
+for attempt in range(10):
+    run = subprocess.Popen([tool, *arguments], stderr=open(stderr, "w"))
+    while run.poll() is None and not (os.path.exists(journal) and os.path.getsize(journal) >= int(size)):
+        time.sleep(0.001)
+    run.send_signal(getattr(signal, "SIG" + name))
+    if run.wait() != 0 or before:
+        break
+    for output in os.listdir("."): # it was over before
+        os.unlink(output)
 sys.exit(run.wait() if run.wait() >= 0 else 128 - run.wait())
 PYTHON
     code=$?

@@ -89,6 +89,27 @@ for pause in 0.3 0.6 0.9; do
     clean
 done
 
+# a signal that comes when all outputs have their names changes nothing any more
+python3 - "$tool" "$work/out" track $files $few -o a.trx <<'PYTHON' || note "SIGTERM when all was written: $(cat "$work/out/codes")"
+import os, signal, subprocess, sys, time
+tool, folder, *arguments = sys.argv[1:]
+os.chdir(folder)
+codes = []
+for wait in (0, 0, 0.001, 0.003, 0.01, 0.03):
+    run = subprocess.Popen([tool, *arguments], stderr=subprocess.DEVNULL)
+    while run.poll() is None and not (os.path.exists("a.trx") and os.path.exists("a.json")):
+        time.sleep(0.0003)
+    time.sleep(wait)
+    run.send_signal(signal.SIGTERM)
+    codes.append(run.wait())
+    os.unlink("a.trx")
+    os.unlink("a.json")
+print(codes, file=open("codes", "w"))
+sys.exit(any(codes))
+PYTHON
+checks=$((checks + 1))
+clean
+
 # a full disk is an error of the output, and leaves nothing
 for command in "track $files $few --nseeds 5000 -o a.trx" "fit $dwi $bval $bvec $mask f -q" "phantom p --shape 18 20 18 -q"; do
     (cd "$work/out" && ulimit -f 16 && exec "$tool" $command >"$work/stdout" 2>"$work/stderr")

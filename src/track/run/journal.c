@@ -90,11 +90,15 @@ static uint64_t record_bytes(const record *r)
     return sum;
 }
 
-/* A parcel's record at a place, sound by itself; its arrays were not looked at. */
-static bool read_record(int fd, uint64_t at, record *r)
+/* A parcel's record at a place in a file of so many bytes, sound by itself; its arrays were not looked at. */
+static bool read_record(int fd, uint64_t at, uint64_t size, record *r)
 {
-    return read_at(fd, at, r, sizeof *r) && memcmp(r->magic, PARCEL, sizeof r->magic) == 0 &&
-           hash_before(r, &r->hash) == r->hash && r->first < r->end;
+    if (!read_at(fd, at, r, sizeof *r) || memcmp(r->magic, PARCEL, sizeof r->magic) != 0 ||
+        hash_before(r, &r->hash) != r->hash || r->first >= r->end)
+        return false;
+    /* one by one, so that no product or sum of them overflows */
+    return r->n < size && r->n_points < size && r->n_seeds < size && r->n_outcomes < size && size < UINT64_MAX / 1024 &&
+           record_bytes(r) <= size - at;
 }
 
 static bool read_completion(int fd, uint64_t at, completion *c)
@@ -211,8 +215,7 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;
     off_t size = lseek(j->fd, 0, SEEK_END);
-    *found = read_record(j->fd, j->at, &r) && (j->end_seed == 0 || r.first == j->end_seed) &&
-             (uint64_t)size >= j->at + record_bytes(&r);
+    *found = size > 0 && read_record(j->fd, j->at, (uint64_t)size, &r) && (j->end_seed == 0 || r.first == j->end_seed);
     if (!*found) return cut(j);
     gls_status status = gls_parcel_reserve(p, r.n, r.n_points);
     if (!status) status = gls_tally_reserve(&p->tally, r.n_seeds, r.n_outcomes);
@@ -223,13 +226,14 @@ gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
     for (int i = 0; i < N_ARRAYS && *found; at += bytes[i++])
         *found =
             bytes[i] == 0 || (read_at(j->fd, at, array[i], bytes[i]) && gls_hash(array[i], bytes[i]) == r.array[i]);
+    p->offset[0] = 0;
+    for (uint64_t i = 0; i < r.n && *found; i++) p->offset[i + 1] = p->offset[i] + j->length[i];
+    *found = *found && p->offset[r.n] == r.n_points;
     if (!*found) return cut(j);
     p->first = r.first;
     p->n = r.n;
     p->tally.n_seeds = r.n_seeds;
     p->tally.n_outcomes = r.n_outcomes;
-    p->offset[0] = 0;
-    for (uint64_t i = 0; i < r.n; i++) p->offset[i + 1] = p->offset[i] + j->length[i];
     j->at = at;
     j->end_seed = r.end;
     return GLS_OK;
