@@ -36,7 +36,7 @@ static int run_edit(const cmd_command *command, void *values, const cmd_argument
 
 static const char *const positionals[] = {
     "IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
-    "OUT",   "Tractogram to write; the suffix .trx, .trk or .tck gives the format.",
+    "OUT",   "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
     NULL,
 };
 
