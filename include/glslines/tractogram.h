@@ -57,8 +57,8 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
  * world mm in the file, too. TCK keeps none, VTK dps and dpv. See gls_tractogram_writer_lost().
  * GLS_ERR_OUTPUT: full disk and the like. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite,
  * other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes).
- * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16 65504 mm). After a
- * failure append and finish repeat it. */
+ * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16
+ * 65504 mm). After a failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
 /* Adds a column per streamline once all have been appended: a row for each, borrowed until the writer is finished; up
  * to 4 columns. TRX keeps it, other formats do not. */
