@@ -52,7 +52,9 @@ typedef struct gls_bundles_options {
     gls_clean_options cleaning;
     gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */
     const struct gls_orientation *given;
-    bool keep_nodes; /* for profiles; default false: only where orientation or cleaning needs them */
+    const char *weights; /* column per streamline of one component for GLS_PROFILE_COLUMN; borrowed until all are
+                            collected. Default NULL */
+    bool keep_nodes;     /* for profiles; default false: only where orientation or cleaning needs them */
 } gls_bundles_options;
 GLS_API gls_bundles_options gls_bundles_options_default(void);
 
@@ -95,7 +97,8 @@ typedef enum gls_profile_weights {
     GLS_PROFILE_MAHALANOBIS, /* by 1 / their distance from the core at the node; alike for fewer than 15. As pyAFQ */
     GLS_PROFILE_DIPY,        /* as DIPY's gaussian_weights(), which inverts the upper triangle of the covariance */
     GLS_PROFILE_MEAN,        /* alike */
-    GLS_PROFILE_MEDIAN       /* the median in place of a mean */
+    GLS_PROFILE_MEDIAN,      /* the median in place of a mean */
+    GLS_PROFILE_COLUMN       /* by the column that the options name */
 } gls_profile_weights;
 
 typedef struct gls_profile_node {

@@ -58,6 +58,10 @@ typedef enum gls_interpolation {
 GLS_API gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter);
 /* Points every `step` mm (> 0) along each streamline from its start, and its last point. */
 GLS_API gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter);
+/* Points `step` mm apart in a straight line, from point n / 2 towards both ends, and the ends. As tckresample
+ * -step_size of MRtrix3. */
+GLS_API gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next,
+                                                 gls_sink *filter);
 /* factor - 1 new points between each two (factor >= 1). */
 GLS_API gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next,
                                               gls_sink *filter);

@@ -102,6 +102,11 @@ typedef enum gls_crop_pieces {
 GLS_API gls_status gls_filter_crop_create(const char *region, gls_roi_test test, gls_crop_pieces pieces,
                                           const gls_sink *next, gls_sink *filter);
 
+/* Moves points, and seeds, to where an image of three volumes says: the world position of each voxel's centre,
+ * interpolated between them. A point that leaves the image, or lies beside a voxel that is not finite, is NaN. The
+ * image is borrowed until the filter is finished. As tcktransform of MRtrix3. */
+GLS_API gls_status gls_filter_warp_create(const gls_image *warp, const gls_sink *next, gls_sink *filter);
+
 /* A filter for points that are not finite or, unless grid is NULL, outside its outer faces: of each streamline the
  * longest run of other points stays, or, with whole, all or nothing. Streamlines without points are dropped. */
 GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, bool whole, gls_filter_counts *counts,

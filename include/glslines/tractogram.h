@@ -14,10 +14,10 @@ typedef enum gls_tractogram_format {
     GLS_FORMAT_TRX,
     GLS_FORMAT_TRK,
     GLS_FORMAT_TCK,
-    GLS_FORMAT_VTK /* legacy polydata; read only */
+    GLS_FORMAT_VTK /* legacy polydata; written as version 4.2, BINARY, SPACE=RAS */
 } gls_tractogram_format;
 
-/* By suffix (.trx .trk .tck, any case): the formats that are written. GLS_ERR_ARGUMENT with the list for another. */
+/* By suffix (.trx .trk .tck .vtk, any case). GLS_ERR_ARGUMENT with the list for another. */
 GLS_API gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format);
 /* "TRX" ... */
 GLS_API const char *gls_tractogram_format_name(gls_tractogram_format format);
@@ -54,11 +54,11 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
 /* Appends in order; points in world mm. The first streamlines fix the columns and groups.
  * TRX keeps all columns (dps, dpv) and groups. TRK keeps columns as float32 properties and scalars, ten of each at
  * most, with names of up to 20 bytes less those of the number of components; a column of float32 named "seeds" is in
- * world mm in the file, too. TCK keeps none. See gls_tractogram_writer_lost().
+ * world mm in the file, too. TCK keeps none, VTK dps and dpv. See gls_tractogram_writer_lost().
  * GLS_ERR_OUTPUT: full disk and the like. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite,
  * other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes).
- * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1; float16 65504 mm). After a
- * failure append and finish repeat it. */
+ * GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16
+ * 65504 mm). After a failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
 /* Adds a column per streamline once all have been appended: a row for each, borrowed until the writer is finished; up
  * to 4 columns. TRX keeps it, other formats do not. */

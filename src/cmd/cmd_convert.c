@@ -11,7 +11,7 @@ static const tract_work work = {"Tractogram converted by glslines", gls_tract_co
 
 static const char *const positionals[] = {
     "IN",  "Tractogram: TRX (file or folder), TRK, TCK or VTK, told apart by its contents.",
-    "OUT", "Tractogram to write; the suffix .trx, .trk or .tck gives the format.",
+    "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
     NULL,
 };
 
@@ -26,7 +26,7 @@ static const char *const examples[] = {
 const cmd_command cmd_convert = {
     .name = "convert",
     .synopsis = "IN OUT [options]",
-    .summary = "Convert a tractogram to TRX, TRK or TCK, with columns and groups",
+    .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
         "World positions stay as they are. Columns and groups go along as far as the format holds them; what "
         "it does not hold is named in a warning. Streamlines without points are left out and counted, "

@@ -11,7 +11,7 @@ static const tract_work work = {"Streamlines selected and shaped by glslines", g
 
 static const char *const positionals[] = {
     "IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
-    "OUT",   "Tractogram to write; the suffix .trx, .trk or .tck gives the format.",
+    "OUT",   "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
     NULL,
 };
 

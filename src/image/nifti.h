@@ -21,7 +21,8 @@ typedef struct gls_nifti_header {
  * path. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
 
-/* Writes volumes of int32, uint32, float32 or float64 values as they are, otherwise as gls_image_write_grouped(). */
+/* Writes volumes of uint8, int32, uint32, float32 or float64 values as they are, otherwise as
+ * gls_image_write_grouped(). */
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                            size_t n_volumes, gls_type type, const void *data);
 /* A file of these bytes, header and voxels, packed if its name ends in .gz. */

@@ -163,10 +163,11 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
 {
     GLS_REQUIRE(path && grid && data && n_volumes >= 1);
     GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_UINT32 || type == GLS_TYPE_FLOAT32 ||
-                type == GLS_TYPE_FLOAT64);
+                type == GLS_TYPE_FLOAT64 || type == GLS_TYPE_UINT8);
     int code = type == GLS_TYPE_INT32     ? NIFTI_TYPE_INT32
                : type == GLS_TYPE_UINT32  ? NIFTI_TYPE_UINT32
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
+               : type == GLS_TYPE_UINT8   ? NIFTI_TYPE_UINT8
                                           : NIFTI_TYPE_FLOAT64;
     source s = {.raw = data, .value = gls_type_size(type)};
     return write_file(path, overwrite, group, grid, n_volumes, code, &s);

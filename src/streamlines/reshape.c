@@ -10,6 +10,9 @@
 #include "util/affine.h"
 #include "util/status.h"
 
+/* Of the share of the way between two points, for each mm of a step: when tckresample stops halving. */
+#define MIDDLE_PRECISION 1e-3
+
 typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
@@ -22,6 +25,11 @@ struct reshaper {
     /* of one streamline */
     size_t capacity;
     size_t *kept; /* points that stay */
+    size_t n_places, places;
+    struct place {
+        uint64_t from;
+        double share;
+    } * place; /* of new points */
 };
 
 static void apply(const double map[3][4], float p[3])
@@ -94,6 +102,96 @@ static gls_status resample(reshaper *f, const gls_streamlines *s, size_t i)
     return status;
 }
 
+/* Where the point lies that is `share` of the way behind point `from`. */
+static void find_point(const reshaper *f, const gls_streamlines *s, size_t i, uint64_t from, double share,
+                       double out[3])
+{
+    const uint64_t first = s->offset[i], last = s->offset[i + 1] - 1;
+    const float(*p)[3] = s->point + from;
+    const double t = 0.5 * 0.1, h = 0.5, m = share, m2 = m * m, m3 = m * m2;
+    const double w[4] = {(h - t) * (2 * m2 - m3 - m), 1 + (1.5 + t) * m3 - (2.5 + t) * m2,
+                         (2 + 2 * t) * m2 + (h - t) * m - (1.5 + t) * m3, (h - t) * (m3 - m2)};
+    for (int r = 0; r < 3; r++) {
+        if (from == last || f->how == GLS_INTERPOLATE_LINEAR) {
+            out[r] = from == last ? p[0][r] : p[0][r] + share * ((double)p[1][r] - p[0][r]);
+            continue;
+        }
+        double before = from > first ? p[-1][r] : 2 * (double)p[0][r] - p[1][r],
+               after = from + 1 < last ? p[2][r] : 2 * (double)p[1][r] - p[0][r];
+        out[r] = w[0] * before + w[1] * p[0][r] + w[2] * p[1][r] + w[3] * after;
+    }
+}
+
+static double gap(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static gls_status add_place(reshaper *f, uint64_t from, double share)
+{
+    if (f->n_places == f->places) {
+        size_t places = f->places ? 2 * f->places : 256;
+        struct place *place = realloc(f->place, places * sizeof *place);
+        if (!place) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
+        f->place = place;
+        f->places = places;
+    }
+    f->place[f->n_places++] = (struct place){from, share};
+    return GLS_OK;
+}
+
+/* Places from point `start` to the end of streamline i, or back to its start, each a step from the one before. */
+static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, uint64_t start, bool back)
+{
+    const uint64_t end = back ? s->offset[i] : s->offset[i + 1] - 1;
+    uint64_t at = start; /* the segment from here */
+    double done = 0, here[3], p[3];
+    gls_status status = GLS_OK;
+    find_point(f, s, i, start, 0, here);
+    while (at != end && status == GLS_OK) {
+        const uint64_t next = back ? at - 1 : at + 1, from = back ? next : at;
+        find_point(f, s, i, next, 0, p);
+        if (gap(p, here) < f->step) {
+            at = next;
+            done = 0;
+            continue;
+        }
+        double low = done, high = 1;
+        do {
+            done = 0.5 * (low + high);
+            find_point(f, s, i, from, back ? 1 - done : done, p);
+            if (gap(p, here) < f->step)
+                low = done;
+            else
+                high = done;
+        } while (high - low > fmin(MIDDLE_PRECISION * f->step, MIDDLE_PRECISION * 100));
+        memcpy(here, p, sizeof here);
+        status = add_place(f, from, back ? 1 - done : done);
+    }
+    return status == GLS_OK && start != end ? add_place(f, end, 0) : status;
+}
+
+static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i], middle = s->offset[i] + n / 2;
+    uint64_t to;
+    if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
+    f->n_places = 0;
+    gls_status status = walk_from(f, s, i, middle, true);
+    const size_t before = f->n_places;
+    for (size_t k = 0; k < before / 2; k++) {
+        struct place keep = f->place[k];
+        f->place[k] = f->place[before - 1 - k];
+        f->place[before - 1 - k] = keep;
+    }
+    if (status == GLS_OK) status = add_place(f, middle, 0);
+    if (status == GLS_OK) status = walk_from(f, s, i, middle, false);
+    if (status == GLS_OK) status = gls_builder_add(&f->builder, i, f->n_places, &to);
+    for (size_t k = 0; k < f->n_places && status == GLS_OK; k++)
+        new_point(f, i, to + k, f->place[k].from, f->place[k].share);
+    return status;
+}
+
 static gls_status upsample(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
@@ -140,6 +238,7 @@ static void discard(void *user)
     gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     free(f->kept);
+    free(f->place);
     free(f);
 }
 
@@ -181,6 +280,13 @@ gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
     return create(&(reshaper){.reshape = resample, .step = step, .how = how}, next, filter);
+}
+
+gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
+{
+    GLS_REQUIRE(next && next->append && filter);
+    GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
+    return create(&(reshaper){.reshape = resample_from_middle, .step = step, .how = how}, next, filter);
 }
 
 gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next, gls_sink *filter)

@@ -17,6 +17,7 @@ static const struct {
     [GLS_FORMAT_TRX] = {".trx", &gls_trx_driver},
     [GLS_FORMAT_TRK] = {".trk", &gls_trk_driver},
     [GLS_FORMAT_TCK] = {".tck", &gls_tck_driver},
+    [GLS_FORMAT_VTK] = {".vtk", &gls_vtk_driver},
 };
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
@@ -30,7 +31,7 @@ gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *
             return GLS_OK;
         }
     }
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a tractogram must end in .trx, .trk or .tck", path);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a tractogram must end in .trx, .trk, .tck or .vtk", path);
 }
 
 gls_tractogram_options gls_tractogram_options_default(void)

@@ -24,7 +24,7 @@ typedef struct gls_tractogram_driver {
 
 #define GLS_TCK_MAX_HEADER 65536
 
-extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver;
+extern const gls_tractogram_driver gls_trx_driver, gls_trk_driver, gls_tck_driver, gls_vtk_driver;
 
 struct gls_tractogram_writer {
     const gls_tractogram_driver *driver;

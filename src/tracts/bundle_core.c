@@ -205,6 +205,10 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
 
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
+    double all = 0;
+    for (size_t i = 0; i < b->n && how == GLS_PROFILE_COLUMN; i++) all += weight[i] = b->member[i].weight;
+    for (size_t i = 0; i < b->n && how == GLS_PROFILE_COLUMN; i++) weight[i] /= all;
+    if (how == GLS_PROFILE_COLUMN) return;
     bool alike = how == GLS_PROFILE_MEAN || how == GLS_PROFILE_MEDIAN || b->n == 1 ||
                  (how == GLS_PROFILE_MAHALANOBIS && b->n < MIN_WEIGHTED);
     alike =

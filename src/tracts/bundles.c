@@ -135,7 +135,7 @@ static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, 
     }
 }
 
-static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s, size_t i)
+static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s, size_t i, double weight)
 {
     gls_bundle *bundle = &b->bundle[k];
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), row = (size_t)b->options.nodes * 3;
@@ -152,7 +152,8 @@ static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s,
     gls_bundle_direction direction = b->direction[i * b->rules.n + k];
     bool turned = direction == GLS_BUNDLE_AGAINST;
     bundle->any_unknown |= direction == GLS_BUNDLE_UNKNOWN;
-    bundle->member[bundle->n] = (gls_member){b->streamlines + i, gls_line_length(point, n), (uint32_t)n, turned};
+    bundle->member[bundle->n] =
+        (gls_member){b->streamlines + i, gls_line_length(point, n), weight, (uint32_t)n, turned};
     if (bundle->keeps_nodes) {
         float(*node)[3] = (float(*)[3])(bundle->node + bundle->n * row);
         gls_line_resample(point, n, b->options.nodes, node);
@@ -187,6 +188,9 @@ static gls_status append(void *user, const gls_streamlines *in)
         if (!verdict || !direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
         b->room = in->n * m;
     }
+    const gls_column *weights = b->options.weights ? gls_column_find(in->dps, in->n_dps, b->options.weights) : NULL;
+    if (b->options.weights && (!weights || weights->components != 1))
+        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", b->options.weights);
     if (b->by_group) {
         groups = malloc(m * sizeof *groups);
         status = groups ? order_groups(b, in, groups) : gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");
@@ -203,7 +207,7 @@ static gls_status append(void *user, const gls_streamlines *in)
             if (b->verdict[i * m + k] < GLS_BUNDLE_TESTS)
                 b->bundle[k].failed[b->verdict[i * m + k]]++;
             else
-                status = add_member(b, k, &s, i);
+                status = add_member(b, k, &s, i, weights ? gls_column_value(weights, i) : 1);
         }
     b->streamlines += s.n;
     free(groups);

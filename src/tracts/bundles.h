@@ -7,7 +7,7 @@
 /* A streamline that is in a bundle. */
 typedef struct gls_member {
     uint64_t place; /* in the stream */
-    double length;
+    double length, weight;
     uint32_t points;
     bool turned;
 } gls_member;

@@ -43,7 +43,11 @@ says seed_index
 expect 0 convert one.trx one.tck
 expect 3 convert t.trx two.trx --fields nothing
 expect 2 convert t.trx half.trk --output-precision half
-expect 2 convert t.trx t.vtk
+expect 0 convert t.trx t.vtk
+expect 0 convert t.vtk from_vtk.trx --reference data/mask.nii.gz
+expect 0 info from_vtk.trx
+says "seeds: 3 x float32"
+expect 2 convert t.trx t.vtp
 expect 2 convert t.trx
 expect 3 convert nan.tck nan.trx --reference data/mask.nii.gz
 printf '1 2 3\n' > short.txt
@@ -72,6 +76,18 @@ expect 2 density t.trx g.nii.gz --like dipy --mapping ends
 expect 2 density t.trx g.nii.gz --step-size 1
 expect 2 density t.trx g.txt
 expect 2 density t.trx
+expect 2 density t.trx g.nii.gz --contrast scalar_map
+expect 2 density t.trx g.nii.gz --image data/mask.nii.gz
+expect 2 density t.trx g.nii.gz --contrast nothing
+expect 3 density t.trx g.nii.gz --contrast dps:nothing
+expect 2 density t.trx g.nii.gz --stat-vox mean
+expect 2 density t.trx g.nii.gz --voxel 1,2
+expect 7 density t.trx g.nii.gz --voxel 0.001
+expect 2 density t.trx g.nii.gz --dec --mapping ends
+expect 2 density t.trx g.nii.gz --upsample 3
+expect 2 density t.trx g.nii.gz --threshold 3
+expect 3 density t.trx g.nii.gz --groups
+expect 0 density t.trx vox.nii.gz --voxel 3 --contrast invlength --stat-vox max --normalize max --mask-out vox_mask.nii.gz --threshold 0.5
 expect 3 density t.trx g.nii.gz --weights short.txt
 expect 3 density t.trx g.nii.gz --weights dps:nothing
 expect 3 density t.trx g.nii.gz --template missing.nii
@@ -138,7 +154,24 @@ expect 2 track "$@" -o v.trx --connectome labels.nii
 expect 3 track "$@" -o v.trx --connectome missing.nii:v.csv
 expect 4 track "$@" -o v.trx --connectome labels.nii:labels.nii --force
 
-expect 0 connectome t.trx labels.nii n.csv --nodes n.tsv --assignments n.txt
+expect 0 connectome t.trx labels.nii n.csv --nodes n.tsv --assignments n.txt --edges e.tsv --header
+head -n 1 n.csv | grep -q '^,3,4,' || note "no header of labels"
+printf '3 left-3 0 0 0 0\n4 "right 4"\n' > lut.txt
+expect 0 connectome t.trx labels.nii lut.tsv --nodes lut_nodes.tsv --lut lut.txt --header
+says "no name for 10 of 12 labels"
+grep -q 'right_4' lut_nodes.tsv || note "no name of a label"
+expect 0 connectome t.trx labels.nii a.csv --assignments dps:ends --trx ends.trx
+expect 0 info ends.trx
+says "ends: 2 x int32"
+expect 2 connectome t.trx labels.nii e.csv --assignments dps:ends
+expect 2 connectome t.trx labels.nii e.csv --scale volume
+expect 2 connectome t.trx labels.nii e.csv --roi-test vertex
+expect 3 connectome t.trx labels.nii e.csv --lut short.trx
+for assign in end reverse forward all; do
+    OMP_NUM_THREADS=1 "$tool" connectome t.trx labels.nii one_$assign.csv --assign $assign -q
+    OMP_NUM_THREADS=7 "$tool" connectome t.trx labels.nii seven_$assign.csv --assign $assign -q
+    cmp one_$assign.csv seven_$assign.csv || note "one thread and seven, --assign $assign"
+done
 [ "$(wc -l < n.tsv)" -eq 13 ] || note "not a row for each region"
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:part.csv --shard $part/2; done
 expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
@@ -158,6 +191,15 @@ cmp r.trx r2.trx || note "--random with one seed"
 OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --minlength 15 -q --force
 cmp e.trx one.trx || note "edit with one thread and several"
 expect 0 edit t.trx p.trx --points 20 --crop data/mask.nii.gz --orient x --compress 0.1
+expect 0 edit t.trx pair.trx --connect 3,14 --assignments n.txt
+expect 0 edit t.trx pairs.trx --edges-to-groups --assignments n.txt --min-count 2
+expect 2 edit t.trx x.trx --connect 3,14
+expect 2 edit t.trx x.trx --connect 3 --assignments n.txt
+expect 3 edit e.trx x.trx --edges-to-groups --assignments n.txt
+expect 3 edit t.trx x.trx --connect 3,14 --assignments data/bundles
+expect 3 edit t.trx x.trx --warp data/mask.nii.gz
+expect 2 edit t.trx x.trx --step-from middle
+expect 0 edit t.trx middle.trx --step 3 --step-from middle
 expect 2 edit t.trx
 expect 2 edit t.trx x.trx --points 20 --step 1
 expect 2 edit t.trx x.trx --min-weight 1
@@ -187,6 +229,8 @@ expect 0 convert s.tck back.trx --reference data/mask.nii.gz --dps s_dps.tsv --t
 expect 0 info back.trx
 says "m: 1 x float32"
 says "seeds: 3 x float64"
+expect 0 sample t.trx data/mask.nii.gz -o frac.tsv --by voxel --fraction --stat-tck sum --stat-tck ends_prod
+expect 2 sample t.trx data/mask.nii.gz -o frac2.tsv --fraction
 expect 2 sample t.trx data/mask.nii.gz
 expect 2 sample t.trx data/mask.nii.gz -o s2.tsv --stat-tck mode
 expect 3 sample t.trx data/mask.nii.gz --tsf s.tsf
@@ -223,6 +267,12 @@ expect 0 profile seg.trx fa.nii.gz -o prof2.csv
 expect 3 track "$@" -o v.trx --profile missing.tsv:v.csv
 expect 2 track "$@" -o v.trx --profile b.tsv
 expect 2 track "$@" -o v.trx --profile b.tsv:v.csv --shard 1/2
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o buan.csv --mode buan --nodes 10
+head -n 1 buan.csv | grep -qx 'tractID,streamline,disk,fa' || note "no header of BUAN"
+expect 0 profile w.trx fa.nii.gz -o dps.csv --weights dps:weights
+expect 3 profile w.trx fa.nii.gz -o dps2.csv --weights dps:nothing
+expect 2 profile w.trx fa.nii.gz -o dps2.csv --weights nothing
+expect 2 profile w.trx fa.nii.gz -o dps2.csv --mode buan --stats
 expect 2 profile t.trx fa.nii.gz
 expect 0 score t.trx --truth b.tsv --json score.json
 says corticospinal_left

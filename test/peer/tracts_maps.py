@@ -71,6 +71,87 @@ def check_grids():
     report("density: --template with --voxel", a.shape == tuple(2 * n for n in shape) and np.allclose(affine[:3, 3] - 0.5 * affine[:3, :3].sum(1), first), "the corner of the first voxel stays")
 
 
+def points(name):
+    return [np.asarray(line) for line in nib.streamlines.load(path(name)).streamlines]
+
+
+def compare_lines(name, mine, theirs, bound):
+    a, b = (points(lines) if isinstance(lines, str) else lines for lines in (mine, theirs))
+    same = len(a) == len(b) > 0 and all(len(x) == len(y) for x, y in zip(a, b))
+    worst = max(np.abs(x - y).max() for x, y in zip(a, b)) if same else np.inf
+    detail = f"{worst:.1e} mm" if same else f"{len(a)} and {len(b)} streamlines, {sum(len(x) != len(y) for x, y in zip(a, b))} of other lengths"
+    report(name, worst <= bound, detail)
+
+
+def check_edit(lines):
+    affine = np.diag([4.0, 4, 4, 1])
+    affine[:3, 3] = -126
+    at = np.stack(np.meshgrid(*[np.arange(64)] * 3, indexing="ij"), -1) * 4.0 - 126
+    warp = at + 3 * np.sin(at[..., ::-1] / 20)
+    nib.save(nib.Nifti1Image(warp.astype(np.float32), affine), path("warp.nii.gz"))
+    glslines("edit", "lines.tck", "mine.tck", "--warp", "warp.nii.gz")
+    run("tcktransform", "lines.tck", "warp.nii.gz", "theirs.tck", "-force", "-quiet")
+    compare_lines("edit: --warp against tcktransform", "mine.tck", "theirs.tck", 1e-4)
+    for step in (0.7, 2.5):
+        glslines("edit", "lines.tck", "mine.tck", "--step", step, "--step-from", "middle", "--interp", "hermite")
+        run("tckresample", "lines.tck", "theirs.tck", "-step_size", step, "-force", "-quiet")
+        # tckresample halves in float32, so that one of a thousand of a step is open, and with it the last short step
+        a, b = points("mine.tck"), points("theirs.tck")
+        other = sum(len(x) != len(y) for x, y in zip(a, b))
+        worst = max(np.abs(x - y).max() for x, y in zip(a, b) if len(x) == len(y))
+        report(f"edit: --step {step} --step-from middle against tckresample -step_size", len(a) == len(b) and other <= 0.01 * len(b) and worst < 0.01, f"{worst:.1e} mm, {other} of {len(b)} of another number of points")
+    labels = np.zeros((64, 64, 64), np.int16)
+    for label in range(1, 13):
+        labels[np.linalg.norm(at - np.random.default_rng(label).uniform(-40, 40, 3), axis=-1) < 18] = label
+    nib.save(nib.Nifti1Image(labels, affine), path("labels.nii.gz"))
+    glslines("connectome", "lines.tck", "labels.nii.gz", "c.csv", "--assignments", "c.txt", "--edges", "c.tsv", "--labels", "raw")
+    matrix = np.genfromtxt(path("c.csv"), delimiter=",")
+    a, b = max(((i, j) for i in range(12) for j in range(i + 1, 12)), key=lambda cell: matrix[cell])
+    glslines("edit", "lines.tck", "mine.tck", "--connect", f"{b + 1},{a + 1}", "--assignments", "c.txt")
+    run("connectome2tck", "lines.tck", "c.txt", "theirs.tck", "-nodes", f"{a + 1},{b + 1}", "-exclusive", "-files", "single", "-force", "-quiet")
+    compare_lines("edit: --connect against connectome2tck", [line for line in points("mine.tck")], [line for line in points("theirs.tck")], 0) if matrix[a, a] == matrix[b, b] == 0 else report("edit: --connect", len(points("mine.tck")) == matrix[a, b], f"{matrix[a, b]:.0f} streamlines")
+    glslines("edit", "lines.tck", "mine.trx", "--edges-to-groups", "--assignments", "c.txt", "--min-count", 2, "--reference", "labels.nii.gz")
+    import trx.trx_file_memmap as trxmap
+    groups = {name: len(members) for name, members in trxmap.load(path("mine.trx")).groups.items()}
+    expected = {f"{i + 1}-{j + 1}": int(matrix[i, j]) for i in range(len(matrix)) for j in range(i, len(matrix)) if matrix[i, j] >= 2}
+    report("edit: --edges-to-groups against the matrix", groups == expected, f"{len(groups)} of {len(expected)} groups")
+    edges = np.genfromtxt(path("c.tsv"), delimiter="\t", names=True, dtype=None, encoding=None)
+    report("connectome: --edges against the matrix", all(matrix[e["a"] - 1, e["b"] - 1] == e["count"] == e["sum"] for e in edges), f"{len(edges)} rows")
+
+
+def check_vtk(lines):
+    glslines("edit", "lines.tck", "mine.trx", "--reference", "LAS.nii.gz", "--weights", "weights.txt")
+    glslines("sample", "mine.trx", "values.nii.gz", "--to-dpv", "v a", "--trx", "values.trx")
+    glslines("convert", "values.trx", "mine.vtk")
+    run("tckconvert", "mine.vtk", "theirs.tck", "-force", "-quiet")
+    compare_lines("convert: VTK in MRtrix3", lines, "theirs.tck", 0)
+    glslines("convert", "mine.vtk", "again.trx", "--reference", "LAS.nii.gz")
+    import trx.trx_file_memmap as trxmap
+    a, b = (trxmap.load(path(name)) for name in ("values.trx", "again.trx"))
+    same = np.array_equal(np.asarray(a.streamlines._data), np.asarray(b.streamlines._data)) and np.array_equal(a.data_per_streamline["weights"], b.data_per_streamline["weights"]) and np.array_equal(a.data_per_vertex["v a"]._data, b.data_per_vertex["v a"]._data, equal_nan=True)
+    report("convert: TRX, VTK, TRX", same, "points, weights and values are equal" if same else "they differ")
+
+
+def check_samples(lines):
+    series = np.random.default_rng(3).random((64, 64, 64, 6)).astype(np.float32)
+    affine = np.diag([3.0, 3, 3, 1])
+    affine[:3, 3] = -94.5
+    nib.save(nib.Nifti1Image(series, affine), path("series.nii.gz"))
+    glslines("sample", "lines.tck", "series.nii.gz", "-o", "corr.txt", "--stat-tck", "ends_corr")
+    glslines("sample", "lines.tck", "series.nii.gz", "--to-dpv", "s", "--trx", "s.trx", "--reference", "LAS.nii.gz")
+    import trx.trx_file_memmap as trxmap
+    values = trxmap.load(path("s.trx")).data_per_vertex["s"]
+    expected = np.array([np.corrcoef(v[0], v[-1])[0, 1] for v in values])
+    worst = np.abs(np.loadtxt(path("corr.txt")) - expected).max()
+    report("sample: ends_corr against numpy", worst < 1e-5, f"{worst:.1e}")
+    glslines("sample", "lines.tck", "values.nii.gz", "-o", "mine.txt", "--by", "voxel", "--fraction")
+    run("tcksample", "lines.tck", "values.nii.gz", "theirs.txt", "-precise", "-use_tdi_fraction", "-stat_tck", "mean", "-force", "-quiet")
+    a, b = np.loadtxt(path("mine.txt")), np.loadtxt(path("theirs.txt"), comments="#").ravel()
+    both = np.isfinite(a) & np.isfinite(b)
+    r, size = np.corrcoef(a[both], b[both])[0, 1], np.abs(a[both]).sum() / np.abs(b[both]).sum()
+    report("sample: --fraction against tcksample -precise -use_tdi_fraction", both.mean() > 0.9 and r > 0.99 and abs(size - 1) < 0.05, f"r {r:.6f}, {size:.4f} times as large, {both.mean():.3f} compared")
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -90,6 +171,9 @@ def main():
         nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), affine), path(f"{name}.nii.gz"))
         check_values(name, shape)
     check_grids()
+    check_edit(lines)
+    check_vtk(lines)
+    check_samples(lines)
     print(f"{tracts.failures} checks failed" if tracts.failures else "all checks passed")
     return 1 if tracts.failures else 0
 

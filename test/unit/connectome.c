@@ -94,6 +94,43 @@ static void test_values(void **state)
     assert_true(cell(GLS_SCALE_INVNODEVOL, GLS_STAT_SUM, NULL, 2, 2) == 0.5);
 }
 
+static gls_connectome *make_by(gls_assignment assignment, double radius, gls_roi_test test, unsigned scale)
+{
+    gls_connectome_options o = gls_connectome_options_default();
+    o.assignment = assignment;
+    o.radius = radius;
+    o.test = test;
+    o.scale = scale;
+    o.edges = true;
+    return make(o);
+}
+
+static void test_assignments(void **state)
+{
+    (void)state;
+    gls_connectome *c = make_by(GLS_ASSIGN_ALL, 0, GLS_ROI_TEST_SEGMENT, GLS_SCALE_NONE);
+    gls_connectome_counts counts = gls_connectome_get_counts(c);
+    assert_true(gls_connectome_value(c, 0, 1) == 1 && gls_connectome_value(c, 0, 0) == 1);
+    assert_true(gls_connectome_value(c, 2, 2) == 0 && counts.joined == 1 && counts.unassigned == 5);
+    gls_connectome_edge edge = gls_connectome_get_edge(c, 0, 1);
+    assert_true(edge.count == 1 && edge.mean_length == 8 && edge.sum == 1);
+    assert_true(gls_connectome_get_edge(c, 1, 2).count == 0 && isnan(gls_connectome_get_edge(c, 1, 2).mean));
+    gls_connectome_destroy(c);
+    c = make_by(GLS_ASSIGN_ALL, 0, GLS_ROI_TEST_VERTEX, GLS_SCALE_NONE);
+    assert_true(gls_connectome_value(c, 0, 1) == 0);
+    gls_connectome_destroy(c);
+    c = make_by(GLS_ASSIGN_FORWARD, 3, GLS_ROI_TEST_SEGMENT, GLS_SCALE_NONE);
+    assert_true(gls_connectome_value(c, 0, 1) == 1); /* from 7 to 3 mm: 8 and 2 are ahead; from 1 to 9: nothing is */
+    gls_connectome_destroy(c);
+    c = make_by(GLS_ASSIGN_RADIAL, 4, GLS_ROI_TEST_SEGMENT, GLS_SCALE_LENGTH | GLS_SCALE_INVNODEVOL_MM3);
+    assert_true(gls_connectome_value(c, 0, 1) == 12);
+    gls_connectome_destroy(c);
+    gls_connectome_options o = {.size = sizeof o, .radius = 4, .raw_labels = true};
+    c = make(o);
+    assert_true(gls_connectome_size(c) == 30 && gls_connectome_value(c, 6, 8) == 2);
+    gls_connectome_destroy(c);
+}
+
 static void test_errors(void **state)
 {
     gls_connectome *c;
@@ -119,6 +156,6 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_values),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_assignments), cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,74 @@ static void test_mappings(void **state)
     free(m);
 }
 
+static void test_values(void **state)
+{
+    static const double values[] = {2, -1, 0, 5}, weights[] = {1, 3, 1, 1};
+    static const uint8_t one[] = {1, 0, 0, 0}, both[] = {1, 1, 0, 0};
+    static const char *const names[] = {"one", "both"};
+    static const uint64_t offset[] = {0, 2, 4, 5, 5};
+    static const float point[][3] = {{0, 0, 0}, {-6, 0, 0}, {-2, 0, 0}, {-2, 3, 0}, {-2, 0, 0}};
+    const gls_column dps[] = {{"v", GLS_TYPE_FLOAT64, 1, values}, {"w", GLS_TYPE_FLOAT64, 1, weights}};
+    const gls_column group[] = {{"one", GLS_TYPE_BOOL, 1, one}, {"both", GLS_TYPE_BOOL, 1, both}};
+    const gls_streamlines s = {
+        .n = 4, .offset = offset, .point = point, .n_dps = 2, .dps = dps, .n_groups = 2, .group = group};
+    gls_density_counts counts;
+    gls_density_options o = gls_density_options_default();
+    (void)state;
+    o.value = GLS_DENSITY_COLUMN;
+    o.column = "v";
+    double *m = map(o, &s, &counts);
+    assert_true(at(m, 1, 0, 0) == 1 && at(m, 0, 0, 0) == 2 && at(m, 1, 3, 0) == -1);
+    assert_true(counts.used == 2 && counts.zero == 1 && counts.empty == 1);
+    free(m);
+    o.stat = GLS_DENSITY_MEAN;
+    o.weights = "w";
+    m = map(o, &s, NULL);
+    assert_true(at(m, 1, 0, 0) == -0.25);
+    free(m);
+    o.map_zero = true;
+    m = map(o, &s, NULL);
+    assert_true(fabs(at(m, 1, 0, 0) + 0.2) < 1e-15);
+    free(m);
+    o.stat = GLS_DENSITY_MIN;
+    m = map(o, &s, NULL);
+    assert_true(at(m, 1, 0, 0) == -1 && at(m, 2, 0, 0) == 2 && at(m, 5, 5, 5) == 0);
+    free(m);
+    o = gls_density_options_default();
+    o.value = GLS_DENSITY_INVERSE;
+    o.stat = GLS_DENSITY_MAX;
+    m = map(o, &s, NULL);
+    assert_true(at(m, 1, 0, 0) == 1.0 / 3 && at(m, 0, 0, 0) == 1.0 / 6);
+    free(m);
+    gls_grid grid = make_grid();
+    gls_density *density;
+    double *volumes = malloc((size_t)3 * N * N * N * sizeof *volumes);
+    o = gls_density_options_default();
+    o.directions = true;
+    assert_int_equal(gls_density_create(&grid, &o, &density), GLS_OK);
+    gls_sink sink = gls_density_sink(density);
+    assert_int_equal(gls_sink_append(&sink, &s), GLS_OK);
+    assert_int_equal(gls_density_volumes(density), 3);
+    gls_density_get(density, volumes);
+    double length = 0;
+    for (int k = 0; k < 3; k++) length += pow(at(volumes + k * N * N * N, 1, 0, 0), 2);
+    assert_true(fabs(length - 4) < 1e-12 && fabs(at(volumes, 1, 0, 0) - at(volumes + N * N * N, 1, 0, 0)) < 1e-12);
+    assert_true(at(volumes, 3, 0, 0) == 1);
+    gls_density_destroy(density);
+    o = gls_density_options_default();
+    o.group = names;
+    o.n_groups = 2;
+    assert_int_equal(gls_density_create(&grid, &o, &density), GLS_OK);
+    sink = gls_density_sink(density);
+    assert_int_equal(gls_sink_append(&sink, &s), GLS_OK);
+    gls_density_set_scale(density, 0.5);
+    gls_density_get(density, volumes);
+    assert_true(gls_density_volumes(density) == 2 && at(volumes, 1, 0, 0) == 0.5);
+    assert_true(at(volumes + N * N * N, 1, 0, 0) == 1);
+    gls_density_destroy(density);
+    free(volumes);
+}
+
 /* A thousand random streamlines, some of many voxels, whose weights have all digits. */
 static void test_threads(void **state)
 {
@@ -141,6 +209,6 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_mappings), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_errors)};
+                                       cmocka_unit_test(test_values), cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

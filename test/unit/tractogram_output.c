@@ -182,8 +182,8 @@ static void test_bad_arguments(void **state)
     assert_non_null(strstr(gls_last_error(), "at most 65535 voxels along an axis, the image has 70000"));
     assert_int_equal(gls_tractogram_format_parse("a.TRK", &format), GLS_OK);
     assert_int_equal(format, GLS_FORMAT_TRK);
-    assert_int_equal(gls_tractogram_format_parse("a.vtk", &format), GLS_ERR_ARGUMENT);
-    assert_string_equal(gls_last_error(), "a.vtk: the name of a tractogram must end in .trx, .trk or .tck");
+    assert_int_equal(gls_tractogram_format_parse("a.vtp", &format), GLS_ERR_ARGUMENT);
+    assert_string_equal(gls_last_error(), "a.vtp: the name of a tractogram must end in .trx, .trk, .tck or .vtk");
     assert_int_equal(count_files(scratch("out")), 0);
 }
 

@@ -16,6 +16,7 @@
 #include "util/table.h"
 #include "workflow/json.h"
 #include "workflow/tracts/concat.h"
+#include "workflow/tracts/edges.h"
 #include "workflow/tracts/orient.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"
@@ -31,10 +32,12 @@ typedef struct edit {
     gls_selection *selection;
     gls_select_region *region;
     uint64_t *id;
+    gls_tract_edges edges;
+    gls_image *warp; /* NULL: none */
     gls_line_set *seen, *minus, *both;
     double map[3][4];
     gls_tract_orient orient;
-    gls_filter_counts valid, unique, minus_counts, both_counts, number, random, written;
+    gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
     uint64_t n_turned;
     bool is_random;
     uint64_t largest; /* of the random keys that stay */
@@ -64,10 +67,40 @@ static gls_status read_matrix(edit *e)
     return GLS_OK;
 }
 
+static gls_status read_warp(edit *e)
+{
+    if (!e->o->warp) return GLS_OK;
+    gls_status status = gls_image_read(e->o->warp, GLS_IMAGE_ANY, &e->warp);
+    if (!status && e->warp->n_volumes != 3)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes; a warp has three, the x, y and z to which voxels go",
+                          e->o->warp, e->warp->n_volumes);
+    return status;
+}
+
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
+}
+
+/* Keeps those of --ids that also join a pair of --connect. */
+static gls_status read_pairs(edit *e, gls_select_options *options)
+{
+    const gls_edit_cli *o = e->o;
+    uint64_t *joined = NULL;
+    size_t n = 0, kept = 0;
+    gls_status status = gls_tract_edges_read(&e->edges, o->assignments);
+    if (!status && o->edges) status = gls_tract_edges_number(&e->edges, o->min_count);
+    if (status || o->connect.n == 0) return status;
+    status = gls_tract_edges_select(&e->edges, &o->connect, &joined, &n);
+    for (size_t i = 0, k = 0; i < n && !status; i++) {
+        while (k < options->n_ids && e->id && e->id[k] < joined[i]) k++;
+        if (!e->id || (k < options->n_ids && e->id[k] == joined[i])) joined[kept++] = joined[i];
+    }
+    free(e->id);
+    options->id = e->id = joined;
+    options->n_ids = kept;
+    return status;
 }
 
 static gls_status read_ids(edit *e, gls_select_options *options)
@@ -128,6 +161,7 @@ static gls_status create_selection(edit *e)
     options.n_not_groups = (size_t)o->not_group.n;
     options.inverse = o->inverse;
     gls_status status = read_ids(e, &options);
+    if (!status) status = read_pairs(e, &options);
     return status ? status : gls_selection_create(&options, &e->selection);
 }
 
@@ -162,7 +196,8 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     IN_FRONT(true, gls_filter_valid_create(&e->written, &next, sink));
     IN_FRONT(o->compress > 0, gls_filter_compress_create(o->compress, o->max_segment, &next, sink));
     IN_FRONT(o->points > 0, gls_filter_points_create((uint32_t)o->points, how, &next, sink));
-    IN_FRONT(o->step > 0, gls_filter_step_create(o->step, how, &next, sink));
+    IN_FRONT(o->step > 0 && !o->step_from, gls_filter_step_create(o->step, how, &next, sink));
+    IN_FRONT(o->step > 0 && o->step_from, gls_filter_middle_step_create(o->step, how, &next, sink));
     IN_FRONT(o->upsample > 0, gls_filter_upsample_create((uint32_t)o->upsample, how, &next, sink));
     IN_FRONT(o->downsample > 0, gls_filter_downsample_create((uint32_t)o->downsample, &next, sink));
     IN_FRONT(o->endpoints, gls_filter_downsample_create(0, &next, sink));
@@ -190,7 +225,10 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
         IN_FRONT(true, gls_filter_inside_create(grid, o->invalid == INVALID_DROP, &e->valid, &next, sink));
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
+    IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
+    IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
+    if (!status && o->edges) status = gls_tract_edges_sink(&e->edges, o->assignments, sink);
     return status ? status : gls_tract_weights_sink(&e->weights, sink);
 }
 
@@ -242,6 +280,10 @@ static gls_status report(edit *e, const char *out)
     if (e->o->orient) gls_tract_job_count(job, "turned_round", e->n_turned);
     gls_tract_job_count(job, "without_points", e->written.taken - e->written.kept);
     gls_tract_job_count(job, "written", e->written.kept);
+    if (e->warped.kept < e->warped.taken)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: %" PRIu64 " streamlines leave it or have no points; --invalid drop or cut lets them",
+                        e->o->warp, e->warped.taken - e->warped.kept);
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
@@ -262,6 +304,9 @@ static gls_status check(const gls_edit_cli *o)
     if (o->min_length > o->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--minlength: %g mm is more than --maxlength %g mm", o->min_length,
                         o->max_length);
+    if ((o->connect.n > 0 || o->edges) != (o->assignments != NULL))
+        return gls_fail(GLS_ERR_ARGUMENT, "--assignments and --connect or --edges-to-groups need each other");
+    if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");
     return GLS_OK;
 }
@@ -273,7 +318,8 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
     const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
                                           &o->exclude_ends, &o->both_ends, &o->all};
     const char *const more[] = {
-        job->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform};
+        job->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
+        o->assignments};
     gls_status status = GLS_OK;
     for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_job_reads(job, more[i]);
@@ -320,6 +366,7 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     }
     if (!status) status = gls_tract_weights_open(&e.weights, o->weights, job, file[0], false);
     if (!status) status = read_matrix(&e);
+    if (!status) status = read_warp(&e);
     if (!status) status = gls_tract_orient_read(&e.orient, job, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);
     if (!status) status = read_set(&e, o->both, &e.both);
@@ -335,6 +382,8 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     gls_line_set_destroy(e.both);
     free(e.region);
     free(e.id);
+    gls_tract_edges_finish(&e.edges);
+    gls_image_destroy(e.warp);
     gls_tract_orient_finish(&e.orient);
     return status;
 }

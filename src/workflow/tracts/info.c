@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/filters.h>
 #include <glslines/summary.h>
 
 #include "util/status.h"
@@ -83,27 +84,82 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
             r->not_finite, r->first_not_finite);
 }
 
+/* What --check looks for besides. */
+typedef struct inspection {
+    gls_line_set *set;
+    gls_filter_counts equal;
+    uint64_t at, zero, first_zero; /* streamlines all of whose points are 0 */
+} inspection;
+
+static gls_status inspect(void *user, const gls_streamlines *s)
+{
+    inspection *n = user;
+    for (size_t i = 0; i < s->n; i++, n->at++) {
+        bool zero = s->offset[i + 1] > s->offset[i];
+        for (uint64_t p = s->offset[i]; p < s->offset[i + 1] && zero; p++)
+            zero = s->point[p][0] == 0 && s->point[p][1] == 0 && s->point[p][2] == 0;
+        if (zero && n->zero++ == 0) n->first_zero = n->at;
+    }
+    return GLS_OK;
+}
+
+static gls_status take(void *user, const gls_streamlines *s)
+{
+    (void)user;
+    (void)s;
+    return GLS_OK;
+}
+
+/* The summary and, with --check, the rest. */
+static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, gls_sink *sink)
+{
+    gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};
+    *sink = all[0];
+    if (!check) return GLS_OK;
+    gls_status status = gls_line_set_create(4, false, &n->set);
+    if (!status) status = gls_filter_set_create(n->set, GLS_KEEP_NEW, &n->equal, &nothing, &all[2]);
+    if (status) return status;
+    status = gls_sink_tee(all, 3, sink);
+    if (status) gls_sink_abort(&all[2]);
+    return status;
+}
+
 static gls_status inform(gls_tract_job *job, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
                          bool *invalid)
 {
     gls_tractogram_reader *reader = NULL;
     gls_summary *summary = NULL;
     const gls_summary_result *result = NULL;
+    inspection more = {.set = NULL};
     gls_status status = gls_tract_open(job, path, true, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     if (o->count || o->check) status = gls_summary_create(info->has_grid ? &info->grid : NULL, &summary);
     if (!status && summary) {
-        gls_sink sink = gls_summary_sink(summary);
-        status = gls_tract_append(job, reader, &sink);
+        gls_sink sink = {0};
+        status = create_sinks(summary, o->check, &more, &sink);
+        if (!status) status = gls_tract_append(job, reader, &sink);
+        gls_sink_abort(&sink);
         result = gls_summary_get(summary);
     }
     if (!status) {
         print_header(text, path, info);
         if (result) print_summary(text, result);
+        if (more.equal.kept < more.equal.taken)
+            gls_text_printf(text, "  equal        %" PRIu64 " streamlines equal an earlier one\n",
+                            more.equal.taken - more.equal.kept);
+        if (more.zero > 0)
+            gls_text_printf(text, "  zero         %" PRIu64 " streamlines of zeros alone, the first is %" PRIu64 "\n",
+                            more.zero, more.first_zero);
         *invalid |= result && result->not_finite > 0;
-        cJSON_AddItemToArray(list, gls_tract_info_json(path, info, result));
+        cJSON *json = gls_tract_info_json(path, info, result), *counted = cJSON_GetObjectItem(json, "counted");
+        if (o->check && counted) {
+            gls_json_uint(counted, "equal_to_earlier", more.equal.taken - more.equal.kept);
+            gls_json_uint(counted, "zero_streamlines", more.zero);
+        }
+        cJSON_AddItemToArray(list, json);
     }
+    gls_line_set_destroy(more.set);
     gls_summary_destroy(summary);
     gls_tractogram_reader_close(reader);
     return status;

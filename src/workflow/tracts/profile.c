@@ -6,6 +6,7 @@
 
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/tracts/buan.h"
 #include "workflow/tracts/orient.h"
 #include "workflow/tracts/profile_table.h"
 #include "workflow/tracts/tracts.h"
@@ -16,6 +17,8 @@ typedef struct profiling {
     const char *tracks;
     gls_bundles *bundles;
     gls_tract_orient orient;
+    gls_profile_weights weights;
+    const char *column; /* of weights; NULL: none */
     size_t n_images;
     gls_image **image;
     char **name;
@@ -65,6 +68,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
                none = o->orient && strcmp(o->orient, "none") == 0;
     options.nodes = (uint32_t)o->nodes;
     options.keep_nodes = true;
+    options.weights = p->column;
     options.unique = o->unique;
     options.clean = o->clean;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
@@ -100,7 +104,7 @@ static gls_status write(profiling *p)
                                .name = (const char *const *)p->name,
                                .n_images = p->n_images,
                                .sampling = gls_sample_options_default(),
-                               .weights = (gls_profile_weights)o->weights,
+                               .weights = p->weights,
                                .stats = o->stats,
                                .tidy = o->tidy};
     table.sampling.nearest = o->nearest;
@@ -109,8 +113,31 @@ static gls_status write(profiling *p)
         table.sampling.edge = GLS_EDGE_ZERO;
         table.sampling.outside_zero = true;
     }
+    const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
+    if (o->mode) return gls_buan_write(&buan, p->bundles, p->job, p->tracks, o->output);
     return gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->job->options.force,
                                    &p->job->group);
+}
+
+static gls_status choose_weights(profiling *p)
+{
+    static const char *const names[] = {"mahalanobis", "dipy", "mean", "median"};
+    const gls_profile_cli *o = p->o;
+    const char *text = o->weights ? o->weights : names[0];
+    if (o->like && o->weights) return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other");
+    if (o->mode && (o->weights || o->stats || o->tidy))
+        return gls_fail(GLS_ERR_ARGUMENT, "--mode buan: averages nothing, so not with --weights, --stats and --long");
+    if (strncmp(text, "dps:", 4) == 0 && text[4]) {
+        p->weights = GLS_PROFILE_COLUMN;
+        p->column = text + 4;
+        return GLS_OK;
+    }
+    int k = 0;
+    while (k < 4 && strcmp(names[k], text) != 0) k++;
+    if (k == 4)
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: must be mahalanobis, dipy, mean, median or dps:NAME", text);
+    p->weights = (gls_profile_weights)k;
+    return GLS_OK;
 }
 
 gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n)
@@ -119,7 +146,7 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
     profiling p = {.job = job, .o = o, .tracks = file[0], .n_images = n - 1};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "--output: name the table to write");
-    if (o->like && o->weights) return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other");
+    status = choose_weights(&p);
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     if (!status) status = gls_tract_job_reads(job, job->options.reference);
     if (!status) status = gls_tract_job_reads(job, o->bundles);
