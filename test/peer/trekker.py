@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Parallel transport tractography against Trekker 0.9, the program of the method's author: straight bundles, rings and crossings, and the phantom.
 
-Usage: trekker.py GLSLINES WORK [OTHER_GLSLINES ...]    Needs Trekker 0.9 from PyPI, which exists for Python 3.8 to 3.11 (status 77 without), numpy, scipy and nibabel.
+Usage: trekker.py GLSLINES WORK [--paper]    --paper: also the reference of ptt_paper.py on the scenes, without a bound (minutes). Needs Trekker 0.9 from PyPI, which exists for Python 3.8 to 3.11 (status 77 without), numpy, scipy and nibabel.
 Trekker runs twice: what the runs differ by is chance. Both programs start at the same places in the same directions, and no mask ends streamlines. Known of Trekker 0.9,
 and inside the bounds: in place of the amplitude at a probe's start it counts the one at the end of the probe that was chosen for the step before, which is less where
-that one bends. So it ends 0.3 mm early at each side and turns up to 6 % less, more where the threshold is high, for which one scene has a wider
-bound; another has one because Trekker follows a ring for longer. Its two halves join over a step of 0.95 mm; probeRadius sets probeLength; its limits of trials change nothing."""
+that one bends. So it ends 0.3 mm early at each side and turns up to 6 % less, more where the threshold is high or the support one-sided, for which two
+scenes have a wider bound; another has one because it follows a ring for longer. Its two halves join over a step of 0.95 mm; probeRadius sets probeLength; its limits of trials change nothing."""
 import json
 import os
 import subprocess
@@ -15,6 +15,7 @@ try:
     import nibabel as nib
     import numpy as np
     import Trekker
+    from ptt_paper import Field, track
     from scipy.special import factorial, lpmv
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -53,23 +54,35 @@ INVERSE = np.linalg.pinv(BASIS)
 
 
 def lobes(directions):
-    """SH of lobes along the directions; the largest amplitude is 1."""
+    """SH of lobes along the directions, and what they were multiplied with: the largest amplitude is 1."""
     c = INVERSE @ sum(np.exp(SHARPNESS * ((SPREAD @ d) ** 2 - 1)) for d in directions)
-    return c / (BASIS @ c).max()
+    scale = 1 / (BASIS @ c).max()
+    return c * scale, scale
 
 
-def make_scene(shape, field):
-    """Voxels of 1 mm, world mm = voxel indices. field: the fibre directions at a voxel."""
+def lobe_polynomial():
+    """Of one lobe before it is scaled: a sum of even zonal harmonics is a polynomial of the squared cosine."""
+    c = INVERSE @ np.exp(SHARPNESS * (SPREAD[:, 2] ** 2 - 1))
+    angle = np.linspace(0, np.pi / 2, 50)
+    return np.polyfit(np.cos(angle) ** 2, real_sh(np.c_[np.sin(angle), 0 * angle, np.cos(angle)]) @ c, ORDER // 2)
+
+
+def make_scene(shape, field, affine=None):
+    """Voxels of 1 mm, world mm = voxel indices, unless there is an affine. field: the fibre directions at a place, mm from the grid's middle. Answers SH, affine and what the paper's
+    reference needs."""
+    affine = np.eye(4) if affine is None else affine
     sh, known = np.zeros((*shape, BASIS.shape[1]), np.float32), {}
+    fibres, scale = np.zeros((*shape, 2, 3)), np.zeros(shape)
     for v in np.ndindex(*shape):
-        directions = field(np.array(v, float) - (np.array(shape) - 1) / 2)
+        directions = field(affine[:3, :3] @ (np.array(v, float) - (np.array(shape) - 1) / 2))
         if not directions:
             continue
         key = tuple(np.round(np.concatenate(directions), 6))
         if key not in known:
             known[key] = lobes(directions)
-        sh[v] = known[key]
-    return sh, np.eye(4)
+        sh[v], scale[v] = known[key]
+        fibres[v][: len(directions)] = directions
+    return sh, affine, Field(fibres, scale, lobe_polynomial(), affine)
 
 
 def straight(d):
@@ -87,9 +100,23 @@ def crossing(degrees):
     return lambda d: [f for f in both if np.hypot(f[0] * d[1] - f[1] * d[0], d[2]) <= 4]
 
 
+def edge(d):
+    """Fibres on one side of a plane only."""
+    return [np.array([1, 0.1, 0]) / np.hypot(1, 0.1)] if d[1] < 0 else []
+
+
+def grid(sizes, angle, middle):
+    """An affine with these voxel sizes, turned round z; the voxel in the middle lies at the origin."""
+    a = np.eye(4)
+    a[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    a[:3, :3] = a[:3, :3] @ np.diag(sizes)
+    a[:3, 3] = -a[:3, :3] @ middle
+    return a
+
+
 class Scene:
-    def __init__(self, name, sh, affine, seeds, directions, length_bound=LENGTH_BOUND, turn_bound=TURN_BOUND, **options):
-        self.name, self.sh, self.affine, self.seeds, self.directions = name, sh, affine, seeds, directions
+    def __init__(self, name, sh, affine, field, seeds, directions, length_bound=LENGTH_BOUND, turn_bound=TURN_BOUND, **options):
+        self.name, self.sh, self.affine, self.field, self.seeds, self.directions = name, sh, affine, field, seeds, directions
         self.length_bound, self.turn_bound = length_bound, turn_bound
         self.options = {"radius": 2.0, "probe": 1.0, "quality": 4, "threshold": 0.1, "step": STEP, "substep": SUBSTEP, **options}
 
@@ -98,19 +125,26 @@ def scenes():
     rng = np.random.default_rng(1)
     along_x = np.tile([1.0, 0, 0], (SEEDS, 1))
     box = lambda low, high: rng.uniform(low, high, (SEEDS, 3))
-    sh, affine = make_scene((44, 15, 15), straight)
+    scene = make_scene((44, 15, 15), straight)
     for threshold in (0.1, 0.3, 0.5):
-        yield Scene(f"straight, threshold {threshold}", sh, affine, box((15, 6, 6), (28, 8, 8)), along_x, threshold=threshold,
+        yield Scene(f"straight, threshold {threshold}", *scene, box((15, 6, 6), (28, 8, 8)), along_x, threshold=threshold,
                     turn_bound=0.13 if threshold == 0.5 else TURN_BOUND)
-    sh, affine = make_scene((40, 40, 9), ring)
+    scene = make_scene((40, 40, 9), ring)
     angle = rng.uniform(-0.5, 0.5, SEEDS)
     seeds = np.c_[19.5 + 15 * np.cos(angle), 19.5 + 15 * np.sin(angle), np.full(SEEDS, 4.0)]
     for radius in (5.0, 20.0):
-        yield Scene(f"ring of 15 mm, radius of {radius:g} mm at least, threshold 0.3", sh, affine, seeds, np.c_[-np.sin(angle), np.cos(angle), 0 * angle],
+        yield Scene(f"ring of 15 mm, radius of {radius:g} mm at least, threshold 0.3", *scene, seeds, np.c_[-np.sin(angle), np.cos(angle), 0 * angle],
                     radius=radius, threshold=0.3, probe=2.0, length_bound=14 if radius == 5 else LENGTH_BOUND)
     for degrees in (90, 40):
-        sh, affine = make_scene((44, 36, 13), crossing(degrees))
-        yield Scene(f"crossing of {degrees} degrees", sh, affine, box((4, 16, 5), (8, 19, 7)), along_x)
+        yield Scene(f"crossing of {degrees} degrees", *make_scene((44, 36, 13), crossing(degrees)), box((4, 16, 5), (8, 19, 7)), along_x)
+    for name, angle in (("voxels of 1 x 1.6 x 2.5 mm", 0), ("the same on an oblique grid", 0.4)):
+        shape = np.array((44, 24, 7)) if angle == 0 else np.array((44, 34, 7))
+        affine = grid((1, 1.6, 2.5), angle, (shape - 1) / 2)
+        yield Scene(f"crossing of 40 degrees, {name}", *make_scene(tuple(shape), crossing(40), affine), box((-16, -1.5, -1), (-12, 1.5, 1)), along_x)
+    tilted = np.tile(edge((0, -1, 0))[0], (SEEDS, 1))
+    for threshold in (0.1, 0.4):
+        yield Scene(f"edge of a bundle, threshold {threshold}", *make_scene((40, 16, 16), edge), box((8, 5, 6), (30, 7, 9)), tilted, threshold=threshold, radius=1.5,
+                    turn_bound=0.3 if threshold == 0.4 else TURN_BOUND)
 
 
 def phantom_scene(glslines, work):
@@ -132,7 +166,7 @@ def phantom_scene(glslines, work):
     voxel = single[np.random.default_rng(2).integers(len(single), size=SEEDS)]
     seeds = nib.affines.apply_affine(image.affine, voxel)
     directions = SPREAD[best.reshape(sh.shape[:3])[tuple(voxel.T)]]
-    return Scene("phantom", sh.astype(np.float32), image.affine, seeds, directions, radius=1.0, probe=0.5, step=1.0, substep=0.05, threshold=0.067)
+    return Scene("phantom", sh.astype(np.float32), image.affine, None, seeds, directions, radius=1.0, probe=0.5, step=1.0, substep=0.05, threshold=0.067)
 
 
 def track_trekker(path, s):
@@ -194,7 +228,7 @@ def measure(lines):
 
 
 def main():
-    glslines, work, others = sys.argv[1], sys.argv[2], sys.argv[3:]
+    glslines, work, paper = sys.argv[1], sys.argv[2], sys.argv[3:] == ["--paper"]
     os.makedirs(work, exist_ok=True)
     bad = 0
     print("| Scene | Program | Streamlines | Mean length, mm | Turn in a step, degrees |\n|---|---|---|---|---|")
@@ -202,8 +236,9 @@ def main():
         path = os.path.join(work, "fod.nii.gz")
         nib.save(nib.Nifti1Image(s.sh, s.affine), path)
         rows = dict(zip(("Trekker", "Trekker again"), map(measure, track_trekker(path, s))))
-        for i, tool in enumerate([glslines, *others]):
-            rows["glslines" if i == 0 else tool] = measure(track_glslines(tool, work, path, s))
+        rows["glslines"] = measure(track_glslines(glslines, work, path, s))
+        if paper and s.field:
+            rows["the paper"] = measure(track(s.field, s.seeds, s.directions, s.options, 1))
         for name, (n, length, length_error, turn, turn_error) in rows.items():
             print(f"| {s.name} | {name} | {n} | {length:.2f} ± {length_error:.2f} | {turn:.3f} ± {turn_error:.3f} |", flush=True)
         (_, a, ea, ta, eta), (_, b, eb, tb, etb) = rows["Trekker"], rows["glslines"]
