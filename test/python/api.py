@@ -280,7 +280,8 @@ class Callbacks(unittest.TestCase):
             tracker.run(phantom.seeds)
 
     def test_interrupt(self):
-        program = ("import glslines, sys\n"
+        program = ("import glslines, signal, sys\n"
+                   "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it\n"
                    "try: glslines.track(out=sys.argv[1], nseeds=3000000, force=True, progress=lambda *c: "
                    "print(c[0], flush=True))\n"
                    "except KeyboardInterrupt: sys.exit(42)")
