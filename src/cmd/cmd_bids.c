@@ -3,21 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/bids_run.h"
 #include "cmd/commands.h"
-#include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "cmd/progress.h"
 #include "cmd/track_options.h"
-#include "util/output.h"
 #include "workflow/dataset.h"
+#include "workflow/shard.h"
 
 typedef struct bids_options {
     cmd_common common;
     gls_strings participants, sessions, filters, derivatives;
     int region;
     double fa;
-    const char *shard, *unit;
-    bool list, raw, stop_on_error, force;
+    const char *shard, *unit, *filter_file;
+    int jobs;
+    bool list, raw, stop_on_error, force, no_report;
 } bids_options;
 
 #define OPTION(group_, name_, type_, member, ...)                                                            \
@@ -30,19 +30,23 @@ typedef struct bids_options {
 
 static const cmd_option table[] = {
     OPTION(SELECTION, "participant-label", CMD_STRINGS, participants, .metavar = "LABEL", .default_text = "all",
-           .help = "Participant with or without sub-; may be repeated."),
+           .help = "Participants with or without sub-, commas between them; may be repeated."),
     OPTION(SELECTION, "session-label", CMD_STRINGS, sessions, .metavar = "LABEL", .default_text = "all",
-           .help = "Session with or without ses-; may be repeated."),
+           .help = "Sessions with or without ses-, commas between them; may be repeated."),
     OPTION(SELECTION, "filter", CMD_STRINGS, filters, .metavar = "KEY=VALUE", .default_text = "",
            .help = "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
+    OPTION(SELECTION, "bids-filter-file", CMD_STRING, filter_file, .metavar = "FILE", .default_text = "none",
+           .help = "JSON with an object dwi of such entities, by the names that pybids has for them; a list of values "
+                   "takes any of them."),
     OPTION(SELECTION, "raw", CMD_FLAG, raw, .help = "Take series that are not preprocessed, of a raw data set."),
     OPTION(SELECTION, "list", CMD_FLAG, list,
            .help = "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
                    "region, problem."),
     OPTION(SELECTION, "unit", CMD_STRING, unit, .metavar = "NAME", .default_text = "all",
            .help = "One line of --list: for workflow managers."),
-    OPTION(SELECTION, "shard", CMD_STRING, shard, .metavar = "I/N", .default_text = "all",
-           .help = "Every N-th unit, from the I-th, counted from 1: for job arrays."),
+    OPTION(SELECTION, "shard", CMD_STRING, shard, .metavar = "I/N|auto", .default_text = "all",
+           .help =
+               "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
     OPTION(SEEDS, "derivatives", CMD_STRINGS, derivatives, .metavar = "DIR", .default_text = "",
            .help = "Further data set in which masks and segmentations are looked for; may be repeated."),
     OPTION(SEEDS, "seed-region", CMD_CHOICE, region, .choices = "auto|wm|aseg|fa",
@@ -50,6 +54,10 @@ static const cmd_option table[] = {
                "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; FA "
                "above --seed-fa; auto: the first of them that there is."),
     OPTION(SEEDS, "seed-fa", CMD_DOUBLE, fa, .metavar = "X", .min = 0, .max = 1, .help = "FA for the former."),
+    OPTION(RUN, "jobs", CMD_INT, jobs, .metavar = "N", .min = 1, .max = 256,
+           .help = "Units at a time, each in a process of its own. Of several names of --device (behind --) each "
+                   "process takes one."),
+    OPTION(RUN, "no-report", CMD_FLAG, no_report, .help = "Leave out reports and pictures."),
     OPTION(RUN, "force", CMD_FLAG, force, .help = "Track anew what was tracked before with other options."),
     OPTION(RUN, "stop-on-error", CMD_FLAG, stop_on_error, .help = "End with the first unit that fails."),
     {.name = NULL},
@@ -59,6 +67,7 @@ static void set_defaults(void *values)
 {
     bids_options *o = values;
     o->fa = 0.2;
+    o->jobs = 1;
 }
 
 /* Options of track that are chosen here. */
@@ -97,17 +106,6 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     return code;
 }
 
-static int parse_shard(const char *text, size_t *index, size_t *count)
-{
-    char *end;
-    if (!text) return CMD_EXIT_OK;
-    *index = strtoul(text, &end, 10);
-    if (*end == '/') *count = strtoul(end + 1, &end, 10);
-    if (*end || *index < 1 || *count < 1 || *index > *count)
-        return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is not I/N with 1 <= I <= N", text);
-    return CMD_EXIT_OK;
-}
-
 static void print_unit(const gls_dataset_unit *u)
 {
     printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "",
@@ -117,77 +115,17 @@ static void print_unit(const gls_dataset_unit *u)
            u->problem ? u->problem : "");
 }
 
-static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
-
-typedef struct run {
-    const bids_options *options;
-    gls_dataset_options dataset;
-    const gls_job_options *job;
-    size_t counts[4];
-    FILE *log; /* rows of logs/units.tsv */
-    int code;
-} run;
-
-static void track_unit(run *r, const gls_dataset_unit *u)
-{
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
-    gls_dataset_state state;
-    cmd_info("%s", u->name);
-    gls_status status = gls_dataset_track(&r->dataset, u, r->job, &monitor, &state);
-    r->counts[state]++;
-    fprintf(r->log, "%s\t%s\t%s\n", u->name, state_names[state], status ? gls_last_error() : "");
-    if (!status) {
-        cmd_info("%s: %s", u->name, state_names[state]);
-        return;
-    }
-    int code = cmd_error_status(status);
-    if (r->code == CMD_EXIT_OK || code == CMD_EXIT_INTERRUPTED || code == CMD_EXIT_DEVICE) r->code = code;
-}
-
-static int write_log(const run *r, const char *rows, size_t bytes)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/logs/units.tsv", r->dataset.output);
-    return gls_file_write(path, true, NULL, rows, bytes) ? cmd_error_status(GLS_ERR_OUTPUT) : CMD_EXIT_OK;
-}
-
-static bool is_chosen(const bids_options *o, const gls_dataset_unit *u, size_t place, size_t index, size_t count)
-{
-    return place % count + 1 == index && (!o->unit || strcmp(o->unit, u->name) == 0);
-}
-
-static int track_units(run *r, const gls_dataset *dataset, size_t index, size_t count)
-{
-    char *rows = NULL;
-    size_t bytes = 0;
-    r->log = open_memstream(&rows, &bytes);
-    if (!r->log) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    fputs("unit\tstate\treason\n", r->log);
-    for (size_t i = 0; i < dataset->n; i++) {
-        if (!is_chosen(r->options, &dataset->unit[i], i, index, count)) continue;
-        track_unit(r, &dataset->unit[i]);
-        if (r->code == CMD_EXIT_INTERRUPTED || r->code == CMD_EXIT_DEVICE || (r->code && r->options->stop_on_error))
-            break;
-    }
-    fclose(r->log);
-    int code = count == 1 && !r->options->unit ? write_log(r, rows, bytes) : CMD_EXIT_OK;
-    free(rows);
-    cmd_info("%zu tracked, %zu up to date, %zu busy elsewhere, %zu failed", r->counts[0], r->counts[1], r->counts[2],
-             r->counts[3]);
-    return r->code ? r->code : code;
-}
-
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    size_t index = 1, count = 1;
+    bids_run run = {
+        .dataset = d, .unit = o->unit, .jobs = o->jobs, .stop_on_error = o->stop_on_error, .no_report = o->no_report};
     gls_dataset dataset;
     int code = parse_track(arguments, &track, &track_arguments);
-    if (!code) code = parse_shard(o->shard, &index, &count);
     if (code) return code;
-    gls_status status = gls_dataset_open(d, &dataset);
+    gls_status status = o->shard ? gls_shard_choose(o->shard, &run.shard) : GLS_OK;
+    if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);
     bool found = !o->unit;
     for (size_t i = 0; i < dataset.n && !found; i++) found = strcmp(dataset.unit[i].name, o->unit) == 0;
@@ -196,7 +134,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     } else if (o->list) {
         puts("unit\tsubject\tsession\tdwi\tmask\tregion\tproblem");
         for (size_t i = 0; i < dataset.n; i++)
-            if (is_chosen(o, &dataset.unit[i], i, index, count)) print_unit(&dataset.unit[i]);
+            if (bids_run_takes(&run, &dataset.unit[i], i)) print_unit(&dataset.unit[i]);
     } else if ((status = gls_dataset_describe(d))) {
         code = cmd_error_status(status);
     } else {
@@ -204,8 +142,8 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
         job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
-        run r = {.options = o, .dataset = *d, .job = &job};
-        code = track_units(&r, &dataset, index, count);
+        run.job = &job;
+        code = bids_run_units(&run, &dataset);
     }
     gls_dataset_finish(&dataset);
     return code;
@@ -231,20 +169,22 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                              .fa = o->fa,
                              .raw = o->raw,
                              .force = o->force};
+    gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
+    if (status) return cmd_error_status(status);
     if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);
     if (strcmp(level, "group") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
     size_t n;
-    gls_status status = gls_dataset_group(&d, &n);
+    status = gls_dataset_group(&d, &n);
     if (status) return cmd_error_status(status);
-    cmd_info("%s/group.tsv: %zu tractograms", d.output, n);
+    cmd_info("%s/group.tsv, index.html: %zu tractograms", d.output, n);
     return CMD_EXIT_OK;
 }
 
 static const char *const positionals[] = {
     "BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
     "OUT_DIR",  "Data set of tractograms, made where it does not exist.",
-    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms.",
+    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms, and index.html.",
     NULL,
 };
 
@@ -253,6 +193,8 @@ static const char *const examples[] = {
     "glslines bids qsiprep tracts participant -- --model csd --sh-order 8 --nseeds 1000000",
     "What there is to track:",
     "glslines bids qsiprep tracts participant --list",
+    "Four at a time, on four GPUs:",
+    "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
     "One part of a job array:",
     "glslines bids qsiprep tracts participant --shard 3/20",
     NULL,

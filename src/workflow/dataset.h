@@ -59,8 +59,19 @@ gls_status gls_dataset_describe(const gls_dataset_options *options);
  * GLS_UNIT_FAILED and the status. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
-/* A table of all tractograms of the output: group.tsv; *n gets how many there are. */
+/* Where the files of a unit with these options are. */
+typedef struct gls_dataset_files {
+    char tractogram[1536], sidecar[1536], report[1536], picture[1536], logs[1536];
+} gls_dataset_files;
+void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
+                      gls_dataset_files *files);
+/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
+ * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
+gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
+/* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
+/* The page alone, from the text of group.tsv. */
+gls_status gls_dataset_page(const gls_dataset_options *options, const char *table);
 
 /* The images of a unit on the grid of its series, 0 or 1: the mask, and where seeds lie. */
 gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,
