@@ -1,14 +1,13 @@
 /* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/bids_run.h"
 #include "cmd/commands.h"
+#include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
 #include "cmd/track_options.h"
+#include "render/dataset_run.h"
 #include "workflow/dataset.h"
-#include "workflow/shard.h"
 
 typedef struct bids_options {
     cmd_common common;
@@ -105,47 +104,49 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     return code;
 }
 
-static void print_unit(const gls_dataset_unit *u)
+static bool go_on(void)
 {
-    printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "",
-           u->region    ? u->region
-           : u->problem ? ""
-                        : "FA",
-           u->problem ? u->problem : "");
+    return !cmd_interrupted();
 }
 
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    bids_run run = {
-        .dataset = d, .unit = o->unit, .jobs = o->jobs, .stop_on_error = o->stop_on_error, .no_report = o->no_report};
-    gls_dataset dataset;
+    cmd_progress progress = {.begun = false};
+    gls_monitor monitor = cmd_progress_monitor(&progress);
+    gls_dataset_choice choice;
+    gls_dataset dataset = {.n = 0};
+    gls_status worst = GLS_OK;
     int code = parse_track(arguments, &track, &track_arguments);
     if (code) return code;
-    gls_status status = o->shard ? gls_shard_choose(o->shard, &run.shard) : GLS_OK;
+    gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);
-    bool found = !o->unit;
-    for (size_t i = 0; i < dataset.n && !found; i++) found = strcmp(dataset.unit[i].name, o->unit) == 0;
-    if (!found) {
-        code = cmd_error(CMD_EXIT_INPUT, "--unit %s: there is none; --list prints them", o->unit);
-    } else if (o->list) {
-        puts("unit\tsubject\tsession\tdwi\tmask\tregion\tproblem");
-        for (size_t i = 0; i < dataset.n; i++)
-            if (bids_run_takes(&run, &dataset.unit[i], i)) print_unit(&dataset.unit[i]);
-    } else if ((status = gls_dataset_describe(d))) {
-        code = cmd_error_status(status);
-    } else {
+    choice.stop_on_error = o->stop_on_error;
+    status = gls_dataset_check(&dataset, &choice);
+    if (!status && o->list) {
+        code = cmd_print(gls_dataset_list(&dataset, &choice));
+    } else if (!status) {
         gls_job_options job = track_options_job(&track, &track_arguments);
         job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
-        run.job = &job;
-        code = bids_run_units(&run, &dataset);
+        gls_dataset_task task = {.dataset = d,
+                                 .choice = &choice,
+                                 .job = &job,
+                                 .monitor = &monitor,
+                                 .go_on = go_on,
+                                 .jobs = o->jobs,
+                                 .no_report = o->no_report};
+        status = gls_dataset_describe(d);
+        if (o->jobs > 1) cmd_interrupt_catch();
+        if (!status) status = gls_dataset_run(&task, &dataset, &worst);
+        if (o->jobs > 1) cmd_interrupt_release();
     }
+    if (status) code = cmd_error_status(status);
     gls_dataset_finish(&dataset);
-    return code;
+    return worst ? (int)cmd_exit_from_status(worst) : code;
 }
 
 static int run_bids(const cmd_command *command, void *values, const cmd_arguments *arguments)

@@ -59,6 +59,19 @@ gls_status gls_dataset_describe(const gls_dataset_options *options);
  * GLS_UNIT_FAILED and the status. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
+/* Which units: one, or every count-th from the index-th, counted from 1. */
+typedef struct gls_dataset_choice {
+    const char *unit; /* NULL: all */
+    size_t index, count;
+    bool stop_on_error;
+} gls_dataset_choice;
+/* shard: "I/N", "auto" or NULL. */
+gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
+/* GLS_ERR_INPUT: there is no such unit. */
+gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
+/* A line for each, tabs between columns, after a header; from malloc, NULL: out of memory. */
+char *gls_dataset_list(const gls_dataset *dataset, const gls_dataset_choice *choice);
 /* Where the files of a unit with these options are. */
 typedef struct gls_dataset_files {
     char tractogram[1536], sidecar[1536], report[1536], picture[1536], logs[1536];
