@@ -1,5 +1,6 @@
 /* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
@@ -109,6 +110,11 @@ static bool go_on(void)
     return !cmd_interrupted();
 }
 
+static void end_process(void)
+{
+    _exit(CMD_EXIT_OK);
+}
+
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
@@ -138,6 +144,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
                                  .monitor = &monitor,
                                  .go_on = go_on,
                                  .jobs = o->jobs,
+                                 .end = end_process,
                                  .no_report = o->no_report};
         status = gls_dataset_describe(d);
         if (o->jobs > 1) cmd_interrupt_catch();

@@ -106,7 +106,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
         bytes += written;
         n -= (size_t)written;
     }
-    _exit(0);
+    run->end();
 }
 
 /* The device of a worker: of a list of names each has its own. */

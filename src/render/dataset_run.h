@@ -11,6 +11,7 @@ typedef struct gls_dataset_task {
     const gls_monitor *monitor; /* of units one after the other */
     bool (*go_on)(void);        /* false: end */
     int jobs;                   /* units at a time, >= 1, each in a process of its own where more than one */
+    void (*end)(void);          /* ends the process of a unit at once; needed where jobs > 1 */
     bool no_report;
 } gls_dataset_task;
 
