@@ -86,6 +86,12 @@ for topic in src/doc/*.md; do
     case $name in README) continue ;; esac
     grep -qF "]($name.md)" src/doc/README.md || note "src/doc/README.md: $name.md is not listed"
 done
+# what troubleshooting says is printed stands in the source
+grep '^Printed: `' src/doc/troubleshooting.md | sed 's/^Printed: `\(.*\)`$/\1/' > "$work/printed"
+[ "$(wc -l < "$work/printed")" -ge 10 ] || note "src/doc/troubleshooting.md: hardly any line of what is printed"
+while read -r text; do
+    grep -rqF -e "$text" --include=*.c src || note "src/doc/troubleshooting.md: nothing in src prints '$text'"
+done < "$work/printed"
 version=$("$program" --version | cut -d ' ' -f 2)
 grep -qx "version: $version" src/doc/CITATION.cff || note "src/doc/CITATION.cff: another version than $version"
 grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"

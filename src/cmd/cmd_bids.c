@@ -1,11 +1,13 @@
 /* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
+#include "render/dataset_run.h"
 #include "workflow/dataset.h"
 
 typedef struct bids_options {
@@ -13,8 +15,9 @@ typedef struct bids_options {
     gls_strings participants, sessions, filters, derivatives;
     int region;
     double fa;
-    const char *shard, *unit;
-    bool list, raw, stop_on_error, force;
+    const char *shard, *unit, *filter_file;
+    int jobs;
+    bool list, raw, stop_on_error, force, no_report;
 } bids_options;
 #define CMD_OWNER bids_options
 
@@ -24,11 +27,14 @@ typedef struct bids_options {
 
 static const cmd_option table[] = {
     CMD_OPTION(SELECTION, STRINGS, participants, "participant-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
-               "Participant with or without sub-; may be repeated."),
+               "Participants with or without sub-, commas between them; may be repeated."),
     CMD_OPTION(SELECTION, STRINGS, sessions, "session-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
-               "Session with or without ses-; may be repeated."),
+               "Sessions with or without ses-, commas between them; may be repeated."),
     CMD_OPTION(SELECTION, STRINGS, filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
                "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
+    CMD_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
+               "JSON with an object dwi of such entities, by the names that pybids has for them; a list of values "
+               "takes any of them."),
     CMD_OPTION(SELECTION, FLAG, raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take series that are not preprocessed, of a raw data set."),
     CMD_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
@@ -36,14 +42,19 @@ static const cmd_option table[] = {
                "region, problem."),
     CMD_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
                "One line of --list: for workflow managers."),
-    CMD_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N", NULL, GLS_ANY, "all", NULL,
-               "Every N-th unit, from the I-th, counted from 1: for job arrays."),
+    CMD_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
+               "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
     CMD_OPTION(SEEDS, STRINGS, derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
                "Further data set in which masks and segmentations are looked for; may be repeated."),
     CMD_OPTION(SEEDS, CHOICE, region, "seed-region", 0, NULL, NULL, GLS_ANY, NULL, "auto|wm|aseg|fa",
                "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; FA "
                "above --seed-fa; auto: the first of them that there is."),
     CMD_OPTION(SEEDS, DOUBLE, fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL, "FA for the former."),
+    CMD_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
+               "Units at a time, each in a process of its own. Of several names of --device (behind --) each process "
+               "takes one."),
+    CMD_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Leave out reports and pictures."),
     CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Track anew what was tracked before with other options."),
     CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
@@ -55,6 +66,7 @@ static void set_defaults(void *values)
 {
     bids_options *o = values;
     o->fa = 0.2;
+    o->jobs = 1;
 }
 
 /* Options of track that are chosen here. */
@@ -93,6 +105,16 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     return code;
 }
 
+static bool go_on(void)
+{
+    return !cmd_interrupted();
+}
+
+static void end_process(void)
+{
+    _exit(CMD_EXIT_OK);
+}
+
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
@@ -116,8 +138,18 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
         job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
+        gls_dataset_task task = {.dataset = d,
+                                 .choice = &choice,
+                                 .job = &job,
+                                 .monitor = &monitor,
+                                 .go_on = go_on,
+                                 .jobs = o->jobs,
+                                 .end = end_process,
+                                 .no_report = o->no_report};
         status = gls_dataset_describe(d);
-        if (!status) status = gls_dataset_run(d, &dataset, &choice, &job, &monitor, &worst);
+        if (o->jobs > 1) cmd_interrupt_catch();
+        if (!status) status = gls_dataset_run(&task, &dataset, &worst);
+        if (o->jobs > 1) cmd_interrupt_release();
     }
     if (status) code = cmd_error_status(status);
     gls_dataset_finish(&dataset);
@@ -144,20 +176,22 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                              .fa = o->fa,
                              .raw = o->raw,
                              .force = o->force};
+    gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
+    if (status) return cmd_error_status(status);
     if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);
     if (strcmp(level, "group") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
     size_t n;
-    gls_status status = gls_dataset_group(&d, &n);
+    status = gls_dataset_group(&d, &n);
     if (status) return cmd_error_status(status);
-    cmd_info("%s/group.tsv: %zu tractograms", d.output, n);
+    cmd_info("%s/group.tsv, index.html: %zu tractograms", d.output, n);
     return CMD_EXIT_OK;
 }
 
 static const char *const positionals[] = {
     "BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
     "OUT_DIR",  "Data set of tractograms, made where it does not exist.",
-    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms.",
+    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms, and index.html.",
     NULL,
 };
 
@@ -166,6 +200,8 @@ static const char *const examples[] = {
     "glslines bids qsiprep tracts participant -- --model csd --sh-order 8 --nseeds 1000000",
     "What there is to track:",
     "glslines bids qsiprep tracts participant --list",
+    "Four at a time, on four GPUs:",
+    "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
     "One part of a job array:",
     "glslines bids qsiprep tracts participant --shard 3/20",
     NULL,

@@ -169,10 +169,13 @@ static bool marked_span(const char **text, const char *mark, md_span_kind kind, 
     return true;
 }
 
+/* [text](target), and ![text](picture), of which a terminal shows the text. */
 static bool link_span(const char **text, md_span *span)
 {
-    if (**text != '[') return false;
-    const char *start = *text + 1, *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
+    const char *start = *text + (**text == '!');
+    if (*start != '[') return false;
+    start++;
+    const char *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
     if (!end || strcspn(start, "[") < (size_t)(middle - start)) return false;
     *span = (md_span){MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
     *text = end + 1;
@@ -195,7 +198,7 @@ bool md_next_span(const char **text, md_span *span)
         span->text = start + 1;
         *text += 2;
     } else {
-        span->n += strcspn(start + 1, "`*[<\\");
+        span->n += strcspn(start + 1, "`*[!<\\");
         *text += span->n;
     }
     return true;

@@ -16,6 +16,8 @@
 
 /* mm by which lines of the 3-D view may differ from those of the file. */
 #define VIEW_TOLERANCE 0.25
+#define VIEW_COARSEST 2.0
+#define VIEW_POINTS 120000 /* about 0.75 MB of the report */
 
 /* --- bytes of a picture ----------------------------------------------------- */
 
@@ -67,23 +69,35 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
     return status;
 }
 
-/* The same lines with fewer points, for the 3-D view. */
-static gls_status simplify(gls_scene *scene)
+/* The same lines with fewer points, none of which was further away than the tolerance. */
+static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *simple)
 {
     const gls_streamlines lines = {
         .n = scene->n_lines, .offset = scene->offset, .point = (const float(*)[3])scene->point};
     const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
-    gls_scene simple = {.n_lines = 0};
-    gls_painting painting = {&simple, &paint};
+    gls_painting painting = {simple, &paint};
     gls_sink sink = gls_scene_sink(&painting), filter;
-    gls_status status = gls_filter_compress_create(VIEW_TOLERANCE, INFINITY, &sink, &filter);
+    gls_status status = gls_filter_compress_create(tolerance, INFINITY, &sink, &filter);
     if (status) return status;
     status = lines.n > 0 ? gls_sink_append(&filter, &lines) : GLS_OK;
     gls_sink_abort(&filter);
-    if (status) {
+    if (status) gls_scene_finish(simple);
+    return status;
+}
+
+/* For the 3-D view, coarser where streamlines are so long that the report would become large. */
+static gls_status simplify(gls_scene *scene)
+{
+    gls_scene simple = {.n_lines = 0};
+    double tolerance = VIEW_TOLERANCE;
+    gls_status status = compress(scene, tolerance, &simple);
+    while (!status && simple.n_points > VIEW_POINTS && tolerance < VIEW_COARSEST) {
         gls_scene_finish(&simple);
-        return status;
+        simple = (gls_scene){.n_lines = 0};
+        tolerance *= 1.5;
+        status = compress(scene, tolerance, &simple);
     }
+    if (status) return status;
     gls_scene_finish(scene);
     *scene = simple;
     return GLS_OK;

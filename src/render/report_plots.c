@@ -69,21 +69,31 @@ void gls_report_lengths(const gls_report *report, gls_text *out)
     gls_text_puts(out, "</tbody></table></details>\n");
 }
 
-/* A bar for each entry of an object of numbers, then a table. */
-static void put_bars(gls_text *out, const cJSON *object, const char *what, const char *caption, const char *style)
+/* A key of the sidecar in words. */
+static void put_words(gls_text *out, const char *key)
 {
-    const cJSON *item;
-    double sum = 0, most = 1;
+    char words[128];
+    snprintf(words, sizeof words, "%s", key);
+    for (char *c = words; *c; c++)
+        if (*c == '_') *c = ' ';
+    gls_html_puts(out, words);
+}
+
+/* The next entry that counts something, or with zero one that does not. */
+static const cJSON *next_count(const cJSON *item, bool zero)
+{
+    while (item && (!cJSON_IsNumber(item) || (item->valuedouble == 0) != zero)) item = item->next;
+    return item;
+}
+
+static void put_bar_plot(gls_text *out, const cJSON *object, const char *caption, const char *style)
+{
+    double most = 1;
     int n = 0;
     char count[32];
-    cJSON_ArrayForEach(item, object)
-    {
-        if (!cJSON_IsNumber(item)) continue;
-        sum += item->valuedouble;
+    const cJSON *item;
+    for (item = next_count(object->child, false); item; item = next_count(item->next, false), n++)
         most = fmax(most, item->valuedouble);
-        n++;
-    }
-    if (n == 0) return;
     gls_text_printf(out,
                     "<svg viewBox=\"0 0 760 %d\" width=\"760\" role=\"img\" aria-label=\"%s; the table below has "
                     "the numbers\">\n",
@@ -93,33 +103,57 @@ static void put_bars(gls_text *out, const cJSON *object, const char *what, const
                            "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
                            "y2=\"6\"/></pattern></defs>\n");
     int row = 0;
-    cJSON_ArrayForEach(item, object)
-    {
-        if (!cJSON_IsNumber(item)) continue;
+    for (item = next_count(object->child, false); item; item = next_count(item->next, false), row++) {
         double wide = 430 * item->valuedouble / most;
         gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
-        gls_html_puts(out, item->string);
+        put_words(out, item->string);
         gls_text_printf(out,
                         "</text><rect class=\"%s\" x=\"200\" y=\"%d\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" "
                         "y=\"%d\">%s</text>\n",
                         style, row * 26 + 5, wide, 206 + wide, row * 26 + 19,
                         gls_format_count((uint64_t)item->valuedouble, count, sizeof count));
-        row++;
     }
+    gls_text_puts(out, "</svg>\n");
+}
+
+static void put_bar_table(gls_text *out, const cJSON *object, const char *caption)
+{
+    double sum = 0;
+    char count[32];
+    const cJSON *item;
+    for (item = next_count(object->child, false); item; item = next_count(item->next, false)) sum += item->valuedouble;
     gls_text_printf(out,
-                    "</svg>\n<table><caption>%s</caption>\n<thead><tr><th scope=\"col\">%s</th><th "
+                    "<table><caption>%s</caption>\n<thead><tr><th scope=\"col\">reason</th><th "
                     "scope=\"col\">number</th><th scope=\"col\">share</th></tr></thead><tbody>\n",
-                    caption, what);
-    cJSON_ArrayForEach(item, object)
-    {
-        if (!cJSON_IsNumber(item)) continue;
+                    caption);
+    for (item = next_count(object->child, false); item; item = next_count(item->next, false)) {
         gls_text_puts(out, "<tr><th scope=\"row\">");
-        gls_html_puts(out, item->string);
+        put_words(out, item->string);
         gls_text_printf(out, "</th><td class=\"number\">%s</td><td class=\"number\">%.1f %%</td></tr>\n",
                         gls_format_count((uint64_t)item->valuedouble, count, sizeof count),
-                        sum > 0 ? 100 * item->valuedouble / sum : 0);
+                        100 * item->valuedouble / sum);
     }
     gls_text_puts(out, "</tbody></table>\n");
+}
+
+/* A bar for each reason that occurred, a table of them, and a sentence with the others. */
+static void put_bars(gls_text *out, const cJSON *object, const char *caption, const char *style)
+{
+    if (!object || !object->child) return;
+    if (next_count(object->child, false)) {
+        put_bar_plot(out, object, caption, style);
+        put_bar_table(out, object, caption);
+    } else {
+        gls_text_printf(out, "<p>%s: none.</p>\n", caption);
+    }
+    const cJSON *item = next_count(object->child, true);
+    if (!item) return;
+    gls_text_puts(out, "<p class=\"note\">Not once: ");
+    for (const char *comma = ""; item; item = next_count(item->next, true), comma = ", ") {
+        gls_text_puts(out, comma);
+        put_words(out, item->string);
+    }
+    gls_text_puts(out, ".</p>\n");
 }
 
 void gls_report_ends(const gls_report *report, gls_text *out)
@@ -130,8 +164,8 @@ void gls_report_ends(const gls_report *report, gls_text *out)
         gls_text_puts(out, "<p>The sidecar, which would say why streamlines ended, is not there.</p>\n");
         return;
     }
-    put_bars(out, ends, "reason", "Why each of the two halves of a streamline ended", "bar");
-    put_bars(out, rejected, "reason", "Streamlines that were not kept", "bar2");
+    put_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
+    put_bars(out, rejected, "Streamlines that were not kept", "bar2");
     gls_text_puts(out, "<p>Seeds without a direction: ");
     gls_put_number(out, gls_report_number(report, "counts/seeds_without_direction"));
     gls_text_puts(out, "; seeds of which every streamline was rejected: ");

@@ -33,15 +33,37 @@ void gls_dataset_finish(gls_dataset *dataset)
     *dataset = (gls_dataset){.n = 0};
 }
 
-/* Whether a label with or without its prefix is among those asked for; none asks for all. */
+/* Takes the next of several labels with commas between them, without its prefix; false: there is none. */
+static bool next_label(const char **list, const char *prefix, char *label, size_t size)
+{
+    while (**list == ',') ++*list;
+    if (!**list) return false;
+    if (strncmp(*list, prefix, strlen(prefix)) == 0) *list += strlen(prefix);
+    size_t n = strcspn(*list, ",");
+    snprintf(label, size, "%.*s", (int)n, *list);
+    *list += n;
+    return true;
+}
+
+/* Whether a label is among those asked for; none asks for all. */
 static bool is_wanted(const gls_strings *labels, const char *prefix, const char *label)
 {
-    for (int i = 0; i < labels->n; i++) {
-        const char *asked = labels->value[i];
-        if (strncmp(asked, prefix, strlen(prefix)) == 0) asked += strlen(prefix);
-        if (strcmp(asked, label) == 0) return true;
-    }
+    char asked[256];
+    for (int i = 0; i < labels->n; i++)
+        for (const char *list = labels->value[i]; next_label(&list, prefix, asked, sizeof asked);)
+            if (strcmp(asked, label) == 0) return true;
     return labels->n == 0;
+}
+
+/* Whether a value is one of those with | between them. */
+static bool is_among(const char *values, const char *value)
+{
+    for (;;) {
+        size_t n = strcspn(values, "|");
+        if (strlen(value) == n && strncmp(values, value, n) == 0) return true;
+        if (!values[n]) return false;
+        values += n + 1;
+    }
 }
 
 static bool passes(const gls_strings *filters, const char *name)
@@ -51,7 +73,7 @@ static bool passes(const gls_strings *filters, const char *name)
         const char *equals = strchr(filters->value[i], '=');
         if (!equals || equals - filters->value[i] >= (ptrdiff_t)sizeof key) return false;
         snprintf(key, sizeof key, "%.*s", (int)(equals - filters->value[i]), filters->value[i]);
-        if (strcmp(gls_bids_value(name, key, value, sizeof value), equals + 1) != 0) return false;
+        if (!is_among(equals + 1, gls_bids_value(name, key, value, sizeof value))) return false;
     }
     return true;
 }
@@ -235,24 +257,28 @@ static gls_status check_description(const gls_dataset_options *o)
     return GLS_OK;
 }
 
+static gls_status check_participant(const gls_dataset_options *o, char **names, const char *asked)
+{
+    char there[256] = "";
+    for (size_t i = 0; names[i]; i++) {
+        if (strncmp(names[i], "sub-", 4) != 0) continue;
+        if (strcmp(names[i] + 4, asked) == 0) return GLS_OK;
+        size_t n = strlen(there);
+        if (n + strlen(names[i]) + 4 < sizeof there)
+            snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", names[i] + 4);
+    }
+    return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
+}
+
 /* Each participant that was asked for has to be there. */
 static gls_status check_participants(const gls_dataset_options *o, char **names)
 {
-    for (int k = 0; k < o->participants.n; k++) {
-        const char *asked = o->participants.value[k];
-        if (strncmp(asked, "sub-", 4) == 0) asked += 4;
-        char there[256] = "";
-        bool found = false;
-        for (size_t i = 0; names[i]; i++) {
-            if (strncmp(names[i], "sub-", 4) != 0) continue;
-            found = found || strcmp(names[i] + 4, asked) == 0;
-            size_t n = strlen(there);
-            if (n + strlen(names[i]) + 4 < sizeof there)
-                snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", names[i] + 4);
-        }
-        if (!found) return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
-    }
-    return GLS_OK;
+    char asked[256];
+    gls_status status = GLS_OK;
+    for (int k = 0; k < o->participants.n && !status; k++)
+        for (const char *list = o->participants.value[k]; !status && next_label(&list, "sub-", asked, sizeof asked);)
+            status = check_participant(o, names, asked);
+    return status;
 }
 
 static int by_name(const void *a, const void *b)

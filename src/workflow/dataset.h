@@ -65,19 +65,26 @@ typedef struct gls_dataset_choice {
     size_t index, count;
     bool stop_on_error;
 } gls_dataset_choice;
-/* shard: "I/N", or NULL. */
+/* shard: "I/N", "auto" or NULL. */
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
 /* GLS_ERR_INPUT: there is no such unit. */
 gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
 /* A line for each, tabs between columns, after a header; from malloc, NULL: out of memory. */
 char *gls_dataset_list(const gls_dataset *dataset, const gls_dataset_choice *choice);
-/* Tracks them one after the other. What fails is logged and leaves the others to be tracked, unless the device failed
- * or the caller asked to stop; *worst gets its status. With all units, logs/units.tsv tells what became of each. */
-gls_status gls_dataset_run(const gls_dataset_options *options, const gls_dataset *dataset,
-                           const gls_dataset_choice *choice, const gls_job_options *job, const gls_monitor *monitor,
-                           gls_status *worst);
-/* A table of all tractograms of the output: group.tsv; *n gets how many there are. */
+/* Where the files of a unit with these options are. */
+typedef struct gls_dataset_files {
+    char tractogram[1536], sidecar[1536], report[1536], picture[1536], logs[1536];
+} gls_dataset_files;
+void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
+                      gls_dataset_files *files);
+/* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
+ * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
+gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
+/* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
+/* The page alone, from the text of group.tsv. */
+gls_status gls_dataset_page(const gls_dataset_options *options, const char *table);
 
 /* The images of a unit on the grid of its series, 0 or 1: the mask, and where seeds lie. */
 gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,

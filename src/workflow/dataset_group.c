@@ -85,6 +85,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     if (!status && *n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: no tractogram in sub-*/[ses-*/]dwi", o->output);
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
     if (!status) status = gls_file_write(path, true, NULL, text, bytes);
+    if (!status) status = gls_dataset_page(o, text);
     free(text);
     return status;
 }

@@ -54,6 +54,21 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s%s.lock", o->output, u->name, dg, model);
 }
 
+void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                      gls_dataset_files *files)
+{
+    places p;
+    name_places(o, u, job, &p);
+    const char *name = strrchr(p.tractogram, '/') + 1;
+    int stem = (int)(strlen(name) - strlen("_tractogram.trx"));
+    snprintf(files->tractogram, sizeof files->tractogram, "%s", p.tractogram);
+    snprintf(files->sidecar, sizeof files->sidecar, "%s", p.sidecar);
+    snprintf(files->report, sizeof files->report, "%s/%.*s.html", o->output, stem, name);
+    snprintf(files->picture, sizeof files->picture, "%s/sub-%s/figures/%.*s_views.png", o->output, u->subject, stem,
+             name);
+    snprintf(files->logs, sizeof files->logs, "%s/logs", o->output);
+}
+
 static gls_status read_json(const char *path, cJSON **root)
 {
     char *text = NULL;
@@ -266,7 +281,10 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     *state = GLS_UNIT_FAILED;
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
     name_places(o, u, job, &p);
+    char figures[1024];
+    snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
     gls_status status = make_folders(p.folder);
+    if (!status) status = make_folders(figures);
     if (status) return status;
     int lock = take_lock(p.lock);
     if (lock == -1) {

@@ -60,7 +60,7 @@ describe derivative
 subject 01 1
 subject 02 1
 options="--nseeds 500 --device llvmpipe"
-bids() { "$program" bids -q data "$@"; }
+bids() { "$program" bids -q data --no-report "$@"; }
 
 # --- the whole, twice ---
 check "both participants" bids out participant -- $options
@@ -73,7 +73,7 @@ done
 check "same bytes as track" cmp plain.trx "$one.trx"
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > before
 sleep 1.1
-"$program" bids data out participant -- $options 2> again.err
+"$program" bids data out participant --no-report -- $options 2> again.err
 check "a second run finds all done" grep -q '0 tracked, 2 up to date' again.err
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
@@ -84,17 +84,38 @@ check "--force back" bids out participant --force --participant-label sub-02 -- 
 check "another getter beside it" bids out participant --participant-label 01 -- $options --dg prob --model csa
 check "its name" test -s "out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-probcsa_tractogram.trx"
 check "group" bids out group
+check "a page of them" grep -q '<th scope="row">sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot</th>' out/index.html
 check "a row for each tractogram" test "$(wc -l < out/group.tsv)" -eq 4
 check "numbers in it" awk -F '\t' 'NR > 1 && ($2 != 500 || $3 < 100 || $4 <= 0) { exit 1 }' out/group.tsv
 
+# --- reports, several at a time ---
+check "two at a time, with reports" "$program" bids -q data both participant --jobs 2 -- $options
+for n in 01 02; do
+    stem=sub-${n}_ses-1_space-ACPC_tract-wholebrain_track-boot
+    check "two at a time: $n" cmp "out/sub-$n/ses-1/dwi/${stem}_tractogram.trx" "both/sub-$n/ses-1/dwi/${stem}_tractogram.trx"
+    check "report: $n" grep -q 'id="glslines-lines"' "both/$stem.html"
+    for file in "sub-$n/figures/${stem}_views.png" "logs/${stem}_tractogram_glslines_general_mqc.json"; do check "$(basename "$file")" test -s "both/$file"; done
+done
+check "states of both" awk -F '\t' 'NR > 1 && $2 != "tracked" { exit 1 } END { exit NR != 3 }' both/logs/units.tsv
+check "group with reports" "$program" bids -q data both group
+check "links to them" grep -q '<a href="sub-02_ses-1_space-ACPC_tract-wholebrain_track-boot.html">' both/index.html
+"$program" bids -q data stopped participant --no-report --jobs 2 -- $options --nseeds 300000 2> stopped.err &
+child=$!
+sleep 3
+kill -TERM $child
+wait $child
+code=$?
+check "a signal ends both" test $code -eq 143
+check "and leaves nothing" sh -c '! ls stopped/sub-*/ses-1/dwi/*tractogram* 2> /dev/null'
+
 # --- parts, interruption ---
 bids parts participant --shard 1/2 -- $options
-bids parts participant --shard 2/2 -- $options
+OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 bids parts participant --shard auto -- $options
 for n in 01 02; do
     name=sub-$n/ses-1/dwi/sub-${n}_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
     check "shards: $n" cmp "out/$name" "parts/$name"
 done
-"$program" bids -q data killed participant -- $options --nseeds 2000000 &
+"$program" bids -q data killed participant --no-report -- $options --nseeds 300000 &
 child=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     [ -e killed/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_desc-seed_mask.json ] && break
@@ -112,13 +133,20 @@ check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options
 check "--unit took one" test ! -e unit/sub-01
+check "labels with commas" test "$("$program" bids data out participant --participant-label sub-02,01 --list | wc -l)" -eq 3
+printf '{"dwi": {"subject": ["02", "03"], "datatype": "dwi"}}\n' > filter.json
+check "--bids-filter-file" test "$("$program" bids data out participant --bids-filter-file filter.json --list | cut -f 2 | tail -n +2)" = 02
+printf '{"dwi": {"echo": "1"}}\n' > filter.json
+exits 3 "'echo' is no entity" bids out participant --bids-filter-file filter.json
+printf '{"t1w": {}}\n' > filter.json
+exits 3 "has no object dwi" bids out participant --bids-filter-file filter.json
 exits 3 "no participant '03'; there are: 01, 02" bids out participant --participant-label 03
 exits 3 "unit nothing: there is none" bids out participant --unit nothing
 exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
 exits 2 "is not KEY=VALUE" bids out participant --filter space
 exits 2 "neither participant nor group" bids out both
 exits 2 "bids chooses it" bids out participant -- --output x.trx
-exits 2 "is not I/N" bids out participant --shard 3/2
+exits 2 "counted from 1" bids out participant --shard 3/2
 
 # --- segmentations, tables ---
 aseg=data/sub-01/anat/sub-01_space-ACPC_desc-aseg_dseg.nii.gz
@@ -132,7 +160,7 @@ if command -v mrcalc > /dev/null; then
     check "white matter on a finer grid" bids finer participant --participant-label 01 -- $options
     rm data/sub-01/anat/*
 fi
-exits 0 "seeds lie where FA is above 0.2" "$program" bids data fa participant --participant-label 01 -- $options
+exits 0 "seeds lie where FA is above 0.2" "$program" bids data --no-report fa participant --participant-label 01 -- $options
 exits 3 "no label-WM_probseg" bids wm participant --participant-label 01 --seed-region wm
 mkdir -p other/sub-01/anat && cp wm.nii.gz other/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
 check "--derivatives" bids other1 participant --participant-label 01 --derivatives other --seed-region wm -- $options
@@ -175,6 +203,7 @@ errors = [i for i in issues if i.get("severity") == "error"]
 print(*errors, sep="\n")
 sys.exit(bool(errors))'; }
     check "the output is valid BIDS" validate out
+    check "so it is with reports and figures" validate both
     check "pybids and trx-python find and read it" "$python" -c '
 import json, warnings
 warnings.simplefilter("ignore")

@@ -122,7 +122,7 @@ class Files(unittest.TestCase):
     def test_pictures(self):
         stats = glslines.track(phantom=True, out=path("shown.trx"), nseeds=200, force=True, picture=path("shown.png"),
                                report=path("shown.html"))
-        run("track", "--nseeds", 200, "-o", path("shown_cli.trx"), "--force")
+        run("track", "--phantom", "--nseeds", 200, "-o", path("shown_cli.trx"), "--force")
         run("render", path("shown.trx"), "-o", path("shown_cli.png"), "--force")
         self.assertTrue(filecmp.cmp(path("shown.png"), path("shown_cli.png"), shallow=False))
         with open(path("shown.html"), encoding="utf-8") as file:
@@ -282,7 +282,8 @@ class Callbacks(unittest.TestCase):
             tracker.run(phantom.seeds)
 
     def test_interrupt(self):
-        program = ("import glslines, sys\n"
+        program = ("import glslines, signal, sys\n"
+                   "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it\n"
                    "try: glslines.track(phantom=True, out=sys.argv[1], nseeds=3000000, force=True, progress=lambda *c: "
                    "print(c[0], flush=True))\n"
                    "except KeyboardInterrupt: sys.exit(42)")

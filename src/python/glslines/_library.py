@@ -280,18 +280,21 @@ class Watch:
 
     def run(self, function, *arguments):
         """Calls a function that works in the library and that this watches, and returns what it returns."""
-        failure, result = [], []
+        failure, result, done = [], [], threading.Event()
 
         def work():
             try:
                 result.append(function(*arguments))
             except BaseException as exception:
                 failure.append(exception)
+            finally:
+                done.set()
 
         if threading.current_thread() is not threading.main_thread():
             work()
         else:
-            self._wait(threading.Thread(target=work, name="glslines"))
+            threading.Thread(target=work, name="glslines").start()
+            self._wait(done)
         if self.exception is not None:
             raise self.exception
         if self.interrupted:
@@ -300,11 +303,13 @@ class Watch:
             raise failure[0]
         return result[0]
 
-    def _wait(self, thread):
-        thread.start()
-        while thread.is_alive():
+    def _wait(self, done):
+        # in short waits: a signal may come to another thread, which wakes none that waits
+        while True:
             try:
-                thread.join()
+                while not done.wait(0.1):
+                    pass
+                return
             except KeyboardInterrupt:
                 self.interrupted = True
 

@@ -1,0 +1,289 @@
+/* The units of a data set, each in its turn. With several at a time each is tracked by a process of its own, so that a
+ * driver that breaks down takes one unit with it and no other. */
+#include "render/dataset_run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <glslines/render.h>
+#include <glslines/report.h>
+
+#include "util/log.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define MAX_REASON 1024
+
+/* What became of a unit; as bytes it goes through the pipe of its process. */
+typedef struct outcome {
+    gls_dataset_state state;
+    gls_status status;
+    char reason[MAX_REASON];
+} outcome;
+
+static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
+
+/* A report and a picture of what was tracked; what fails is a warning. */
+static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
+{
+    gls_dataset_files files;
+    gls_dataset_name(run->dataset, u, job, &files);
+    gls_report_options report = gls_report_options_default();
+    report.output = files.report;
+    report.mqc = files.logs;
+    report.image = u->dwi;
+    report.device = job->device;
+    report.api = job->api;
+    report.go_on = run->go_on;
+    report.force = true;
+    gls_render_options picture = gls_render_options_default();
+    const char *tractogram = files.tractogram;
+    picture.image = u->dwi;
+    picture.device = job->device;
+    picture.api = job->api;
+    picture.tile = "400x420";
+    picture.max_streamlines = 5000;
+    picture.palette = true;
+    picture.go_on = run->go_on;
+    picture.force = true;
+    gls_log_mute_info(true);
+    gls_report_result result;
+    if (gls_report_files(files.sidecar, &report, NULL, &result) != GLS_OK && run->go_on())
+        gls_log(GLS_LOG_WARNING, "no report: %s", gls_last_error());
+    if (run->go_on() && gls_render_files(&tractogram, 1, files.picture, &picture, NULL) != GLS_OK && run->go_on())
+        gls_log(GLS_LOG_WARNING, "no picture: %s", gls_last_error());
+    gls_log_mute_info(false);
+}
+
+static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
+                          const gls_monitor *monitor)
+{
+    outcome out = {.state = GLS_UNIT_FAILED};
+    gls_status status = gls_dataset_track(run->dataset, u, job, monitor, &out.state);
+    if (status) {
+        snprintf(out.reason, sizeof out.reason, "%s", gls_last_error());
+        out.status = status;
+        gls_log(GLS_LOG_ERROR, "%s", out.reason);
+    } else if (out.state == GLS_UNIT_TRACKED && !run->no_report) {
+        illustrate(run, u, job);
+    }
+    return out;
+}
+
+/* --- several at a time ------------------------------------------------------ */
+
+typedef struct worker {
+    pid_t pid; /* 0: free */
+    int pipe;
+    size_t unit;
+} worker;
+
+static bool child_step(void *user, const gls_progress *p)
+{
+    const gls_dataset_task *run = user;
+    (void)p;
+    return run->go_on();
+}
+
+/* The process of a unit. */
+static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, int out)
+{
+    const gls_monitor monitor = {.user = (void *)run, .step = child_step};
+    gls_log_mute_info(true);
+    outcome done = track_unit(run, u, job, &monitor);
+    const char *bytes = (const char *)&done;
+    size_t n = sizeof done;
+    while (n > 0) {
+        ssize_t written = write(out, bytes, n);
+        if (written <= 0) break;
+        bytes += written;
+        n -= (size_t)written;
+    }
+    run->end();
+}
+
+/* The device of a worker: of a list of names each has its own. */
+static void choose_device(const char *names, size_t place, char *device, size_t size)
+{
+    size_t n = 1;
+    for (const char *c = names; *c; c++) n += *c == ',';
+    for (place %= n; place > 0; place--) names = strchr(names, ',') + 1;
+    snprintf(device, size, "%.*s", (int)strcspn(names, ","), names);
+}
+
+static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, size_t place, worker *w)
+{
+    int ends[2];
+    char device[256];
+    gls_job_options job = *run->job;
+    choose_device(job.device ? job.device : "auto", place, device, sizeof device);
+    if (run->jobs > 1) job.device = device;
+    if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "no pipe: %s", strerror(errno));
+    fflush(NULL);
+    w->pid = fork();
+    if (w->pid == 0) {
+        close(ends[0]);
+        work(run, u, &job, ends[1]);
+    }
+    close(ends[1]);
+    w->pipe = ends[0];
+    if (w->pid > 0) return GLS_OK;
+    w->pid = 0;
+    close(ends[0]);
+    return gls_fail(GLS_ERR_MEMORY, "no process: %s", strerror(errno));
+}
+
+static outcome collect(const gls_dataset_task *run, worker *w, int status)
+{
+    outcome out = {.state = GLS_UNIT_FAILED};
+    char *bytes = (char *)&out;
+    size_t have = 0;
+    ssize_t n;
+    while (have < sizeof out && (n = read(w->pipe, bytes + have, sizeof out - have)) > 0) have += (size_t)n;
+    if (have < sizeof out) {
+        out = (outcome){.state = GLS_UNIT_FAILED, .status = GLS_ERR_DEVICE};
+        if (WIFSIGNALED(status))
+            snprintf(out.reason, sizeof out.reason, "its process was ended by signal %d", WTERMSIG(status));
+        else
+            snprintf(out.reason, sizeof out.reason, "its process ended with code %d", WEXITSTATUS(status));
+        if (!run->go_on()) out.status = GLS_ERR_CANCELLED;
+    }
+    close(w->pipe);
+    w->pid = 0;
+    return out;
+}
+
+/* --- all of them ------------------------------------------------------------ */
+
+typedef struct tally {
+    outcome *of; /* of each unit; state -1: not begun */
+    size_t counts[4];
+    gls_status worst;
+    bool ends; /* nothing more is begun */
+} tally;
+
+/* The run cannot go on with other units, either. */
+static bool is_final(gls_status status)
+{
+    return status == GLS_ERR_CANCELLED || status == GLS_ERR_DEVICE || status == GLS_ERR_LOST ||
+           status == GLS_ERR_DEVICE_MEMORY;
+}
+
+static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, tally *t)
+{
+    *place = *out;
+    t->counts[out->state]++;
+    if (out->status == GLS_OK) {
+        gls_log(GLS_LOG_INFO, "%s: %s", u->name, state_names[out->state]);
+        return;
+    }
+    if (t->worst == GLS_OK || is_final(out->status)) t->worst = out->status;
+    t->ends = t->ends || is_final(out->status) || run->choice->stop_on_error;
+}
+
+static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
+{
+    for (size_t i = 0; i < dataset->n && !t->ends; i++) {
+        const gls_dataset_unit *u = &dataset->unit[i];
+        if (!gls_dataset_chosen(dataset, run->choice, i)) continue;
+        gls_log(GLS_LOG_INFO, "%s", u->name);
+        outcome out = track_unit(run, u, run->job, run->monitor);
+        enter(run, u, &out, &t->of[i], t);
+    }
+}
+
+static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, tally *t, bool *stopped)
+{
+    int status;
+    if (!run->go_on() && !*stopped) {
+        for (int w = 0; w < run->jobs; w++)
+            if (workers[w].pid > 0) kill(workers[w].pid, SIGTERM);
+        *stopped = t->ends = true;
+        t->worst = GLS_ERR_CANCELLED;
+    }
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+        return;
+    }
+    for (int w = 0; w < run->jobs; w++) {
+        if (workers[w].pid != pid) continue;
+        size_t unit = workers[w].unit;
+        outcome out = collect(run, &workers[w], status);
+        if (WIFSIGNALED(status) && run->go_on()) gls_log(GLS_LOG_ERROR, "%s: %s", dataset->unit[unit].name, out.reason);
+        enter(run, &dataset->unit[unit], &out, &t->of[unit], t);
+    }
+}
+
+static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset, tally *t)
+{
+    worker *workers = calloc((size_t)run->jobs, sizeof *workers);
+    bool stopped = false;
+    if (!workers) {
+        t->worst = gls_fail(GLS_ERR_MEMORY, "out of memory");
+        return;
+    }
+    for (size_t next = 0;;) {
+        int busy = 0, free_one = -1;
+        for (int w = 0; w < run->jobs; w++) {
+            busy += workers[w].pid > 0;
+            if (workers[w].pid == 0 && free_one < 0) free_one = w;
+        }
+        while (next < dataset->n && !gls_dataset_chosen(dataset, run->choice, next)) next++;
+        bool more = next < dataset->n && !t->ends;
+        if (!more && busy == 0) break;
+        if (more && free_one >= 0) {
+            workers[free_one].unit = next;
+            gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
+            if (status) {
+                gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
+                t->worst = status;
+                t->ends = true;
+            }
+            next++;
+        } else {
+            reap(run, dataset, workers, t, &stopped);
+        }
+    }
+    free(workers);
+}
+
+/* What became of all units, for those who look later. */
+static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, const tally *t)
+{
+    char path[4096];
+    gls_text rows = {0};
+    gls_text_puts(&rows, "unit\tstate\treason\n");
+    for (size_t i = 0; i < dataset->n; i++)
+        if ((int)t->of[i].state >= 0)
+            gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
+    snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
+    gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                                    : gls_file_write(path, true, NULL, rows.data, rows.length);
+    gls_text_finish(&rows);
+    return status;
+}
+
+gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst)
+{
+    tally t = {.of = malloc(dataset->n * sizeof *t.of)};
+    if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
+    if (run->jobs > 1)
+        side_by_side(run, dataset, &t);
+    else
+        one_by_one(run, dataset, &t);
+    gls_status status = run->choice->count == 1 && !run->choice->unit ? write_log(run, dataset, &t) : GLS_OK;
+    free(t.of);
+    *worst = t.worst;
+    gls_log(GLS_LOG_INFO, "%zu tracked, %zu up to date, %zu busy elsewhere, %zu failed", t.counts[0], t.counts[1],
+            t.counts[2], t.counts[3]);
+    return status;
+}

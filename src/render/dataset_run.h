@@ -1,0 +1,22 @@
+/* Tracks the units of a data set, with reports and pictures: one after the other, or several at a time. */
+#ifndef GLS_RENDER_DATASET_RUN_H
+#define GLS_RENDER_DATASET_RUN_H
+
+#include "workflow/dataset.h"
+
+typedef struct gls_dataset_task {
+    const gls_dataset_options *dataset;
+    const gls_dataset_choice *choice;
+    const gls_job_options *job; /* options of track, without files */
+    const gls_monitor *monitor; /* of units one after the other */
+    bool (*go_on)(void);        /* false: end */
+    int jobs;                   /* units at a time, >= 1, each in a process of its own where more than one */
+    void (*end)(void);          /* ends the process of a unit at once; needed where jobs > 1 */
+    bool no_report;
+} gls_dataset_task;
+
+/* What fails is logged and leaves the others to be tracked, unless the device failed or the caller asked to stop;
+ * *worst gets its status. With all units, logs/units.tsv tells what became of each. */
+gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst);
+
+#endif

@@ -1,0 +1,81 @@
+/* The page of a data set of tractograms: index.html, a row with a picture for each, and links to the reports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/dataset.h"
+#include "workflow/dataset_names.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Tractograms</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n:root { color-scheme: light dark; }\n"
+    "body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem; }\n"
+    "table { border-collapse: collapse; }\ncaption { text-align: left; padding-bottom: .5rem; }\n"
+    "th, td { padding: .4rem .8rem; border-bottom: 1px solid #888; text-align: left; vertical-align: top; }\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums; }\nimg { max-width: 32rem; height: auto; }\n"
+    "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n<caption>Tractograms by glslines; the same "
+    "numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th scope=\"col\">tractogram</th><th "
+    "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
+    "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
+
+static bool is_there(const gls_dataset_options *o, const char *file)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", o->output, file);
+    return access(path, R_OK) == 0;
+}
+
+/* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
+static void put_row(const gls_dataset_options *o, FILE *page, char *row)
+{
+    char *cell[5] = {row, "", "", "", ""}, subject[128], file[2048];
+    for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
+        *row++ = '\0';
+        cell[i] = row;
+    }
+    cell[4][strcspn(cell[4], "\t\n")] = '\0';
+    size_t n = strlen(cell[0]), end = strlen("_tractogram");
+    char *stem = strdup(cell[0]);
+    if (!stem) return;
+    if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
+    snprintf(file, sizeof file, "%s.html", stem);
+    if (is_there(o, file))
+        fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
+    else
+        fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
+    for (int i = 1; i < 5; i++) fprintf(page, "<td class=\"number\">%s</td>", cell[i]);
+    snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
+             stem);
+    if (is_there(o, file))
+        fprintf(page, "<td><img src=\"%s\" alt=\"%s from above, from behind and from the left\" loading=\"lazy\"></td>",
+                file, stem);
+    else
+        fputs("<td>none</td>", page);
+    fputs("</tr>\n", page);
+    free(stem);
+}
+
+gls_status gls_dataset_page(const gls_dataset_options *o, const char *table)
+{
+    char *text = NULL, path[1536], *rows = strdup(table), *rest = NULL;
+    size_t bytes = 0;
+    FILE *page = rows ? open_memstream(&text, &bytes) : NULL;
+    if (!page) {
+        free(rows);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    fputs(head, page);
+    strtok_r(rows, "\n", &rest); /* names of columns */
+    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) put_row(o, page, row);
+    fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
+    free(rows);
+    gls_status status = fclose(page) == 0 ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    snprintf(path, sizeof path, "%s/index.html", o->output);
+    if (!status) status = gls_file_write(path, true, NULL, text, bytes);
+    free(text);
+    return status;
+}
