@@ -32,12 +32,12 @@ static const cmd_option table[] = {
      .name = "doctor",
      .type = CMD_FLAG,
      .offset = offsetof(devices_options, doctor),
-     .help = "Say what was looked for, what is missing and how to mend it."},
+     .help = "Also say what was looked for, what is missing and how to fix it."},
     {.group = "Output",
      .name = "json",
      .type = CMD_FLAG,
      .offset = offsetof(devices_options, json),
-     .help = "Print the list as JSON, sizes in bytes."},
+     .help = "Print the list as JSON, sizes in bytes; with --doctor, also what that says."},
     {.group = "Check",
      .name = "check",
      .type = CMD_FLAG,
@@ -104,7 +104,8 @@ static void print_device(const gls_device_info *d)
     printf("   mapping      %s: %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
 }
 
-static int print_json(const gls_device_info *list, size_t n)
+/* report: the doctor's, or NULL. */
+static int print_json(const gls_device_info *list, size_t n, cJSON *report)
 {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < n; i++) {
@@ -134,8 +135,9 @@ static int print_json(const gls_device_info *list, size_t n)
         cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);
         cJSON_AddItemToArray(array, o);
     }
-    char *text = cJSON_Print(array);
-    cJSON_Delete(array);
+    if (report) cJSON_AddItemToObject(report, "devices", array);
+    char *text = cJSON_Print(report ? report : array);
+    if (!report) cJSON_Delete(array);
     if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     puts(text);
     free(text);
@@ -154,24 +156,29 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     size_t n = 0;
     (void)command;
     (void)arguments;
-    if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
     const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds, o->variant};
     if (o->variant || o->check) {
         gls_status status = o->check ? check_device(&check) : check_one(&check, o->variant);
         return status ? cmd_error_status(status) : CMD_EXIT_OK;
     }
-    if (o->doctor) puts("Looked for:");
-    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, o->doctor ? cmd_doctor_finding : NULL, NULL);
-    if (status) return cmd_error_status(status);
+    cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
+    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, report ? cmd_doctor_finding : NULL, report);
+    if (status) {
+        cJSON_Delete(report);
+        return cmd_error_status(status);
+    }
     int code = CMD_EXIT_OK;
+    if (report) cmd_doctor(report, list, n);
     if (o->json) {
-        code = print_json(list, n);
+        code = print_json(list, n, report);
     } else {
+        if (report) cmd_doctor_print_search(report);
         if (o->doctor) puts("\nDevices:");
         for (size_t i = 0; i < n; i++) print_device(&list[i]);
         if (o->doctor && n == 0) puts("none");
+        if (report) cmd_doctor_print(report);
     }
-    if (o->doctor) cmd_doctor(list, n);
+    cJSON_Delete(report);
     free(list);
     if (!code && n == 0)
         code = cmd_error(CMD_EXIT_DEVICE, "no usable device%s",
@@ -189,7 +196,7 @@ static const char *const examples[] = {
 
 const cmd_command cmd_devices = {
     .name = "devices",
-    .synopsis = "[--doctor | --json] [--api auto|gl|gles]",
+    .synopsis = "[--doctor] [--json] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "

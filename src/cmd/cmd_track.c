@@ -1,4 +1,7 @@
 /* glslines track: diffusion data in, tractogram out. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "cmd/commands.h"
 #include "cmd/events.h"
 #include "cmd/interrupt.h"
@@ -13,7 +16,14 @@ static int plan(gls_job *job, const track_options *options)
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
     if (status) return cmd_error_status(status);
-    track_print_plan(job, options, &memory);
+    if (!options->json) {
+        track_print_plan(job, options, &memory);
+        return CMD_EXIT_OK;
+    }
+    char *text = gls_job_plan_json(job, &memory);
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    puts(text);
+    free(text);
     return CMD_EXIT_OK;
 }
 
@@ -49,6 +59,8 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     if (!status) status = gls_job_open(job);
     if (status)
         code = cmd_error_status(status);
+    else if (gls_job_get_result(job)->skipped)
+        code = CMD_EXIT_OK;
     else
         code = options->dry_run ? plan(job, options) : track(job, options);
     gls_job_destroy(job);

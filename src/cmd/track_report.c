@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 #include "util/format.h"
 #include "util/parse.h"
+#include "workflow/memory.h"
 #include "workflow/params.h"
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
@@ -47,7 +48,7 @@ static void print_probe(const gls_track_params *p)
            p->ptt_substep);
 }
 
-static void print_memory(const gls_track_memory *m)
+static void print_memory(const gls_track_memory *m, uint64_t request_mb)
 {
     char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
     printf("memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n",
@@ -58,6 +59,7 @@ static void print_memory(const gls_track_memory *m)
            gls_format_bytes(m->buffer_bytes, buffers, sizeof buffers));
     printf("            at most %s of the host beside the images, for any number of seeds\n",
            gls_format_bytes(m->host_bytes, host, sizeof host));
+    printf("            request %" PRIu64 " MiB for this run (Slurm: --mem=%" PRIu64 "M)\n", request_mb, request_mb);
 }
 
 void track_print_plan(const gls_job *job, const track_options *o, const gls_track_memory *memory)
@@ -117,7 +119,7 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
     printf("mapping     %s, %u %s per streamline\n", mapping, lanes, lanes == 1 ? "invocation" : "invocations");
     printf("batch       at most %s seeds, %s batches or more\n", gls_format_count(largest, batch, sizeof batch),
            gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
-    print_memory(memory);
+    print_memory(memory, gls_job_memory_request(job));
     printf("output      %s\n", job->output);
     if (job->sidecar) printf("sidecar     %s\n", job->sidecar);
 }

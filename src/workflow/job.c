@@ -99,108 +99,6 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* The name of this part of an output; frees path. */
-static char *shard_name(char *path, const gls_shard *shard)
-{
-    if (!path || shard->count == 0) return path;
-    char *name = gls_shard_name(path, shard);
-    free(path);
-    return name;
-}
-
-static gls_status choose_format(gls_job *job)
-{
-    const gls_job_options *o = &job->options;
-    job->format = o->format;
-    if (o->output && o->output_prefix)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
-    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
-    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
-    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
-    return status;
-}
-
-/* A place that can be written and holds none of the inputs. */
-static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
-{
-    const gls_job_options *o = &job->options;
-    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
-                                                                          gls_table_path(o->bval),
-                                                                          gls_table_path(o->bvec),
-                                                                          o->mask,
-                                                                          o->roi,
-                                                                          o->fa,
-                                                                          o->sh,
-                                                                          o->odf,
-                                                                          o->model.response,
-                                                                          o->seeds,
-                                                                          gls_sphere_is_built_in(o->sphere) ? NULL
-                                                                                                            : o->sphere,
-                                                                          gls_csd_directions_file(&o->model),
-                                                                          o->model.response_wm,
-                                                                          o->model.response_gm,
-                                                                          o->model.response_csf,
-                                                                          o->act,
-                                                                          o->pve_wm,
-                                                                          o->pve_gm,
-                                                                          o->pve_csf,
-                                                                          o->pve_sgm,
-                                                                          o->seed_rejection,
-                                                                          o->seed_gmwmi};
-    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
-                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
-    size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    return gls_place_check(path, o->force, inputs, n, others, n_others);
-}
-
-/* Names of the output files. */
-static gls_status name_outputs(gls_job *job)
-{
-    const gls_job_options *o = &job->options;
-    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
-    char word[8];
-    const char *others[7];
-    size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
-    if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
-    if (job->maps_alone)
-        job->output = strdup(others[0]);
-    else if (o->output)
-        job->output = strdup(o->output);
-    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
-                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
-        job->output = NULL;
-    if (!job->maps_alone) job->output = shard_name(job->output, &job->shard);
-    if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!none) {
-        job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
-        if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        if (strcmp(job->sidecar, job->output) == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
-    }
-    if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
-        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = check_place(job, job->output, NULL, 0);
-    const char *map[3];
-    gls_maps_outputs(&job->maps, map);
-    others[n_others++] = job->output;
-    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
-    if (job->sidecar) others[n_others++] = job->sidecar;
-    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
-    if (o->write_mask) others[n_others++] = o->write_mask;
-    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
-    if (job->maps.weights) others[n_others++] = job->maps.weights;
-    for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
-        status = check_place(job, map[i], others, n_others);
-        others[n_others++] = map[i];
-    }
-    return status;
-}
-
 static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
@@ -223,7 +121,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (monitor) job->monitor = *monitor;
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
-    if (!status) status = choose_format(job);
+    if (!status) status = gls_job_choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
         status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
         job->options.bval = job->bval;
@@ -233,7 +131,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
-    if (!status) status = name_outputs(job);
+    if (!status) status = gls_job_name_outputs(job);
+    if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
     if (status) {
         gls_job_destroy(job);
@@ -274,7 +173,8 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
-    return status ? status : gls_job_memory_plan(job);
+    if (!status && o->skip_existing) status = gls_job_find_done(job);
+    return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
 
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
@@ -335,35 +235,12 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
-static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
-{
-    const gls_track_params *p = &job->params;
-    char line[8][96];
-    const char *lines[9] = {NULL};
-    int n = 0;
-    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
-    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
-    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
-    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    snprintf(line[n++], sizeof *line, "threshold: %.9g", p->stop_threshold);
-    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
-    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
-    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
-    for (int i = 0; i < n; i++) lines[i] = line[i];
-    gls_tractogram_options options = gls_tractogram_options_default();
-    options.precision = job->options.output_precision;
-    options.overwrite = job->options.force;
-    options.header_lines = lines;
-    if (job->shard.count > 0) options.shard = &job->shard;
-    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
-}
-
 /* All outputs but the sidecar, in the group. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
-    gls_status status = job->maps_alone ? GLS_OK : create_writer(job, &writer);
+    gls_status status = job->maps_alone ? GLS_OK : gls_job_create_writer(job, &writer);
     if (status) return status;
     if (writer) {
         gls_writer_join(writer, group);
@@ -372,6 +249,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
     if (!status) status = track(job, tracker, &sink);
+    if (writer) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
@@ -495,13 +373,14 @@ gls_status gls_track_files(const gls_job_options *options, const gls_monitor *mo
     gls_job *job = NULL;
     gls_status status = gls_job_create(options, monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (!status) status = gls_job_fit(job);
-    if (!status) status = gls_job_track(job);
+    bool skipped = !status && job->result.skipped;
+    if (!status && !skipped) status = gls_job_fit(job);
+    if (!status && !skipped) status = gls_job_track(job);
     if (!status && result) {
         *result = job->result;
         result->output = result->sidecar = NULL;
     }
-    if (!status && job->options.fail_if_empty && job->result.track.streamlines == 0)
+    if (!status && !skipped && job->options.fail_if_empty && job->result.track.streamlines == 0)
         status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", job->output);
     gls_job_destroy(job);
     return status;

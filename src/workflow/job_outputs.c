@@ -1,0 +1,153 @@
+/* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tractogram/tractogram.h"
+#include "util/parse.h"
+#include "util/status.h"
+#include "workflow/job.h"
+#include "workflow/output.h"
+#include "workflow/params.h"
+#include "workflow/shard.h"
+#include "workflow/sidecar.h"
+
+/* The name of this part of an output; frees path. */
+static char *shard_name(char *path, const gls_shard *shard)
+{
+    if (!path || shard->count == 0) return path;
+    char *name = gls_shard_name(path, shard);
+    free(path);
+    return name;
+}
+
+gls_status gls_job_choose_format(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    job->format = o->format;
+    if (o->output && o->output_prefix)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
+    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
+    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->options.format = job->format;
+    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+    return status;
+}
+
+/* A place that can be written and holds none of the inputs. */
+static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
+{
+    const gls_job_options *o = &job->options;
+    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
+                                                                          gls_table_path(o->bval),
+                                                                          gls_table_path(o->bvec),
+                                                                          o->mask,
+                                                                          o->roi,
+                                                                          o->fa,
+                                                                          o->sh,
+                                                                          o->odf,
+                                                                          o->model.response,
+                                                                          o->seeds,
+                                                                          gls_sphere_is_built_in(o->sphere) ? NULL
+                                                                                                            : o->sphere,
+                                                                          gls_csd_directions_file(&o->model),
+                                                                          o->model.response_wm,
+                                                                          o->model.response_gm,
+                                                                          o->model.response_csf,
+                                                                          o->act,
+                                                                          o->pve_wm,
+                                                                          o->pve_gm,
+                                                                          o->pve_csf,
+                                                                          o->pve_sgm,
+                                                                          o->seed_rejection,
+                                                                          o->seed_gmwmi};
+    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
+                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
+    size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
+        for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
+    return gls_place_check(path, o->force, inputs, n, others, n_others);
+}
+
+gls_status gls_job_name_outputs(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
+    char word[8];
+    const char *maps[3];
+    size_t n_maps = gls_maps_outputs(&job->maps, maps);
+    if (job->maps_alone && n_maps == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
+    if (job->maps_alone)
+        job->output = strdup(maps[0]);
+    else if (o->output)
+        job->output = strdup(o->output);
+    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
+                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
+        job->output = NULL;
+    if (!job->maps_alone) job->output = shard_name(job->output, &job->shard);
+    if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!none) {
+        job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
+        if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        if (strcmp(job->sidecar, job->output) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
+    }
+    if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
+        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    return GLS_OK;
+}
+
+gls_status gls_job_check_outputs(const gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    const char *others[8], *map[3];
+    size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
+    gls_status status = check_place(job, job->output, NULL, 0);
+    others[n_others++] = job->output;
+    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
+    if (job->sidecar) others[n_others++] = job->sidecar;
+    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
+    if (o->write_mask) others[n_others++] = o->write_mask;
+    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
+    if (job->maps.weights) others[n_others++] = job->maps.weights;
+    for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
+        status = check_place(job, map[i], others, n_others);
+        others[n_others++] = map[i];
+    }
+    return status;
+}
+
+gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
+{
+    const gls_track_params *p = &job->params;
+    bool fod = gls_getter_ends_itself(p->dg);
+    char line[12][96];
+    const char *lines[13] = {NULL};
+    int n = 0;
+    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
+    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
+    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
+    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
+    /* MRtrix3 means an amplitude of the FOD by threshold */
+    if (fod)
+        snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
+    else
+        snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
+    snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
+    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
+    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
+    if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
+    if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
+    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
+    for (int i = 0; i < n; i++) lines[i] = line[i];
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.precision = job->options.output_precision;
+    options.overwrite = job->options.force;
+    options.header_lines = lines;
+    if (job->shard.count > 0) options.shard = &job->shard;
+    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
+}
