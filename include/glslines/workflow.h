@@ -176,6 +176,8 @@ typedef struct gls_job_options {
     bool force;                     /* overwrite; default false */
     bool skip_existing; /* do nothing where all outputs are there and the sidecar tells of the same inputs and
                            parameters; default false */
+    bool resume;        /* keep a journal, output with ".resume" behind it, until the outputs are complete; where there
+                           is one of such a run, go on behind it; default false */
     bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
     int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;

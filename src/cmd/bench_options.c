@@ -20,8 +20,8 @@ const cmd_option bench_option_table[] = {
      .metavar = "AxBxC",
      FIELD(shape),
      .default_text = "81x106x76",
-     .help =
-         "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."},
+     .help = "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+             "of them with b = 0."},
     {.group = DATA,
      .name = "nseeds",
      .min = 1,
@@ -30,7 +30,7 @@ const cmd_option bench_option_table[] = {
      .metavar = "N",
      FIELD(nseeds),
      .default_text = "100000; 5000, and 100 for ptt, where a device is a software renderer",
-     .help = "Random seeds in white matter."},
+     .help = "Number of random seeds in white matter."},
 #define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
               role, help)                                                                                           \
     BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
@@ -57,7 +57,7 @@ const cmd_option bench_option_table[] = {
      .type = CMD_STRING,
      .metavar = "LIST",
      FIELD(device),
-     .help = "Devices side by side, commas between them, each as --device of track takes it."},
+     .help = "Devices to compare, separated by commas, each as for 'track --device'."},
     {.group = MEASURED,
      .name = "mapping",
      .type = CMD_STRING,
@@ -77,7 +77,8 @@ const cmd_option bench_option_table[] = {
      .type = CMD_CHOICE,
      .choices = GLS_PRECISION_CHOICES,
      FIELD(precision),
-     .help = "Precision of the volumes on the device."},
+     .help = "Precision of the model's volumes on the device: half is float16, float is float32 and takes twice "
+             "the memory."},
     {.group = MEASURED,
      .name = "chunk-size",
      .like = "chunk-size",
@@ -86,7 +87,7 @@ const cmd_option bench_option_table[] = {
      .unit = "seeds",
      FIELD(chunk_size),
      .default_text = "as the device's limits allow",
-     .help = "Largest batch."},
+     .help = "Largest number of seeds in a batch."},
     {.group = MEASURED,
      .name = "repeat",
      .type = CMD_INT,
@@ -94,7 +95,8 @@ const cmd_option bench_option_table[] = {
      .min = 1,
      .max = BENCH_MAX_REPEAT,
      FIELD(repeat),
-     .help = "Repetitions, after one that is not counted; the table shows the median and in brackets the extremes."},
+     .help = "Number of counted runs, after one that is not counted. The table shows the median and, in "
+             "brackets, the extremes."},
     {.group = MEASURED,
      .name = "no-write",
      .type = CMD_FLAG,
@@ -104,7 +106,7 @@ const cmd_option bench_option_table[] = {
      .name = "no-ceilings",
      .type = CMD_FLAG,
      FIELD(no_ceilings),
-     .help = "Leave out what the device reaches in copying, multiply-adds and texture samples."},
+     .help = "Do not measure what the device reaches in copying, multiply-adds and texture samples."},
 
     {.group = OUTPUT,
      .name = "json",
@@ -112,7 +114,8 @@ const cmd_option bench_option_table[] = {
      .metavar = "FILE",
      FIELD(json),
      .default_text = "",
-     .help = "Write everything there: versions, device, host, command line, and the values of each repetition."},
+     .help = "Write all results to this file: versions, device, host, command line, and the values of each "
+             "repetition."},
     {.group = OUTPUT, .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite an existing FILE of --json."},
     {.name = NULL},
 };

@@ -41,8 +41,8 @@ static const cmd_option table[] = {
      .metavar = "BASIS",
      .choices = GLS_BASIS_CHOICES,
      .offset = offsetof(fit_options, model.sh_basis),
-     .help = "Basis of the spherical harmonics that are written: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
-             "descoteaux07 or descoteaux07_legacy (DIPY's default)."},
+     .help = "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
+             "descoteaux07, or descoteaux07_legacy (DIPY's default)."},
     {.group = "Output",
      .name = "sh-frame",
      .type = CMD_CHOICE,

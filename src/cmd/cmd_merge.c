@@ -31,14 +31,14 @@ static const cmd_option table[] = {
      .metavar = "FILE",
      FIELD(sidecar),
      .default_text = "the output's name with .json",
-     .help = "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and reads "
-             "none."},
+     .help = "JSON file with parameters, counts and times, made from those of the shards. With 'none' sidecars "
+             "are neither read nor written."},
     {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing output files."},
     {.group = "Output",
      .name = "fail-if-empty",
      .type = CMD_FLAG,
      FIELD(fail_if_empty),
-     .help = "Exit with code 6 if no shard holds a streamline (the empty file is written all the same)."},
+     .help = "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."},
     {.name = NULL},
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image/nifti.h"
+#include "track/run/journaled.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"
 #include "util/output.h"
@@ -18,6 +19,7 @@
 #include "workflow/checked.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
+#include "workflow/resume.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
 #include "workflow/track_sidecar.h"
@@ -99,6 +101,14 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
+/* What needs to be known of the seeds, once they are there. */
+static gls_status settle_seeds(gls_job *job)
+{
+    gls_status status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    return status || !job->journal ? status
+                                   : gls_run_identify(&job->study, &job->options, &job->params, &job->identity);
+}
+
 static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
@@ -172,7 +182,7 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    if (job->study.seeds) status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    if (job->study.seeds) status = settle_seeds(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
@@ -191,7 +201,7 @@ gls_status gls_job_fit(gls_job *job)
     GLS_REQUIRE(job && job->devices.n > 0);
     bool restricted = job->study.seeds;
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
-    if (!status && !restricted) status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    if (!status && !restricted) status = settle_seeds(job);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
@@ -221,12 +231,12 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 }
 
 /* Tracks all seeds to a sink, which is only appended to. */
-static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink)
+static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal)
 {
     outlet o = {.sink = sink};
     double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                        track_step, &job->monitor, &job->result.track);
+    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
+                                                  journal, track_step, &job->monitor, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
@@ -236,7 +246,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
 }
 
 /* All outputs but the sidecar, in the group. */
-static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_output_group *group)
+static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
@@ -248,39 +258,21 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
-    if (!status) status = track(job, tracker, &sink);
+    if (!status) status = track(job, tracker, &sink, journal);
     if (writer) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
-        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
+        if (status == GLS_ERR_CANCELLED)
+            gls_fail(status, "interrupted: %s was not written%s", job->output,
+                     journal ? "; the same command goes on with it" : "");
         return status;
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
-    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->options.force, group);
+    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->overwrite, group);
     job->result.seconds_write += gls_clock_seconds() - start;
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
-    return status;
-}
-
-/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
-static void rename_sidecar(gls_job *job)
-{
-    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
-    if (!name) return;
-    free(job->sidecar);
-    job->result.sidecar = job->sidecar = name;
-}
-
-/* In place of the one that was begun before under a name that is taken by now. */
-static gls_status begin_sidecar(gls_job *job, gls_output_group *group, gls_output *sidecar)
-{
-    rename_sidecar(job);
-    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
-    gls_output_discard(sidecar);
-    gls_status status = gls_output_create(job->sidecar, job->options.force, sidecar);
-    sidecar->group = group;
     return status;
 }
 
@@ -290,19 +282,23 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
-    gls_status status = job->sidecar ? begin_sidecar(job, &group, &sidecar) : GLS_OK;
-    if (!status) status = track_into_files(job, tracker, &group);
+    gls_journal *journal = NULL;
+    gls_status status = gls_resume_open(job, &journal);
+    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
+    if (!status) status = track_into_files(job, tracker, journal, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
-    if (!status && job->sidecar) status = begin_sidecar(job, &group, &sidecar);
+    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status && job->sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
     if (!status && job->options.write_mask)
-        status = gls_image_write_grouped(job->options.write_mask, job->options.force, &group, job->study.mask,
-                                         GLS_IMAGE_UINT8);
+        status =
+            gls_image_write_grouped(job->options.write_mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
+    if (!status) status = gls_resume_complete(journal, &group);
     if (!status) status = gls_output_group_commit(&group);
+    gls_journal_close(journal, !status);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
     return status;
@@ -339,7 +335,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
-        status = track(job, tracker, sink);
+        status = track(job, tracker, sink, NULL);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     }
@@ -364,6 +360,7 @@ void gls_job_destroy(gls_job *job)
     free(job->bvec);
     free(job->output);
     free(job->sidecar);
+    free(job->journal);
     free(job);
 }
 

@@ -8,6 +8,7 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/job.h"
+#include "workflow/resume.h"
 #include "workflow/output.h"
 #include "workflow/params.h"
 #include "workflow/shard.h"
@@ -68,7 +69,7 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
     size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    return gls_place_check(path, o->force, inputs, n, others, n_others);
+    return gls_place_check(path, job->overwrite || path == job->journal, inputs, n, others, n_others);
 }
 
 gls_status gls_job_name_outputs(gls_job *job)
@@ -98,6 +99,8 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
         asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
     return GLS_OK;
 }
 
@@ -118,7 +121,7 @@ gls_status gls_job_check_outputs(const gls_job *job)
         status = check_place(job, map[i], others, n_others);
         others[n_others++] = map[i];
     }
-    return status;
+    return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
 }
 
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
@@ -146,7 +149,7 @@ gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **wri
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;
-    options.overwrite = job->options.force;
+    options.overwrite = job->overwrite;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
