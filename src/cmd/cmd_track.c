@@ -76,9 +76,9 @@ static const char *const positionals[] = {
     "BVEC",
     "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found beside DWI.",
     "MASK",
-    "Voxels > 0 are fitted; streamlines end outside. Default: the brain, made from DWI.",
+    "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: the brain, made from DWI.",
     "ROI",
-    "Seeds lie in voxels > 0 (and in the mask). Default: white matter, made from the fit.",
+    "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white matter, made from the fit.",
     NULL,
 };
 
@@ -109,7 +109,7 @@ static const char *const examples[] = {
 const cmd_command cmd_track = {
     .name = "track",
     .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
-    .summary = "Track streamlines through diffusion data, or through the built-in phantom",
+    .summary = "Track streamlines through diffusion data or the built-in phantom",
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
                    "Directions come from the data by the "
                    "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "

@@ -41,9 +41,9 @@ static void print_probe(const gls_track_params *p)
 {
     printf("probe       %.6g mm long, %d samples and its start, ", p->probe_length, p->probe_quality);
     if (p->probe_count > 1)
-        printf("%d threads at %.6g mm", p->probe_count, p->probe_radius);
+        printf("%d parallel curves at %.6g mm", p->probe_count, p->probe_radius);
     else
-        printf("1 thread");
+        printf("1 curve");
     printf("; radius of curvature at least %.6g mm; short steps of %.6g mm\n", 1 / gls_track_max_curvature(p),
            p->ptt_substep);
 }
@@ -139,8 +139,8 @@ static void warn_of_regions(const gls_job *job)
 /* By reason; those of regions and tissue only where there are some. */
 static void print_rejected(const gls_track_result *r)
 {
-    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of a single point",
-                                                          [GLS_VERDICT_TOO_SHORT] = "too short",
+    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of one point",
+                                                          [GLS_VERDICT_TOO_SHORT] = "shorter than --min-length",
                                                           [GLS_VERDICT_EXCLUDED] = "in exclude regions",
                                                           [GLS_VERDICT_MISSED_INCLUDE] = "without all include regions",
                                                           [GLS_VERDICT_POOR_END] = "with a bad end",
@@ -175,9 +175,9 @@ static void summary_counts(const gls_track_result *r)
     if (r->seeds_rejected > 0)
         cmd_info("             %s of them rejected by regions or tissue",
                  gls_format_count(r->seeds_rejected, a, sizeof a));
-    cmd_info("directions   %s", gls_format_count(r->directions, a, sizeof a));
+    cmd_info("directions   %s (streamlines begun)", gls_format_count(r->directions, a, sizeof a));
     if (r->retries > 0) cmd_info("retries      %s", gls_format_count(r->retries, a, sizeof a));
-    cmd_info("streamlines  %s, %s of them cut at the largest length", gls_format_count(r->streamlines, a, sizeof a),
+    cmd_info("streamlines  %s, %s of them truncated at --max-length", gls_format_count(r->streamlines, a, sizeof a),
              gls_format_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));
     char line[1024];
@@ -189,7 +189,7 @@ static void summary_counts(const gls_track_result *r)
                                      gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
     for (char *c = line; *c; c++)
         if (*c == '_') *c = ' ';
-    cmd_info("half ends    %s", line);
+    cmd_info("ends         %s (two for each streamline begun)", line);
 }
 
 void track_print_summary(const gls_job *job)
