@@ -311,6 +311,8 @@ static bool unknown(parser *p, const char *dashes, const char *name)
         if (strcmp(words[i], ours) == 0) return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
     }
     const char *here = cmd_bridge_option(p->command->name, name);
+    if (here && strncmp(here, "nothing: ", 9) == 0)
+        return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const char *near = cmd_nearest(ours, words, p->n_all);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
