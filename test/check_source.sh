@@ -40,8 +40,9 @@ upward() {
     upward workflow util image dwi phantom streamlines tractogram track tracts weights
     upward render util gpu image streamlines tractogram tracts workflow
     upward bench util track streamlines workflow
-    upward cmd util track workflow bench
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench <- cmd"
+    upward options util workflow
+    upward cmd util track workflow render bench options
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

@@ -137,6 +137,8 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
+/* The table, to standard output: a row for each figure, a column for each getter, device and mapping. */
+void bench_print(const bench_run *run);
 /* The text, from malloc; NULL without memory. */
 char *bench_json_text(const bench_run *run);
 

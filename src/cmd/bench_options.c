@@ -7,30 +7,19 @@
 #include "cmd/message.h"
 #include "workflow/params.h"
 
-#define FIELD(f) .offset = offsetof(bench_values, f)
+#define CMD_OWNER bench_values
 
 #define DATA "Data"
 #define MEASURED "What is measured"
 #define OUTPUT "Output"
 
 const cmd_option bench_option_table[] = {
-    {.group = DATA,
-     .name = "shape",
-     .type = CMD_STRING,
-     .metavar = "AxBxC",
-     FIELD(shape),
-     .default_text = "81x106x76",
-     .help = "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
-             "of them with b = 0."},
-    {.group = DATA,
-     .name = "nseeds",
-     .min = 1,
-     .max = UINT32_MAX,
-     .type = CMD_UINT64,
-     .metavar = "N",
-     FIELD(nseeds),
-     .default_text = "100000; 5000, and 100 for ptt, where a device is a software renderer",
-     .help = "Number of random seeds in white matter."},
+    CMD_OPTION(DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
+               "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+               "of them with b = 0."),
+    CMD_OPTION(DATA, UINT64, nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
+               "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
+               "Number of random seeds in white matter."),
 #define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
               role, help)                                                                                           \
     BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
@@ -45,78 +34,33 @@ const cmd_option bench_option_table[] = {
 #define BENCH_GRADIENTS NO_ROW
 #include "track/params.def"
 
-    {.group = MEASURED,
-     .name = "dg",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(dg),
-     .help = "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or "
-             "all."},
-    {.group = MEASURED,
-     .name = "device",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(device),
-     .help = "Devices to compare, separated by commas, each as for 'track --device'."},
-    {.group = MEASURED,
-     .name = "mapping",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
-             "subgroups that "
-             "column is left out with a warning."},
-    {.group = MEASURED,
-     .name = "api",
-     .type = CMD_CHOICE,
-     .choices = GLS_GRAPHICS_CHOICES,
-     FIELD(api),
-     .help = "OpenGL or OpenGL ES."},
-    {.group = MEASURED,
-     .name = "precision",
-     .type = CMD_CHOICE,
-     .choices = GLS_PRECISION_CHOICES,
-     FIELD(precision),
-     .help = "Precision of the model's volumes on the device: half is float16, float is float32 and takes twice "
-             "the memory."},
-    {.group = MEASURED,
-     .name = "chunk-size",
-     .like = "chunk-size",
-     .type = CMD_UINT64,
-     .metavar = "N",
-     .unit = "seeds",
-     FIELD(chunk_size),
-     .default_text = "as the device's limits allow",
-     .help = "Largest number of seeds in a batch."},
-    {.group = MEASURED,
-     .name = "repeat",
-     .type = CMD_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = BENCH_MAX_REPEAT,
-     FIELD(repeat),
-     .help = "Number of counted runs, after one that is not counted. The table shows the median and, in "
-             "brackets, the extremes."},
-    {.group = MEASURED,
-     .name = "no-write",
-     .type = CMD_FLAG,
-     FIELD(no_write),
-     .help = "Write no file: streamlines are read back and dropped."},
-    {.group = MEASURED,
-     .name = "no-ceilings",
-     .type = CMD_FLAG,
-     FIELD(no_ceilings),
-     .help = "Do not measure what the device reaches in copying, multiply-adds and texture samples."},
-
-    {.group = OUTPUT,
-     .name = "json",
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     FIELD(json),
-     .default_text = "",
-     .help = "Write all results to this file: versions, device, host, command line, and the values of each "
-             "repetition."},
-    {.group = OUTPUT, .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite an existing FILE of --json."},
+    CMD_OPTION(
+        MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+        "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or all."),
+    CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Devices to compare, separated by commas, each as for 'track --device'."),
+    CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
+               "subgroups that column is left out with a warning."),
+    CMD_OPTION(MEASURED, CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+               "OpenGL or OpenGL ES."),
+    CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
+               "Precision of the model's volumes on the device: half is float16, float is float32 and takes "
+               "twice the memory."),
+    CMD_OPTION(MEASURED, UINT64, chunk_size, "chunk-size", 0, "N", "seeds", GLS_LIKE("chunk-size"),
+               "as the device's limits allow", NULL, "Largest number of seeds in a batch."),
+    CMD_OPTION(MEASURED, INT, repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
+               "Number of counted runs, after one that is not counted. The table shows the median and, in "
+               "brackets, the extremes."),
+    CMD_OPTION(MEASURED, FLAG, no_write, "no-write", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Write no file: streamlines are read back and dropped."),
+    CMD_OPTION(MEASURED, FLAG, no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
+    CMD_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
+               "Write all results to this file: versions, device, host, command line, and the values of each "
+               "repetition."),
+    CMD_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Overwrite an existing FILE of --json."),
     {.name = NULL},
 };
 

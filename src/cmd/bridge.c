@@ -55,7 +55,6 @@ static const struct {
     {"trekker", "probeQuality", "--probe-quality, one less"},
     {"trekker", "minFODamp", "--pmf-threshold (see 'glslines help parallel-transport')"},
     {"trekker", "seed_count", "--nseeds N"},
-    {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
     {"trekker", "seed_countPerVoxel", "--seeds-per-voxel N"},
     {"trekker", "seed_maxTrials", "--retries, one less; Trekker's default is 100000 trials"},
     {"trekker", "directionality", "one_sided: --seed-unidirectional; two_sided is the default"},
@@ -64,6 +63,7 @@ static const struct {
     {"trekker", "pathway_discard_if_ends_inside", "--exclude-end REGION"},
     {"trekker", "pathway_stop_at_entry", "--stop-at REGION"},
     {"trekker", "pathway_stop_at_exit", "--tracking-mask REGION"},
+    {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
 static const struct {
@@ -83,17 +83,18 @@ static const struct {
     {"dg", "eudx", "--dg det, the nearest to it"},
 };
 
-const char *cmd_bridge_option(const char *command, const char *name)
+static const char *option_here(const char *name)
 {
-    if (strcmp(command, "track") != 0 && strcmp(command, "fit") != 0) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].option, name) == 0) return rows[i].here;
     return NULL;
 }
 
-const char *cmd_bridge_value(const char *option, const char *value)
+static const char *value_here(const char *option, const char *value)
 {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].here;
     return NULL;
 }
+
+const cmd_hints cmd_bridge = {option_here, value_here};

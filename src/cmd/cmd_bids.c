@@ -19,39 +19,38 @@ typedef struct bids_options {
     const char *shard, *unit;
     bool list, raw, stop_on_error, force;
 } bids_options;
+#define CMD_OWNER bids_options
 
-#define OPTION(group_, name_, type_, member, ...)                                                            \
-    {                                                                                                        \
-        .group = group_, .name = name_, .type = type_, .offset = offsetof(bids_options, member), __VA_ARGS__ \
-    }
 #define SELECTION "Selection"
 #define SEEDS "Seeds"
 #define RUN "Run"
 
 static const cmd_option table[] = {
-    OPTION(SELECTION, "participant-label", CMD_STRINGS, participants, .metavar = "LABEL", .default_text = "all",
-           .help = "Participant with or without sub-; may be repeated."),
-    OPTION(SELECTION, "session-label", CMD_STRINGS, sessions, .metavar = "LABEL", .default_text = "all",
-           .help = "Session with or without ses-; may be repeated."),
-    OPTION(SELECTION, "filter", CMD_STRINGS, filters, .metavar = "KEY=VALUE", .default_text = "",
-           .help = "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
-    OPTION(SELECTION, "raw", CMD_FLAG, raw, .help = "Take series that are not preprocessed, of a raw data set."),
-    OPTION(SELECTION, "list", CMD_FLAG, list,
-           .help = "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
-                   "region, problem."),
-    OPTION(SELECTION, "unit", CMD_STRING, unit, .metavar = "NAME", .default_text = "all",
-           .help = "One line of --list: for workflow managers."),
-    OPTION(SELECTION, "shard", CMD_STRING, shard, .metavar = "I/N", .default_text = "all",
-           .help = "Every N-th unit, from the I-th, counted from 1: for job arrays."),
-    OPTION(SEEDS, "derivatives", CMD_STRINGS, derivatives, .metavar = "DIR", .default_text = "",
-           .help = "Further data set in which masks and segmentations are looked for; may be repeated."),
-    OPTION(SEEDS, "seed-region", CMD_CHOICE, region, .choices = "auto|wm|aseg|fa",
-           .help =
+    CMD_OPTION(SELECTION, STRINGS, participants, "participant-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
+               "Participant with or without sub-; may be repeated."),
+    CMD_OPTION(SELECTION, STRINGS, sessions, "session-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
+               "Session with or without ses-; may be repeated."),
+    CMD_OPTION(SELECTION, STRINGS, filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
+               "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
+    CMD_OPTION(SELECTION, FLAG, raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Take series that are not preprocessed, of a raw data set."),
+    CMD_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
+               "region, problem."),
+    CMD_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
+               "One line of --list: for workflow managers."),
+    CMD_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N", NULL, GLS_ANY, "all", NULL,
+               "Every N-th unit, from the I-th, counted from 1: for job arrays."),
+    CMD_OPTION(SEEDS, STRINGS, derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
+               "Further data set in which masks and segmentations are looked for; may be repeated."),
+    CMD_OPTION(SEEDS, CHOICE, region, "seed-region", 0, NULL, NULL, GLS_ANY, NULL, "auto|wm|aseg|fa",
                "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; FA "
                "above --seed-fa; auto: the first of them that there is."),
-    OPTION(SEEDS, "seed-fa", CMD_DOUBLE, fa, .metavar = "X", .min = 0, .max = 1, .help = "FA for the former."),
-    OPTION(RUN, "force", CMD_FLAG, force, .help = "Track anew what was tracked before with other options."),
-    OPTION(RUN, "stop-on-error", CMD_FLAG, stop_on_error, .help = "End with the first unit that fails."),
+    CMD_OPTION(SEEDS, DOUBLE, fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL, "FA for the former."),
+    CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Track anew what was tracked before with other options."),
+    CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "End with the first unit that fails."),
     {.name = NULL},
 };
 

@@ -1,6 +1,7 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
 #include <unistd.h>
 
+#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -12,6 +13,7 @@ typedef struct fit_options {
     model_options model;
     bool force;
 } fit_options;
+#define CMD_OWNER fit_options
 
 #define GROUP_INPUT "Input"
 #define GROUP_MODEL "Model"
@@ -35,25 +37,12 @@ typedef struct fit_options {
 
 static const cmd_option table[] = {
 #include "track/params.def"
-    {.group = "Output",
-     .name = "sh-basis",
-     .type = CMD_CHOICE,
-     .metavar = "BASIS",
-     .choices = GLS_BASIS_CHOICES,
-     .offset = offsetof(fit_options, model.sh_basis),
-     .help = "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
-             "descoteaux07, or descoteaux07_legacy (DIPY's default)."},
-    {.group = "Output",
-     .name = "sh-frame",
-     .type = CMD_CHOICE,
-     .choices = "auto|" GLS_FRAME_CHOICES,
-     .offset = offsetof(fit_options, model.sh_frame),
-     .help = "Axes of the spherical harmonics that are written" AXES},
-    {.group = "Output",
-     .name = "force",
-     .type = CMD_FLAG,
-     .offset = offsetof(fit_options, force),
-     .help = "Overwrite existing files."},
+    CMD_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
+               "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
+               "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
+    CMD_OPTION("Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
+               "Axes of the spherical harmonics that are written" AXES),
+    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
 
@@ -135,6 +124,7 @@ const cmd_command cmd_fit = {
     .max_positionals = 5,
     .options = table,
     .examples = examples,
+    .hints = &cmd_bridge,
     .values_size = sizeof(fit_options),
     .set_defaults = set_defaults,
     .run = run_fit,

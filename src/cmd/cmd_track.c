@@ -2,46 +2,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
-#include "cmd/track_pictures.h"
-#include "cmd/track_report.h"
+#include "render/illustrate.h"
+#include "workflow/job_text.h"
 
-static int plan(gls_job *job, const track_options *options)
+static gls_status plan(gls_job *job, bool json)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    if (status) return cmd_error_status(status);
-    if (!options->json) {
-        track_print_plan(job, options, &memory);
-        return CMD_EXIT_OK;
-    }
-    char *text = gls_job_plan_json(job, &memory);
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    puts(text);
+    char *text = status ? NULL : json ? gls_job_plan_json(job, &memory) : gls_job_plan_text(job, &memory);
+    if (text) fputs(text, stdout);
+    if (text && json) putchar('\n');
     free(text);
-    return CMD_EXIT_OK;
+    return status;
 }
 
-static int track(gls_job *job, const track_options *options)
+static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
-    if (status) return cmd_error_status(status);
+    if (status) return status;
     cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
-    track_print_summary(job);
-    track_pictures_make(options, result);
-    if (result->track.streamlines == 0 && options->fail_if_empty)
-        return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
-    return CMD_EXIT_OK;
+    gls_job_tell(job);
+    gls_illustrations_make(illustrations, options, result);
+    return GLS_OK;
 }
 
 static int run_track(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -52,17 +46,18 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     gls_job *job = NULL;
     int code = track_options_check(command, options, arguments);
     if (code) return code;
-    gls_job_options job_options = track_options_job(options, arguments);
-    code = track_pictures_check(options, &job_options);
-    if (code) return code;
-    gls_status status = gls_job_create(&job_options, &monitor, &job);
+    const gls_job_options job_options = track_options_job(options, arguments);
+    const gls_illustrations illustrations = {options->report, options->picture};
+    gls_status status = gls_illustrations_check(&illustrations, &job_options);
+    if (!status) status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (status)
-        code = cmd_error_status(status);
-    else if (gls_job_get_result(job)->skipped)
-        code = CMD_EXIT_OK;
-    else
-        code = options->dry_run ? plan(job, options) : track(job, options);
+    bool skipped = !status && gls_job_get_result(job)->skipped;
+    if (!status && !skipped)
+        status = options->dry_run ? plan(job, options->json) : track(job, &job_options, &illustrations);
+    code = cmd_finish(status);
+    const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
+    if (result && !skipped && result->track.streamlines == 0 && options->fail_if_empty)
+        code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
     gls_job_destroy(job);
     return code;
 }
@@ -121,6 +116,7 @@ const cmd_command cmd_track = {
     .max_positionals = 5,
     .options = track_option_table,
     .examples = examples,
+    .hints = &cmd_bridge,
     .values_size = sizeof(track_options),
     .set_defaults = track_options_default,
     .run = run_track,

@@ -77,6 +77,11 @@ int cmd_error_status(gls_status status)
     return cmd_error(cmd_exit_from_status(status), "%s", *text ? text : gls_status_name(status));
 }
 
+int cmd_finish(gls_status status)
+{
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
 void cmd_warn(const char *format, ...)
 {
     va_list args;

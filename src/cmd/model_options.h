@@ -5,7 +5,7 @@
 
 #include <glslines/workflow.h>
 
-#include "cmd/param_rows.h"
+#include "options/rows.h"
 
 typedef struct model_options {
 #define PARAM(owner, group, type, field, ...) MODEL_FIELD_##owner(type, field)

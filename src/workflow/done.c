@@ -11,6 +11,7 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/job.h"
+#include "workflow/job_outputs.h"
 #include "workflow/params.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)

@@ -15,6 +15,7 @@
 #include "util/status.h"
 #include "workflow/anatomy.h"
 #include "workflow/empty.h"
+#include "workflow/job_outputs.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
 #include "workflow/memory.h"

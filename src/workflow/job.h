@@ -35,11 +35,6 @@ struct gls_job {
     double start; /* of gls_clock_seconds() */
 };
 
-/* Format and names of the outputs; whether they may be written; the writer of the tractogram. */
-gls_status gls_job_choose_format(gls_job *job);
-gls_status gls_job_name_outputs(gls_job *job);
-gls_status gls_job_check_outputs(const gls_job *job);
-gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 /* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
  * they are without skip_existing. The job is open. */
 gls_status gls_job_find_done(gls_job *job);

@@ -7,6 +7,7 @@
 #include "tractogram/tractogram.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/job_outputs.h"
 #include "workflow/job.h"
 #include "workflow/resume.h"
 #include "workflow/output.h"

@@ -1,4 +1,4 @@
-#include "cmd/doctor.h"
+#include "workflow/doctor.h"
 
 #include <cJSON.h>
 #include <dirent.h>
@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/text.h"
 
 /* Findings and advice in the order in which they come. */
 static cJSON *findings(cJSON *report, const char *section)
@@ -48,7 +50,7 @@ typedef struct facts {
     cJSON *report;
 } facts;
 
-void cmd_doctor_finding(void *user, bool usable, const char *line)
+void gls_doctor_finding(void *user, bool usable, const char *line)
 {
     find(user, "looked_for", usable ? FINE : MISSING, "%s", line);
 }
@@ -292,39 +294,42 @@ static void tell_experience(cJSON *report, const gls_device_info *list, size_t n
          "Intel, Qualcomm Adreno, Arm Mali and Raspberry Pi (V3D); see 'glslines help drivers'");
 }
 
-static void print_section(const cJSON *report, const char *section, const char *title)
+static void print_section(gls_text *out, const cJSON *report, const char *section, const char *title)
 {
     static const char *const marks[] = {[MISSING] = "--", [FINE] = "ok", [NEUTRAL] = "  "};
     const cJSON *item;
-    if (title) printf("\n%s:\n", title);
+    gls_text_printf(out, "%s:\n", title);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(report, section))
     {
         const char *word = cJSON_GetObjectItem(item, "state")->valuestring;
         int s = MISSING;
         while (strcmp(state_words[s], word) != 0) s++;
-        printf("  [%s] %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
+        gls_text_printf(out, "  [%s] %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
     }
 }
 
-void cmd_doctor_print_search(const struct cJSON *report)
+char *gls_doctor_search_text(const struct cJSON *report)
 {
-    puts("Looked for:");
-    print_section(report, "looked_for", NULL);
+    gls_text text = {0};
+    print_section(&text, report, "looked_for", "Looked for");
+    return gls_text_take(&text);
 }
 
-void cmd_doctor_print(const struct cJSON *report)
+char *gls_doctor_text(const struct cJSON *report)
 {
     const cJSON *item, *advice = cJSON_GetObjectItem(report, "to_fix");
+    gls_text text = {0};
     int n = 0;
-    print_section(report, "system", "System");
-    print_section(report, "experience", "Tested on");
-    puts(cJSON_GetArraySize(advice) > 0 ? "\nWhat to fix:" : "\nNothing to fix.");
+    print_section(&text, report, "system", "\nSystem");
+    print_section(&text, report, "experience", "\nTested on");
+    gls_text_puts(&text, cJSON_GetArraySize(advice) > 0 ? "\nWhat to fix:\n" : "\nNothing to fix.\n");
     cJSON_ArrayForEach(item, advice)
-        printf("  %d. %s\n     %s\n", ++n, cJSON_GetObjectItem(item, "problem")->valuestring,
-               cJSON_GetObjectItem(item, "remedy")->valuestring);
+        gls_text_printf(&text, "  %d. %s\n     %s\n", ++n, cJSON_GetObjectItem(item, "problem")->valuestring,
+                        cJSON_GetObjectItem(item, "remedy")->valuestring);
+    return gls_text_take(&text);
 }
 
-void cmd_doctor(struct cJSON *report, const gls_device_info *list, size_t n_devices)
+void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices)
 {
     facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0"), .report = report};
     bool hardware = false;
