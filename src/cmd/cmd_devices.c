@@ -48,15 +48,6 @@ static void set_defaults(void *values)
     *(devices_options *)values = (devices_options){.device = "auto", .seconds = 120};
 }
 
-/* Prints a text from malloc, or says that there is none. */
-static int print(char *text)
-{
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    fputs(text, stdout);
-    free(text);
-    return CMD_EXIT_OK;
-}
-
 /* As text, or as JSON: a list, with the doctor an object that has it. */
 static int list_devices(const devices_options *o, const gls_device_info *list, size_t n, cJSON *report)
 {
@@ -69,15 +60,15 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
             free(text);
             text = cJSON_Print(report);
         }
-        code = print(text);
+        code = cmd_print(text);
         putchar('\n');
         return code;
     }
-    code = report ? print(gls_doctor_search_text(report)) : CMD_EXIT_OK;
+    code = report ? cmd_print(gls_doctor_search_text(report)) : CMD_EXIT_OK;
     if (report) puts("\nDevices:");
-    if (!code) code = print(gls_devices_text(list, n));
+    if (!code) code = cmd_print(gls_devices_text(list, n));
     if (report && n == 0) puts("none");
-    return code || !report ? code : print(gls_doctor_text(report));
+    return code || !report ? code : cmd_print(gls_doctor_text(report));
 }
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)

@@ -1,6 +1,5 @@
 /* glslines track: diffusion data in, tractogram out. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cmd/bridge.h"
 #include "cmd/commands.h"
@@ -12,15 +11,14 @@
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
 
-static gls_status plan(gls_job *job, bool json)
+static int plan(gls_job *job, bool json)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    char *text = status ? NULL : json ? gls_job_plan_json(job, &memory) : gls_job_plan_text(job, &memory);
-    if (text) fputs(text, stdout);
-    if (text && json) putchar('\n');
-    free(text);
-    return status;
+    if (status) return cmd_error_status(status);
+    int code = cmd_print(json ? gls_job_plan_json(job, &memory) : gls_job_plan_text(job, &memory));
+    if (!code && json) putchar('\n');
+    return code;
 }
 
 static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
@@ -52,9 +50,11 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     if (!status) status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
-    if (!status && !skipped)
-        status = options->dry_run ? plan(job, options->json) : track(job, &job_options, &illustrations);
-    code = cmd_finish(status);
+    if (!status && !skipped && options->dry_run)
+        code = plan(job, options->json);
+    else if (!status && !skipped)
+        status = track(job, &job_options, &illustrations);
+    if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
     if (result && !skipped && result->track.streamlines == 0 && options->fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
