@@ -177,6 +177,8 @@ typedef struct gls_job_options {
     bool weights;             /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
                                  connectome sums them up. Needs sh, or the model CSD. Default false */
     bool force;               /* overwrite; default false */
+    bool skip_existing;       /* do nothing where all outputs are there and the sidecar tells of the same inputs and
+                                 parameters; default false */
     bool resume;        /* keep a journal, output with ".resume" behind it, until the outputs are complete; where there
                            is one of such a run, go on behind it; default false */
     bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
@@ -190,6 +192,7 @@ typedef struct gls_job_result {
     gls_track_result track;
     const char *output, *sidecar; /* names of files, sidecar NULL: none; valid as long as the job */
     uint64_t output_bytes;
+    bool skipped; /* by skip_existing: nothing was done, and only the names are set */
     double seconds_read, seconds_fit, seconds_upload, seconds_track, seconds_write, seconds_total;
 } gls_job_result;
 
@@ -201,7 +204,8 @@ GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_mon
 typedef struct gls_job gls_job;
 /* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
 GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
-/* Opens devices; reads and compares images; makes seeds. */
+/* Opens devices; reads and compares images; makes seeds. With skip_existing gls_job_get_result() then tells whether
+ * the job was done before: it can only be destroyed. */
 GLS_API gls_status gls_job_open(gls_job *job);
 /* In place of gls_job_fit(), without work on voxels: what tracking would take. */
 GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);

@@ -51,7 +51,7 @@ gls_status bench_data_make(bench_run *run)
     gls_study *in = &run->data;
     gls_status code = make_phantom(run);
     if (!code) code = gls_image_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
-    if (!code) code = gls_image_count_voxels(in->roi, "benchmark phantom", "region of interest", &in->seed_voxels);
+    if (!code) code = gls_image_count_voxels(in->roi, "benchmark phantom", "seed mask", &in->seed_voxels);
     if (!code) code = make_stop_map(run);
     if (code) return code;
     run->params = gls_track_params_default();

@@ -9,12 +9,12 @@
 #define OUTPUT "Output"
 
 const cmd_option bench_option_table[] = {
-    CMD_OPTION(
-        DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
-        "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."),
+    CMD_OPTION(DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
+               "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+               "of them with b = 0."),
     CMD_OPTION(DATA, UINT64, nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
                "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
-               "Random seeds in white matter."),
+               "Number of random seeds in white matter."),
 #define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
               role, help)                                                                                           \
     BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
@@ -33,24 +33,27 @@ const cmd_option bench_option_table[] = {
         MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
         "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or all."),
     CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Devices side by side, commas between them, each as --device of track takes it."),
+               "Devices to compare, separated by commas, each as for 'track --device'."),
     CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
                "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
                "subgroups that column is left out with a warning."),
     CMD_OPTION(MEASURED, CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES."),
     CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
-               "Precision of the volumes on the device."),
+               "Precision of the model's volumes on the device: half is float16, float is float32 and takes "
+               "twice the memory."),
     CMD_OPTION(MEASURED, UINT64, chunk_size, "chunk-size", 0, "N", "seeds", GLS_LIKE("chunk-size"),
-               "as the device's limits allow", NULL, "Largest batch."),
+               "as the device's limits allow", NULL, "Largest number of seeds in a batch."),
     CMD_OPTION(MEASURED, INT, repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
-               "Repetitions, after one that is not counted; the table shows the median and in brackets the extremes."),
+               "Number of counted runs, after one that is not counted. The table shows the median and, in "
+               "brackets, the extremes."),
     CMD_OPTION(MEASURED, FLAG, no_write, "no-write", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Write no file: streamlines are read back and dropped."),
     CMD_OPTION(MEASURED, FLAG, no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Leave out what the device reaches in copying, multiply-adds and texture samples."),
+               "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
     CMD_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
-               "Write everything there: versions, device, host, command line, and the values of each repetition."),
+               "Write all results to this file: versions, device, host, command line, and the values of each "
+               "repetition."),
     CMD_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Overwrite an existing FILE of --json."),
     {.name = NULL},

@@ -1,4 +1,5 @@
 /* glslines devices: what there is to compute on. */
+#include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,11 +23,11 @@ typedef struct devices_options {
 
 static const cmd_option table[] = {
     CMD_OPTION("Device", CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
-               "OpenGL or OpenGL ES; auto takes OpenGL where a device offers both."),
+               "OpenGL or OpenGL ES. auto takes OpenGL where a device offers both."),
     CMD_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Say what was looked for, what is missing and how to mend it."),
+               "Also say what was looked for, what is missing and how to fix it."),
     CMD_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Print the list as JSON, sizes in bytes."),
+               "Print the list as JSON, sizes in bytes; with --doctor, also what that says."),
     CMD_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),
@@ -47,24 +48,27 @@ static void set_defaults(void *values)
     *(devices_options *)values = (devices_options){.device = "auto", .seconds = 120};
 }
 
-static void finding(void *user, bool usable, const char *line)
-{
-    (void)user;
-    printf("  [%s] %s\n", usable ? "ok" : "--", line);
-}
-
-static int list_devices(const devices_options *o, const gls_device_info *list, size_t n)
+/* As text, or as JSON: a list, with the doctor an object that has it. */
+static int list_devices(const devices_options *o, const gls_device_info *list, size_t n, cJSON *report)
 {
     int code;
+    if (report) gls_doctor_examine(report, list, n);
     if (o->json) {
-        code = cmd_print(gls_devices_json(list, n));
+        char *text = gls_devices_json(list, n);
+        if (text && report) {
+            cJSON_AddItemToObject(report, "devices", cJSON_Parse(text));
+            free(text);
+            text = cJSON_Print(report);
+        }
+        code = cmd_print(text);
         putchar('\n');
         return code;
     }
-    if (o->doctor) puts("\nDevices:");
-    code = cmd_print(gls_devices_text(list, n));
-    if (o->doctor && n == 0) puts("none");
-    return code || !o->doctor ? code : cmd_print(gls_doctor_text(list, n));
+    code = report ? cmd_print(gls_doctor_search_text(report)) : CMD_EXIT_OK;
+    if (report) puts("\nDevices:");
+    if (!code) code = cmd_print(gls_devices_text(list, n));
+    if (report && n == 0) puts("none");
+    return code || !report ? code : cmd_print(gls_doctor_text(report));
 }
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -74,13 +78,12 @@ static int run_devices(const cmd_command *command, void *values, const cmd_argum
     size_t n = 0;
     (void)command;
     (void)arguments;
-    if (o->doctor && o->json) return cmd_error(CMD_EXIT_USAGE, "--doctor and --json exclude each other");
     const check_options check = {o->device, (gls_graphics)o->api, o->compile_only, o->seconds, o->variant};
     if (o->variant || o->check) return cmd_finish(o->check ? check_device(&check) : check_one(&check, o->variant));
-    if (o->doctor) puts("Looked for:");
-    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, o->doctor ? finding : NULL, NULL);
-    if (status) return cmd_error_status(status);
-    int code = list_devices(o, list, n);
+    cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
+    gls_status status = gls_device_list((gls_graphics)o->api, &list, &n, report ? gls_doctor_finding : NULL, report);
+    int code = status ? cmd_error_status(status) : list_devices(o, list, n, report);
+    cJSON_Delete(report);
     free(list);
     if (!code && n == 0)
         code = cmd_error(CMD_EXIT_DEVICE, "no usable device%s",
@@ -98,7 +101,7 @@ static const char *const examples[] = {
 
 const cmd_command cmd_devices = {
     .name = "devices",
-    .synopsis = "[--doctor | --json] [--api auto|gl|gles]",
+    .synopsis = "[--doctor] [--json] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "

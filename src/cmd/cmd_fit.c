@@ -36,8 +36,8 @@ typedef struct fit_options {
 static const cmd_option table[] = {
 #include "track/params.def"
     CMD_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
-               "Basis of the spherical harmonics that are written: tournier07 (MRtrix3), tournier07_legacy (MRtrix "
-               "0.2), descoteaux07 or descoteaux07_legacy (DIPY's default)."),
+               "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
+               "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
     CMD_OPTION("Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
                "Axes of the spherical harmonics that are written" AXES),
     CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),

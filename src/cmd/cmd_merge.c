@@ -20,11 +20,11 @@ static const cmd_option table[] = {
     CMD_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "File to write, of the same format as the shards. Has to be given."),
     CMD_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
-               "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and "
-               "reads none."),
+               "JSON file with parameters, counts and times, made from those of the shards. With 'none' sidecars "
+               "are neither read nor written."),
     CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
     CMD_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Exit with code 6 if no shard holds a streamline (the empty file is written all the same)."),
+               "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
     {.name = NULL},
 };
 

@@ -1,4 +1,6 @@
 /* glslines track: diffusion data in, tractogram out. */
+#include <stdio.h>
+
 #include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
@@ -9,11 +11,14 @@
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
 
-static int plan(gls_job *job)
+static int plan(gls_job *job, bool json)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    return status ? cmd_error_status(status) : cmd_print(gls_job_plan_text(job, &memory));
+    if (status) return cmd_error_status(status);
+    int code = cmd_print(json ? gls_job_plan_json(job, &memory) : gls_job_plan_text(job, &memory));
+    if (!code && json) putchar('\n');
+    return code;
 }
 
 static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
@@ -44,13 +49,14 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     gls_status status = gls_illustrations_check(&illustrations, &job_options);
     if (!status) status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (!status && options->dry_run)
-        code = plan(job);
-    else if (!status)
+    bool skipped = !status && gls_job_get_result(job)->skipped;
+    if (!status && !skipped && options->dry_run)
+        code = plan(job, options->json);
+    else if (!status && !skipped)
         status = track(job, &job_options, &illustrations);
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
-    if (result && result->track.streamlines == 0 && options->fail_if_empty)
+    if (result && !skipped && result->track.streamlines == 0 && options->fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
     gls_job_destroy(job);
     return code;
@@ -65,9 +71,9 @@ static const char *const positionals[] = {
     "BVEC",
     "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found beside DWI.",
     "MASK",
-    "Voxels > 0 are fitted; streamlines end outside. Default: the brain, made from DWI.",
+    "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: the brain, made from DWI.",
     "ROI",
-    "Seeds lie in voxels > 0 (and in the mask). Default: white matter, made from the fit.",
+    "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white matter, made from the fit.",
     NULL,
 };
 
@@ -98,7 +104,7 @@ static const char *const examples[] = {
 const cmd_command cmd_track = {
     .name = "track",
     .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
-    .summary = "Track streamlines through diffusion data, or through the built-in phantom",
+    .summary = "Track streamlines through diffusion data or the built-in phantom",
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
                    "Directions come from the data by the "
                    "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "

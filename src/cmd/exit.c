@@ -22,14 +22,14 @@ static const struct {
     cmd_exit code;
     const char *text;
 } table[] = {
-    {CMD_EXIT_OK, "success, an empty result included"},
+    {CMD_EXIT_OK, "success; an empty result counts as success"},
     {CMD_EXIT_INTERNAL, "internal error, or out of memory"},
     {CMD_EXIT_USAGE, "usage: unknown option, value out of range"},
     {CMD_EXIT_INPUT, "bad input: missing, damaged or inconsistent files"},
-    {CMD_EXIT_OUTPUT, "the output cannot be written, or exists and --force is absent"},
+    {CMD_EXIT_OUTPUT, "the output cannot be written, or it exists and --force is not given"},
     {CMD_EXIT_DEVICE, "no usable device, or the device failed or ran out of memory"},
     {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
-    {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or this device"},
+    {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or device"},
     {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},
 };
 

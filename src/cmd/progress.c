@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/events.h"
@@ -66,6 +67,15 @@ static char *time_left(double elapsed, double fraction, char *text, size_t size)
     return text;
 }
 
+/* In a log, a line that repeats the one before has to show that the run goes on. text has room for 16. */
+static char *time_of_day(char *text)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(text, 16, "%H:%M:%S", localtime_r(&now, &local));
+    return text;
+}
+
 /* "rejected 102 poor end, 4 too short, ", or nothing. */
 static void rejected_text(const gls_progress *p, char *text, size_t size)
 {
@@ -99,8 +109,9 @@ static void show_seeds(cmd_progress *progress, const gls_progress *p)
             snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
             draw_bar(fraction, text, cmd_terminal_width(stderr));
         } else {
-            cmd_info("%3.0f %%  %s/%s seeds, %s streamlines, %s%spoints/s, %s left", 100 * fraction, done, total, lines,
-                     rejected, rate, left);
+            char clock[16];
+            cmd_info("[%s] %3.0f %%  %s/%s seeds, %s streamlines, %s%spoints/s, %s left", time_of_day(clock),
+                     100 * fraction, done, total, lines, rejected, rate, left);
         }
     }
 }
@@ -119,10 +130,11 @@ static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, ch
         gls_format_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
         time_left(elapsed, fraction, left, sizeof left);
         snprintf(text, sizeof text, "%s/%s %s, %s%s/s, %s left", count, all, what, rate, unit, left);
+        char clock[16];
         if (progress->terminal)
             draw_bar(fraction, text, cmd_terminal_width(stderr));
         else
-            cmd_info("%3.0f %%  %s", 100 * fraction, text);
+            cmd_info("[%s] %3.0f %%  %s", time_of_day(clock), 100 * fraction, text);
     }
 }
 

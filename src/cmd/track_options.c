@@ -215,6 +215,7 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     settle_tissue(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
+    if (o->json && !o->dry_run) return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");
     size_t n_names = gls_device_set_count(o->device);
     if (n_names > 1 && cmd_options_given(command, arguments, "ngpus") && n_names != (size_t)o->ngpus)
         return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu", o->ngpus, n_names);

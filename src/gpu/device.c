@@ -7,6 +7,7 @@
 
 #include "gpu/cache.h"
 #include "gpu/handle.h"
+#include "gpu/visible.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -178,6 +179,8 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
             }
             is_software[i] = device->info.software;
             bool keep = device->info.software == (software == 1);
+            const char *variable;
+            keep = keep && (software || gls_visible_node(device->info.node, &variable));
             for (size_t k = 0; k < n && keep; k++) keep = !same_device(&out[k], &device->info);
             if (keep) {
                 out[n] = device->info;

@@ -1,5 +1,6 @@
 /* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform. */
 #include "gpu/internal.h"
+#include "gpu/visible.h"
 
 #include <dlfcn.h>
 #include <dirent.h>
@@ -142,6 +143,21 @@ size_t gls_egl_software_device(gls_candidate *candidate)
     return 0;
 }
 
+/* Leaves out GPUs that the environment forbids. */
+static size_t keep_visible(gls_candidate *candidates, size_t n, gls_device_finding finding, void *user)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *variable;
+        if (!gls_visible_node(candidates[i].node, &variable)) {
+            report(finding, user, false, "%s: left out by %s", candidates[i].node, variable);
+            continue;
+        }
+        candidates[k++] = candidates[i];
+    }
+    return k;
+}
+
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;
@@ -157,6 +173,7 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     }
     n += add_render_nodes(candidates, capacity, finding, user);
     n += add_egl_devices(candidates + n, capacity - n, finding, user);
+    n = keep_visible(candidates, n, finding, user);
     if (n < capacity && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
         candidates[n++] = (gls_candidate){.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
     else

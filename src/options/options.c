@@ -17,7 +17,7 @@
 const cmd_option cmd_common_options[] = {
     CMD_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL, "Print errors only."),
     CMD_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
-               "Print more; twice: messages for developers, the driver's among them."),
+               "Print more details; -vv also prints messages of the driver."),
     CMD_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,
                "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
                "there. auto: a bar on a terminal, else lines."),
@@ -284,6 +284,8 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     }
     const cmd_hints *hints = p->command->hints;
     const char *here = hints ? hints->option(name) : NULL;
+    if (here && strncmp(here, "nothing: ", 9) == 0)
+        return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const char *near = cmd_nearest(ours, words, p->n_all);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);

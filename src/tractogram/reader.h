@@ -36,7 +36,8 @@ struct gls_tractogram_reader {
     uint64_t *group_size;
     gls_group_data *dpg;
     gls_header_field *header;
-    char **lines; /* TCK: header lines as they are, but those of the format itself; NULL-terminated */
+    uint64_t n_begun; /* TCK: total_count, 0: none */
+    char **lines;     /* TCK: header lines as they are, but those of the format itself; NULL-terminated */
     size_t n_lines;
     gls_cursor data; /* TRK, TCK, VTK: all behind the header */
     double done;     /* share of the file, 0 .. 1 */

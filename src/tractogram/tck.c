@@ -114,13 +114,15 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     static const float end[3] = {INFINITY, INFINITY, INFINITY};
     tck *t = w->state;
-    char digits[32];
+    char digits[32], total[32];
+    uint64_t begun = w->n_begun > w->n_streamlines ? w->n_begun : w->n_streamlines;
     gls_status status = gls_packer_put(&t->packer, end, sizeof end);
     if (status == GLS_OK) status = gls_packer_flush(&t->packer);
-    if (snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines) > COUNT_WIDTH)
+    snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines);
+    if (snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines", w->output.path, COUNT_WIDTH);
     if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
-    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->total_count, digits, COUNT_WIDTH);
+    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH);
     if (status == GLS_OK && w->is_shard) {
         snprintf(digits, sizeof digits, "%08" PRIx32, t->packer.crc);
         status = gls_output_write_at(&w->output, t->crc, digits, CRC_WIDTH);

@@ -88,6 +88,7 @@ static gls_status read_line(gls_tractogram_reader *r, char *line)
         t->counted = end != value && !*end;
         return GLS_OK;
     }
+    if (!strcmp(line, "total_count")) r->n_begun = strtoull(value, NULL, 10);
     if (!strcmp(line, GLS_SHARD_KEY)) r->data.checked = true;
     return gls_reader_add_header(r, line, value);
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,53 @@
 
 #include "util/text.h"
 
+/* Findings and advice in the order in which they come. */
+static cJSON *findings(cJSON *report, const char *section)
+{
+    cJSON *list = cJSON_GetObjectItem(report, section);
+    return list ? list : cJSON_AddArrayToObject(report, section);
+}
+
+/* neutral: neither good nor a fault. */
+typedef enum state { MISSING, FINE, NEUTRAL } state;
+static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
+
+__attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char *section, state s, const char *format,
+                                                       ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "state", state_words[s]);
+    cJSON_AddStringToObject(item, "text", text);
+    cJSON_AddItemToArray(findings(report, section), item);
+}
+
 /* What was seen, for advice that needs more than one fact. */
 typedef struct facts {
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
+    int platform_gpus;                         /* parts of the processor */
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that load */
     bool nvidia_nodes;                         /* /dev/nvidia0 */
     bool container;
-    int problems;
-    gls_text *text;
+    cJSON *report;
 } facts;
 
-static void advise(facts *f, const char *problem, const char *remedy)
+void gls_doctor_finding(void *user, bool usable, const char *line)
 {
-    if (f->problems == 0) gls_text_puts(f->text, "\nWhat to mend:\n");
-    gls_text_printf(f->text, "  %d. %s\n     %s\n", ++f->problems, problem, remedy);
+    find(user, "looked_for", usable ? FINE : MISSING, "%s", line);
+}
+
+static void advise(const facts *f, const char *problem, const char *remedy)
+{
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "problem", problem);
+    cJSON_AddStringToObject(item, "remedy", remedy);
+    cJSON_AddItemToArray(findings(f->report, "to_fix"), item);
 }
 
 static bool exists(const char *path)
@@ -64,13 +97,57 @@ static void look_at_pci(facts *f)
         ssize_t length = readlink(path, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
         const char *driver = strrchr(target, '/');
-        gls_text_printf(f->text, "  [%s] graphics device %s: %s, kernel driver %s\n", length > 0 ? "ok" : "--",
-                        entry->d_name, vendor, driver ? driver + 1 : "none");
+        find(f->report, "system", length > 0 ? FINE : MISSING, "graphics device %s: %s, kernel driver %s",
+             entry->d_name, vendor, driver ? driver + 1 : "none");
         f->gpus++;
         f->nvidia_gpus += strcmp(vendor, "NVIDIA") == 0;
     }
     if (directory) closedir(directory);
-    if (f->gpus == 0) gls_text_puts(f->text, "  [--] no graphics device on the PCI bus\n");
+}
+
+/* GPUs that are part of the processor, as on a Raspberry Pi, are on no bus: the device tree names them. */
+static void look_at_platform(facts *f)
+{
+    static const struct {
+        const char *compatible, *name, *driver;
+    } kinds[] = {{"v3d", "Broadcom VideoCore (Raspberry Pi)", "v3d"},
+                 {"mali", "Arm Mali", "panfrost, panthor or lima"},
+                 {"qcom,adreno", "Qualcomm Adreno", "msm"},
+                 {"vivante,gc", "Vivante", "etnaviv"},
+                 {"nvidia,g", "NVIDIA Tegra", "nvgpu or nouveau"},
+                 {"img,", "Imagination PowerVR", "powervr"},
+                 {"apple,agx", "Apple", "asahi"}};
+    static const char *const root = "/sys/bus/platform/devices";
+    DIR *directory = opendir(root);
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory))) {
+        char path[512], line[256], target[512];
+        size_t k = 0, n = sizeof kinds / sizeof *kinds;
+        /* names without ends between them; the first is the most specific */
+        snprintf(path, sizeof path, "%s/%.200s/of_node/compatible", root, entry->d_name);
+        if (!read_line(path, line, sizeof line)) continue;
+        while (k < n && !strstr(line, kinds[k].compatible)) k++;
+        if (k == n) continue;
+        snprintf(path, sizeof path, "%s/%.200s/driver", root, entry->d_name);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        const char *driver = strrchr(target, '/');
+        find(f->report, "system", length > 0 ? FINE : MISSING,
+             "graphics device %s: %s, part of the processor, kernel driver %s", entry->d_name, kinds[k].name,
+             driver ? driver + 1 : "none");
+        f->platform_gpus++;
+        if (length > 0) continue;
+        char problem[256], remedy[256];
+        snprintf(problem, sizeof problem, "The processor has a GPU (%s), but no kernel driver runs it.", kinds[k].name);
+        snprintf(remedy, sizeof remedy, "Load its driver (%s); on a Raspberry Pi: dtoverlay=vc4-kms-v3d in config.txt.",
+                 kinds[k].driver);
+        advise(f, problem, remedy);
+    }
+    if (directory) closedir(directory);
+    if (f->gpus + f->platform_gpus == 0)
+        find(f->report, "system", NEUTRAL,
+             "no graphics device on the PCI bus or in the processor (normal on a machine "
+             "without a GPU)");
 }
 
 static void look_at_render_nodes(facts *f)
@@ -118,8 +195,8 @@ static void look_at_vendor(const char *path, facts *f)
         handle = dlopen(library->valuestring, RTLD_LAZY | RTLD_LOCAL);
         if (!handle) snprintf(reason, sizeof reason, "%s", dlerror());
     }
-    gls_text_printf(f->text, "  [%s] EGL vendor %s: %s\n", handle ? "ok" : "--", path,
-                    handle ? library->valuestring : reason);
+    find(f->report, "system", handle ? FINE : MISSING, "EGL vendor %s: %s", path,
+         handle ? library->valuestring : reason);
     if (handle) {
         f->vendors++;
         f->nvidia_vendors += strstr(library->valuestring, "nvidia") != NULL;
@@ -134,7 +211,7 @@ static void look_at_vendors(facts *f)
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");
     char list[4096], *state = NULL;
     bool seen = false;
-    if (files) gls_text_printf(f->text, "  [ok] __EGL_VENDOR_LIBRARY_FILENAMES is set to %s\n", files);
+    if (files) find(f->report, "system", FINE, "__EGL_VENDOR_LIBRARY_FILENAMES is set to %s", files);
     snprintf(list, sizeof list, "%s",
              files  ? files
              : dirs ? dirs
@@ -157,7 +234,7 @@ static void look_at_vendors(facts *f)
         }
         if (directory) closedir(directory);
     }
-    if (!seen) gls_text_puts(f->text, "  [--] no EGL vendor file\n");
+    if (!seen) find(f->report, "system", MISSING, "no EGL vendor file");
 }
 
 static bool in_container(void)
@@ -167,7 +244,7 @@ static bool in_container(void)
            getenv("KUBERNETES_SERVICE_HOST");
 }
 
-static void advise_libraries(facts *f)
+static void advise_libraries(const facts *f)
 {
     void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!egl) advise(f, "libEGL.so.1 cannot be loaded.", "Install it: apt-get install libegl1");
@@ -181,7 +258,7 @@ static void advise_libraries(facts *f)
     if (egl) dlclose(egl);
 }
 
-static void advise_nvidia(facts *f)
+static void advise_nvidia(const facts *f)
 {
     if (!(f->nvidia_nodes || f->nvidia_gpus > 0) || f->nvidia_vendors > 0) return;
     if (f->container)
@@ -196,30 +273,86 @@ static void advise_nvidia(facts *f)
                "driver's version.");
 }
 
-char *gls_doctor_text(const gls_device_info *list, size_t n_devices)
+/* Whether glslines has run on such a device, for who compares results. */
+static void tell_experience(cJSON *report, const gls_device_info *list, size_t n)
+{
+    static const char *const known[] = {"H100", "H200", "llvmpipe", "softpipe", "zink"};
+    for (size_t i = 0; i < n; i++) {
+        bool run_on = false;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            run_on = run_on || strstr(list[i].renderer, known[k]) != NULL;
+        if (run_on)
+            find(report, "experience", FINE, "%s: glslines has been tested on this kind of device", list[i].renderer);
+        else
+            find(report, "experience", NEUTRAL,
+                 "%s: glslines has not been tested on this kind of device yet; 'glslines devices --check' tests it "
+                 "here, and a report of what it says is welcome",
+                 list[i].renderer);
+    }
+    find(report, "experience", NEUTRAL,
+         "tested on NVIDIA H100 and H200, Mesa's llvmpipe and softpipe, and zink; only compiled for, not run on: AMD, "
+         "Intel, Qualcomm Adreno, Arm Mali and Raspberry Pi (V3D); see 'glslines help drivers'");
+}
+
+static void print_section(gls_text *out, const cJSON *report, const char *section, const char *title)
+{
+    static const char *const marks[] = {[MISSING] = "--", [FINE] = "ok", [NEUTRAL] = "  "};
+    const cJSON *item;
+    gls_text_printf(out, "%s:\n", title);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(report, section))
+    {
+        const char *word = cJSON_GetObjectItem(item, "state")->valuestring;
+        int s = MISSING;
+        while (strcmp(state_words[s], word) != 0) s++;
+        gls_text_printf(out, "  [%s] %s\n", marks[s], cJSON_GetObjectItem(item, "text")->valuestring);
+    }
+}
+
+char *gls_doctor_search_text(const struct cJSON *report)
 {
     gls_text text = {0};
-    facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0"), .text = &text};
+    print_section(&text, report, "looked_for", "Looked for");
+    return gls_text_take(&text);
+}
+
+char *gls_doctor_text(const struct cJSON *report)
+{
+    const cJSON *item, *advice = cJSON_GetObjectItem(report, "to_fix");
+    gls_text text = {0};
+    int n = 0;
+    print_section(&text, report, "system", "\nSystem");
+    print_section(&text, report, "experience", "\nTested on");
+    gls_text_puts(&text, cJSON_GetArraySize(advice) > 0 ? "\nWhat to fix:\n" : "\nNothing to fix.\n");
+    cJSON_ArrayForEach(item, advice)
+        gls_text_printf(&text, "  %d. %s\n     %s\n", ++n, cJSON_GetObjectItem(item, "problem")->valuestring,
+                        cJSON_GetObjectItem(item, "remedy")->valuestring);
+    return gls_text_take(&text);
+}
+
+void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices)
+{
+    facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0"), .report = report};
     bool hardware = false;
     for (size_t i = 0; i < n_devices; i++) hardware = hardware || !list[i].software;
-    gls_text_puts(f.text, "\nSystem:\n");
+    findings(report, "to_fix");
     look_at_pci(&f);
+    look_at_platform(&f);
     look_at_vendors(&f);
-    if (f.container) gls_text_puts(f.text, "  [ok] this is a container\n");
+    if (f.container) find(report, "system", NEUTRAL, "this is a container");
     look_at_render_nodes(&f);
-    if (f.render_nodes == 0 && f.gpus > f.nvidia_gpus)
-        advise(&f, "A GPU is on the bus, but there is no render node /dev/dri/renderD*.",
-               f.container ? "Pass it into the container: --device /dev/dri."
-                           : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get "
-                             "install firmware-linux.");
+    if (f.render_nodes == 0 && f.gpus + f.platform_gpus > f.nvidia_gpus)
+        advise(&f, "A GPU is here, but there is no render node /dev/dri/renderD*.",
+               f.container
+                   ? "Pass it into the container: --device /dev/dri."
+                   : "Load its kernel driver (amdgpu, i915, xe, nouveau, v3d, panfrost ...); some need firmware: "
+                     "apt-get install firmware-linux.");
     advise_nvidia(&f);
     advise_libraries(&f);
     if (n_devices > 0 && !hardware)
         advise(&f,
                "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",
-               f.gpus || f.nvidia_nodes
+               f.gpus || f.nvidia_nodes || f.platform_gpus
                    ? "The points above may bring the GPU back."
                    : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
-    if (f.problems == 0) gls_text_puts(f.text, "\nNothing to mend.\n");
-    return gls_text_take(&text);
+    tell_experience(report, list, n_devices);
 }

@@ -4,7 +4,14 @@
 
 #include <glslines/device.h>
 
-/* What is missing and how to mend it, with these devices; from malloc, NULL: out of memory. */
-char *gls_doctor_text(const gls_device_info *list, size_t n);
+struct cJSON;
+
+/* A gls_device_finding; user is the report, a JSON object. */
+void gls_doctor_finding(void *user, bool usable, const char *line);
+/* Adds to the report what the system has, which devices glslines was tested on, what is missing and how to fix it. */
+void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices);
+/* The report in words: what was looked for; the rest. From malloc, NULL: out of memory. */
+char *gls_doctor_search_text(const struct cJSON *report);
+char *gls_doctor_text(const struct cJSON *report);
 
 #endif

@@ -143,6 +143,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
     if (!status) status = gls_job_name_outputs(job);
+    if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
     if (status) {
         gls_job_destroy(job);
@@ -185,7 +186,8 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = settle_seeds(job);
-    return status ? status : gls_job_memory_plan(job);
+    if (!status && o->skip_existing) status = gls_job_find_done(job);
+    return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
 
 gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
@@ -258,35 +260,12 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
-static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
-{
-    const gls_track_params *p = &job->params;
-    char line[8][96];
-    const char *lines[9] = {NULL};
-    int n = 0;
-    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
-    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
-    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
-    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    snprintf(line[n++], sizeof *line, "threshold: %.9g", p->stop_threshold);
-    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
-    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
-    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
-    for (int i = 0; i < n; i++) lines[i] = line[i];
-    gls_tractogram_options options = gls_tractogram_options_default();
-    options.precision = job->options.output_precision;
-    options.overwrite = job->overwrite;
-    options.header_lines = lines;
-    if (job->shard.count > 0) options.shard = &job->shard;
-    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
-}
-
 /* All outputs but the sidecar, in the group. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
-    gls_status status = job->maps_alone ? GLS_OK : create_writer(job, &writer);
+    gls_status status = job->maps_alone ? GLS_OK : gls_job_create_writer(job, &writer);
     if (status) return status;
     if (writer) {
         gls_writer_join(writer, group);
@@ -295,6 +274,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
     if (!status) status = track(job, tracker, &sink, journal);
+    if (writer) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
@@ -406,13 +386,14 @@ gls_status gls_track_files(const gls_job_options *options, const gls_monitor *mo
     gls_job *job = NULL;
     gls_status status = gls_job_create(options, monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (!status) status = gls_job_fit(job);
-    if (!status) status = gls_job_track(job);
+    bool skipped = !status && job->result.skipped;
+    if (!status && !skipped) status = gls_job_fit(job);
+    if (!status && !skipped) status = gls_job_track(job);
     if (!status && result) {
         *result = job->result;
         result->output = result->sidecar = NULL;
     }
-    if (!status && job->options.fail_if_empty && job->result.track.streamlines == 0)
+    if (!status && !skipped && job->options.fail_if_empty && job->result.track.streamlines == 0)
         status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", job->output);
     gls_job_destroy(job);
     return status;

@@ -30,9 +30,17 @@ struct gls_job {
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     gls_job_result result;
     gls_warnings warnings;
+    uint64_t memory_bytes; /* that the run takes of the host at most */
     time_t started;
     double start; /* of gls_clock_seconds() */
 };
+
+/* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
+ * they are without skip_existing. The job is open. */
+gls_status gls_job_find_done(gls_job *job);
+
+/* What would be done, as JSON, after gls_job_plan(). From malloc; NULL: out of memory. */
+char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 
 /* Seeds of the whole run. */
 uint64_t gls_job_seeds(const gls_job *job);

@@ -1,5 +1,5 @@
-#include "workflow/job_outputs.h"
-
+/* The output files of a run: their names, whether they may be written, and the writer of the tractogram. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "tractogram/tractogram.h"
 #include "util/parse.h"
 #include "util/status.h"
-#include "workflow/checked.h"
+#include "workflow/job_outputs.h"
+#include "workflow/job.h"
+#include "workflow/resume.h"
 #include "workflow/output.h"
 #include "workflow/params.h"
-#include "workflow/resume.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
 
@@ -31,6 +32,7 @@ gls_status gls_job_choose_format(gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
     job->maps_alone = o->output && strcmp(o->output, "none") == 0;
     gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->options.format = job->format;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
     return status;
@@ -76,12 +78,12 @@ gls_status gls_job_name_outputs(gls_job *job)
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     char word[8];
-    const char *others[4 + GLS_MAPS_OUTPUTS];
-    size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
+    const char *maps[GLS_MAPS_OUTPUTS];
+    size_t n_maps = gls_maps_outputs(&job->maps, maps);
     if (job->maps_alone && n_maps == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome, --profile or --output-seeds");
     if (job->maps_alone)
-        job->output = strdup(others[0]);
+        job->output = strdup(maps[0]);
     else if (o->output)
         job->output = strdup(o->output);
     else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
@@ -100,9 +102,15 @@ gls_status gls_job_name_outputs(gls_job *job)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
+    return GLS_OK;
+}
+
+gls_status gls_job_check_outputs(const gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    const char *others[4 + GLS_MAPS_OUTPUTS], *map[GLS_MAPS_OUTPUTS];
+    size_t n_maps = gls_maps_outputs(&job->maps, map), n_others = 0;
     gls_status status = check_place(job, job->output, NULL, 0);
-    const char *map[GLS_MAPS_OUTPUTS];
-    gls_maps_outputs(&job->maps, map);
     others[n_others++] = job->output;
     if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
     if (job->sidecar) others[n_others++] = job->sidecar;
@@ -115,4 +123,35 @@ gls_status gls_job_name_outputs(gls_job *job)
         others[n_others++] = map[i];
     }
     return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
+}
+
+gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
+{
+    const gls_track_params *p = &job->params;
+    bool fod = gls_getter_ends_itself(p->dg);
+    char line[12][96];
+    const char *lines[13] = {NULL};
+    int n = 0;
+    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
+    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
+    snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
+    snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
+    /* MRtrix3 means an amplitude of the FOD by threshold */
+    if (fod)
+        snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
+    else
+        snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
+    snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
+    snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
+    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
+    if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
+    if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
+    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
+    for (int i = 0; i < n; i++) lines[i] = line[i];
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.precision = job->options.output_precision;
+    options.overwrite = job->overwrite;
+    options.header_lines = lines;
+    if (job->shard.count > 0) options.shard = &job->shard;
+    return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }

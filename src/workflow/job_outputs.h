@@ -5,7 +5,9 @@
 #include "workflow/job.h"
 
 gls_status gls_job_choose_format(gls_job *job);
-/* Names every output file; each place is free or may be overwritten, and is none of the inputs. */
 gls_status gls_job_name_outputs(gls_job *job);
+/* Each place is free or may be overwritten, and is none of the inputs. */
+gls_status gls_job_check_outputs(const gls_job *job);
+gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 #endif

@@ -8,6 +8,7 @@
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "workflow/memory.h"
 #include "workflow/params.h"
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
@@ -45,14 +46,14 @@ static void print_probe(gls_text *text, const gls_track_params *p)
 {
     gls_text_printf(text, "probe       %.6g mm long, %d samples and its start, ", p->probe_length, p->probe_quality);
     if (p->probe_count > 1)
-        gls_text_printf(text, "%d threads at %.6g mm", p->probe_count, p->probe_radius);
+        gls_text_printf(text, "%d parallel curves at %.6g mm", p->probe_count, p->probe_radius);
     else
-        gls_text_printf(text, "1 thread");
+        gls_text_printf(text, "1 curve");
     gls_text_printf(text, "; radius of curvature at least %.6g mm; short steps of %.6g mm\n",
                     1 / gls_track_max_curvature(p), p->ptt_substep);
 }
 
-static void print_memory(gls_text *text, const gls_track_memory *m)
+static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t request_mib)
 {
     char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
     gls_text_printf(
@@ -63,6 +64,8 @@ static void print_memory(gls_text *text, const gls_track_memory *m)
         gls_format_bytes(m->buffer_bytes, buffers, sizeof buffers));
     gls_text_printf(text, "            at most %s of the host beside the images, for any number of seeds\n",
                     gls_format_bytes(m->host_bytes, host, sizeof host));
+    gls_text_printf(text, "            request %" PRIu64 " MiB for this run (Slurm: --mem=%" PRIu64 "M)\n", request_mib,
+                    request_mib);
 }
 
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
@@ -129,7 +132,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n",
                     gls_format_count(largest, batch, sizeof batch),
                     gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
-    print_memory(text, memory);
+    print_memory(text, memory, gls_job_memory_request(job));
     gls_text_printf(text, "output      %s\n", job->output);
     if (job->sidecar) gls_text_printf(text, "sidecar     %s\n", job->sidecar);
 }
@@ -156,8 +159,8 @@ static void warn_of_regions(const gls_job *job)
 /* By reason; those of regions and tissue only where there are some. */
 static void print_rejected(const gls_track_result *r)
 {
-    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of a single point",
-                                                          [GLS_VERDICT_TOO_SHORT] = "too short",
+    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of one point",
+                                                          [GLS_VERDICT_TOO_SHORT] = "shorter than --min-length",
                                                           [GLS_VERDICT_EXCLUDED] = "in exclude regions",
                                                           [GLS_VERDICT_MISSED_INCLUDE] = "without all include regions",
                                                           [GLS_VERDICT_POOR_END] = "with a bad end",
@@ -193,9 +196,9 @@ static void summary_counts(const gls_track_result *r)
     if (r->seeds_rejected > 0)
         gls_log(GLS_LOG_INFO, "             %s of them rejected by regions or tissue",
                 gls_format_count(r->seeds_rejected, a, sizeof a));
-    gls_log(GLS_LOG_INFO, "directions   %s", gls_format_count(r->directions, a, sizeof a));
+    gls_log(GLS_LOG_INFO, "directions   %s (streamlines begun)", gls_format_count(r->directions, a, sizeof a));
     if (r->retries > 0) gls_log(GLS_LOG_INFO, "retries      %s", gls_format_count(r->retries, a, sizeof a));
-    gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them cut at the largest length",
+    gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them truncated at --max-length",
             gls_format_count(r->streamlines, a, sizeof a), gls_format_count(r->truncated, b, sizeof b));
     gls_log(GLS_LOG_INFO, "points       %s", gls_format_count(r->points, a, sizeof a));
     char line[1024];
@@ -207,7 +210,7 @@ static void summary_counts(const gls_track_result *r)
                                      gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
     for (char *c = line; *c; c++)
         if (*c == '_') *c = ' ';
-    gls_log(GLS_LOG_INFO, "half ends    %s", line);
+    gls_log(GLS_LOG_INFO, "ends         %s (two for each streamline begun)", line);
 }
 
 void gls_job_tell(const gls_job *job)

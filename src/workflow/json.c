@@ -3,10 +3,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "util/format.h"
 #include "util/hash.h"
+
+extern char *openblas_get_config(void);
 
 static cJSON *number(double v)
 {
@@ -39,6 +43,10 @@ void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
     cJSON *software = cJSON_AddObjectToObject(root, "software");
     cJSON_AddStringToObject(software, "name", "glslines");
     cJSON_AddStringToObject(software, "version", gls_version());
+    cJSON *libraries = cJSON_AddObjectToObject(software, "libraries");
+    cJSON_AddStringToObject(libraries, "zlib", zlibVersion());
+    cJSON_AddStringToObject(libraries, "openblas", openblas_get_config());
+    cJSON_AddStringToObject(libraries, "cjson", cJSON_Version());
     cJSON *line = cJSON_AddArrayToObject(root, "command_line");
     for (int i = 0; i < argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(argv[i]));
 }
@@ -54,6 +62,9 @@ void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
     if (!file->path) return;
     cJSON *object = cJSON_AddObjectToObject(inputs, file->role);
     cJSON_AddStringToObject(object, "path", file->path);
+    char *absolute = realpath(file->path, NULL);
+    if (absolute) cJSON_AddStringToObject(object, "absolute_path", absolute);
+    free(absolute);
     gls_json_uint(object, "bytes", file->bytes);
     char text[17];
     cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(file->hash, text));

@@ -6,6 +6,7 @@
 #include "image/nifti.h"
 #include "util/format.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define MB UINT64_C(1000000)
 
@@ -113,20 +114,30 @@ static gls_status too_small(const gls_job *job, const figures *f)
                     f->shared ? "it for the device" : "each device's");
 }
 
-/* Halves batches until both sums are within the limit. */
+/* Halves batches until both sums are within the limit, and the host's within what the control group allows. A limit
+ * that nobody gave is no reason to fail: what is counted is an upper bound. */
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
-    uint64_t limit = job->options.memory_limit * MB, first = 0;
+    uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
+    uint64_t asked = job->params.batch_seeds;
     for (;;) {
         gls_track_memory memory;
         gls_status status = gls_track_plan_memory(job->device, job->devices.n, &job->params, input, &memory);
         if (status) return status;
         add_tracker(&memory, job->devices.n, f);
         if (first == 0) first = memory.batch_seeds;
-        if (limit == 0 || (f->host <= limit && f->device <= limit)) {
+        bool small = limit == 0 || (f->host <= limit && f->device <= limit);
+        if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
+            char needs[32], has[32];
+            gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",
+                    gls_format_bytes(group, has, sizeof has), gls_format_bytes(f->host, needs, sizeof needs));
+            job->params.batch_seeds = asked;
+            return GLS_OK;
+        }
+        if (small && (group == 0 || f->host <= group)) {
             if (memory.batch_seeds < first)
-                gls_log(GLS_LOG_INFO, "memory: batches of %u instead of %" PRIu64 " seeds keep --memory-limit",
-                        memory.batch_seeds, first);
+                gls_log(GLS_LOG_INFO, "memory: batches of %u instead of %" PRIu64 " seeds keep %s", memory.batch_seeds,
+                        first, limit ? "--memory-limit" : "the control group's limit");
             return GLS_OK;
         }
         if (memory.batch_seeds <= 1) return too_small(job, f);
@@ -163,6 +174,7 @@ gls_status gls_job_memory_plan(gls_job *job)
         status = keep_limit(job, &input, &f);
     }
     if (!status) tell(&f);
+    job->memory_bytes = f.host;
     drop_planned(&job->study, &planned);
     return status;
 }

@@ -134,9 +134,17 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
     return code;
 }
 
+/* Libraries may be other ones on another machine. */
+static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
+{
+    const cJSON *in_a = item_at(a->root, "software", "version"), *in_b = item_at(b->root, "software", "version");
+    if (in_a && in_b && cJSON_Compare(in_a, in_b, true)) return GLS_OK;
+    return differ(a, b, "software.", "version", in_a, in_b);
+}
+
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned)
 {
-    gls_status code = compare_part(a, b, "software");
+    gls_status code = compare_version(a, b);
     if (!code) code = compare_parameters(a, b);
     if (!code) code = compare_part(a, b, "grid");
     if (code) return code;

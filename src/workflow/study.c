@@ -151,18 +151,16 @@ static gls_status read_files(gls_study *input, const gls_job_options *options)
 static gls_status check_roi(gls_study *input)
 {
     uint64_t roi;
-    gls_status code =
-        gls_image_count_voxels(input->roi, gls_study_name(input, GLS_FILE_ROI), "region of interest", &roi);
+    gls_status code = gls_image_count_voxels(input->roi, gls_study_name(input, GLS_FILE_ROI), "seed mask", &roi);
     if (code) return code;
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: the region of interest lies outside the mask %s",
+        return gls_fail(GLS_ERR_INPUT, "%s: the seed mask lies outside the mask %s",
                         gls_study_name(input, GLS_FILE_ROI), gls_study_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,
-                "seeds: %" PRIu64 " of the %" PRIu64
-                " voxels of the region of interest lie outside the mask and are left out",
+                "seeds: %" PRIu64 " of the %" PRIu64 " voxels of the seed mask lie outside the mask and are left out",
                 roi - input->seed_voxels, roi);
     return GLS_OK;
 }
@@ -286,6 +284,10 @@ static gls_status restrict_mask(const gls_study *input, const gls_job_options *o
         (*mask)->data[i] = in;
         inside += in;
     }
+    char fitted[32], all[32];
+    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those that --fa-threshold %g leaves",
+            gls_format_count(inside, fitted, sizeof fitted), gls_format_count(input->mask_voxels, all, sizeof all),
+            options->track.stop_threshold);
     if (inside > 0) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask reaches --fa-threshold %g, there is nothing to fit",
                     options->fa ? options->fa : "FA", options->track.stop_threshold);

@@ -61,7 +61,7 @@ for getter in prob ptt; do tracks $files --dg $getter --sphere "$work/angles.txt
 
 # lengths of the probe: voxels of 2 mm, or mm
 succeeds track $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --ptt-substep 0.1 --probe-count 3 --probe-radius 0.5mm --dry-run -o d.trx
-grep -q '^probe .*2 mm long, 4 samples.* 3 threads at 0.5 mm; radius of curvature at least 2.879[0-9]* mm; short steps of 0.2 mm' "$work/stdout" ||
+grep -q '^probe .*2 mm long, 4 samples.* 3 parallel curves at 0.5 mm; radius of curvature at least 2.879[0-9]* mm; short steps of 0.2 mm' "$work/stdout" ||
     note "--dry-run does not show the probe"
 succeeds track $files --dg ptt --min-radius-of-curvature 3 --dry-run -o d.trx
 grep -q '^probe .*1 mm long.* 1 thread; radius of curvature at least 6 mm; short steps of 0.05 mm' "$work/stdout" || note "--dry-run does not show the probe"

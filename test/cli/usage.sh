@@ -60,7 +60,8 @@ fails 2 --shape phantom d --shape 40 52 5
 fails 2 --orientation phantom d --orientation LLS
 fails 2 --voxel-size phantom d --voxel-size 0
 fails 2 phantom phantom
-fails 2 --doctor devices --doctor --json
+succeeds devices --doctor --json
+require python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); assert d["devices"] and d["looked_for"] and d["system"] and d["experience"] and isinstance(d["to_fix"], list)' "$work/stdout"
 
 # the argument after "--output" is missing, not called --force
 fails 2 --output track --output --force

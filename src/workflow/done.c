@@ -1,0 +1,112 @@
+/* Whether a run was done before: its outputs are there, and the sidecar tells of the same inputs and parameters. */
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/hash.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/job.h"
+#include "workflow/job_outputs.h"
+#include "workflow/params.h"
+
+#define MAX_SIDECAR ((size_t)256 << 20)
+
+static const cJSON *at(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* Numbers as a file has them. */
+static cJSON *written(cJSON *object)
+{
+    char *text = cJSON_PrintUnformatted(object);
+    cJSON_Delete(object);
+    cJSON *read = text ? cJSON_Parse(text) : NULL;
+    cJSON_free(text);
+    return read;
+}
+
+/* What the run is and the sidecar does not tell, or NULL. */
+static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
+{
+    cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(at(root, "parameters"), true);
+    gls_params_add(own, &job->options, &job->params);
+    gls_params_keep_identity(own);
+    own = written(own);
+    const cJSON *item;
+    *name = '\0';
+    cJSON_ArrayForEach(item, own)
+    {
+        const cJSON *other = at(found, item->string);
+        if (!*name && !(other && cJSON_Compare(item, other, true))) snprintf(name, size, "%s", item->string);
+    }
+    if (!own || !found) snprintf(name, size, "parameters");
+    cJSON_Delete(own);
+    cJSON_Delete(found);
+    return *name ? name : NULL;
+}
+
+/* The role of a file that was another one, or NULL. */
+static const char *other_input(const gls_job *job, const cJSON *root)
+{
+    const cJSON *inputs = at(root, "inputs");
+    if (job->study.phantom) return at(inputs, "phantom") ? NULL : "phantom";
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) {
+        const gls_input_file *file = &job->study.file[i];
+        const cJSON *hash = at(at(inputs, file->role), "xxh3_64");
+        char text[17];
+        if (!file->path && !hash) continue;
+        if (!file->path || !cJSON_IsString(hash) || strcmp(hash->valuestring, gls_hash_text(file->hash, text)) != 0)
+            return file->role;
+    }
+    return NULL;
+}
+
+static bool exists(const char *path)
+{
+    return !path || access(path, F_OK) == 0;
+}
+
+static bool all_exist(const gls_job *job)
+{
+    const char *map[3];
+    size_t n = gls_maps_outputs(&job->maps, map);
+    bool all = exists(job->output) && job->sidecar && exists(job->sidecar) && exists(job->options.write_mask) &&
+               exists(job->maps.weights);
+    for (size_t i = 0; i < n; i++) all = all && exists(map[i]);
+    return all;
+}
+
+gls_status gls_job_find_done(gls_job *job)
+{
+    char *text = NULL, name[128];
+    size_t n = 0;
+    if (!all_exist(job)) return gls_job_check_outputs(job);
+    gls_status status = gls_file_read(job->sidecar, MAX_SIDECAR, &text, &n);
+    if (status) return status;
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *bytes = at(at(root, "output"), "bytes");
+    const char *other = other_parameter(job, root, name, sizeof name);
+    if (!other) other = other_input(job, root);
+    struct stat info;
+    if (!root)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: is no JSON; --force tracks anew", job->sidecar);
+    else if (other && job->options.force)
+        status = GLS_OK;
+    else if (other)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: exists, made with another %s; --force tracks anew", job->output, other);
+    else if (stat(job->output, &info) != 0 || !cJSON_IsNumber(bytes) || (double)info.st_size != bytes->valuedouble)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s tells of; --force tracks anew", job->output,
+                          job->sidecar);
+    else
+        job->result.skipped = true;
+    if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by such a run before, nothing to do", job->output);
+    cJSON_Delete(root);
+    free(text);
+    return status;
+}

@@ -1,0 +1,72 @@
+# What pipelines rely on: runs that are skipped, a plan as JSON, threads, TCK keys, sidecars. Sourced by run.sh.
+files="$dwi $bval $bvec $mask $roi --fa-threshold 0.1 --max-angle 60 --min-length 0 --max-length 500 --sphere small --dg prob --device llvmpipe"
+succeeds track $files --nseeds 200 -o a.tck -q
+cp out/a.tck whole.tck
+# done before: nothing is touched
+touch -d 2001-01-01 out/a.tck
+succeeds track $files --nseeds 200 -o a.tck --skip-existing
+grep -q 'nothing to do' stderr || note "a run that is skipped says so"
+[ "$(date -r out/a.tck +%Y)" = 2001 ] || note "a run that is skipped has written"
+other() { # WHAT, OPTIONS: outputs of another run are an error
+    what=$1
+    shift
+    run track $files "$@" -o a.tck --skip-existing -q
+    [ $code -eq 4 ] || note "exit code $code, not 4: outputs of another $what"
+    grep -q "made with another $what" stderr || note "no word of another $what"
+}
+other nseeds --nseeds 201
+other rng_seed --nseeds 200 --rng-seed 1
+cp in/roi.nii.gz kept.nii.gz
+python3 - "$roi" << 'PYTHON'
+import gzip, sys
+data = bytearray(gzip.open(sys.argv[1]).read())
+data[-1] ^= 1
+gzip.open(sys.argv[1], "wb").write(bytes(data))
+PYTHON
+other roi --nseeds 200
+cp kept.nii.gz in/roi.nii.gz
+printf x >> out/a.tck
+run track $files --nseeds 200 -o a.tck --skip-existing -q
+[ $code -eq 4 ] || note "exit code $code, not 4: a tractogram that was changed"
+rm out/a.json
+run track $files --nseeds 200 -o a.tck --skip-existing -q
+[ $code -eq 4 ] || note "exit code $code, not 4: a tractogram without its sidecar"
+clean
+succeeds track $files --nseeds 200 -o a.tck --skip-existing -q
+require cmp out/a.tck whole.tck
+
+# one thread gives the same bytes, and the renderer takes one
+succeeds track $files --nseeds 200 -o b.tck --nthreads 1 -q
+require cmp out/b.tck whole.tck
+clean
+fails 2 --nthreads track $files --nthreads 0
+
+succeeds track $files --nseeds 200 --dry-run --json -q
+require python3 - stdout << 'PYTHON'
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["seeds"] == 200 and d["parameters"]["dg"] == "prob" and d["output"]["path"] == "tracks.trx"
+m = d["memory"]
+assert m["request_mib"] % 50 == 0 and m["request_mib"] * 2**20 > m["host_bytes"] > 1e7 and m["device_memory_is_the_hosts"]
+PYTHON
+fails 2 "--json" track $files --json
+
+# keys of TCK files mean what MRtrix3 means by them; those of shards add up
+clean
+succeeds track $files --nseeds 200 --min-length 10 -o c.tck -q
+for part in 1 2; do succeeds track $files --nseeds 200 --min-length 10 -o "$work/s.tck" --shard $part/2 -q; done
+succeeds merge "$work/s_shard-1of2.tck" "$work/s_shard-2of2.tck" -o m.tck -q
+require cmp out/c.tck out/m.tck
+require python3 - out/c.tck out/c.json << 'PYTHON'
+import json, sys
+head = open(sys.argv[1], "rb").read(2000).split(b"END")[0].decode().splitlines()
+keys = dict(line.split(": ", 1) for line in head if ": " in line)
+d = json.load(open(sys.argv[2]))
+assert int(keys["count"]) == d["counts"]["streamlines"] < int(keys["total_count"]) == d["counts"]["directions"]
+assert float(keys["min_dist"]) == 10 and float(keys["step_size"]) == d["parameters"]["step_size_mm"]
+assert "threshold" not in keys and float(keys["stop_map_threshold"]) == 0.1 and keys["max_num_seeds"] == "200"
+# the sidecar: what was read, and by what
+assert d["parameters"]["write_method"] == "tck" and d["parameters"]["mask"] and d["parameters"]["roi"]
+assert d["inputs"]["dwi"]["absolute_path"].startswith("/") and d["inputs"]["dwi"]["xxh3_64"]
+assert d["software"]["libraries"]["zlib"]
+PYTHON
