@@ -21,6 +21,10 @@ static const char *const examples[] = {
     "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
     "Weighted by SIFT2, both triangles:",
     "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
+    "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
+    "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
+    "FreeSurferColorLUT.txt "
+    "--header",
     "Mean length in mm:",
     "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean",
     NULL,
@@ -30,9 +34,10 @@ const cmd_command cmd_connectome = {
     .name = "connectome",
     .synopsis = "TRACKS LABELS OUT [options]",
     .summary = "Count the streamlines between each two regions of an image of labels",
-    .description = "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
-                   "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
-                   "no header. Rows are the labels that occur, in ascending order; the sidecar lists them.",
+    .description =
+        "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
+        "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
+        "no header. Rows are the labels that occur, in ascending order; OUT_nodes.tsv and the sidecar list them.",
     .positionals = positionals,
     .max_positionals = 3,
     .options = table,
