@@ -23,11 +23,6 @@
  * minutes. */
 enum { USUAL, ALL, FIRST_MODEL };
 
-/* Voxels. Parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is
- * much longer than their radius, it turns round and has as much support as one that goes on. */
-#define PTT_MIN_RADIUS 0.5
-#define PTT_PROBE_LENGTH 0.5
-
 typedef struct score_options {
     tract_values tract;
     gls_score_cli o;
@@ -37,7 +32,7 @@ typedef struct score_options {
     uint64_t nseeds, seed;
     double snr, max_angle, fa_threshold, min_length;
     cmd_length probe_length, min_radius;
-    int api;
+    int api, preset;
     bool act;
     const char *device;
 } score_options;
@@ -80,7 +75,8 @@ static const cmd_option table[] = {
      .metavar = "A",
      .unit = "degrees",
      FIELD(max_angle),
-     .help = "Largest angle between successive steps of boot, prob and det."},
+     .default_text = GLS_BY_GETTER,
+     .help = "Largest angle between successive steps."},
     {.group = "Methods",
      .name = "probe-length",
      .like = "probe-length",
@@ -94,6 +90,7 @@ static const cmd_option table[] = {
      .type = CMD_LENGTH,
      .metavar = "X[vox|mm]",
      FIELD(min_radius),
+     .default_text = "from --max-angle, the largest bend of a step",
      .help = "Smallest radius of the curves of ptt."},
     {.group = "Methods",
      .name = "fa-threshold",
@@ -101,6 +98,7 @@ static const cmd_option table[] = {
      .type = CMD_DOUBLE,
      .metavar = "X",
      FIELD(fa_threshold),
+     .default_text = GLS_BY_GETTER,
      .help = "Streamlines end where FA is this or less."},
     {.group = "Methods",
      .name = "min-length",
@@ -109,7 +107,15 @@ static const cmd_option table[] = {
      .metavar = "L",
      .unit = "mm",
      FIELD(min_length),
+     .default_text = GLS_BY_GETTER,
      .help = "Shorter streamlines are left out of the scores."},
+    {.group = "Methods",
+     .name = "preset",
+     .type = CMD_CHOICE,
+     .metavar = "NAME",
+     .choices = GLS_PRESET_CHOICES,
+     FIELD(preset),
+     .help = "Whose values hold for all that is not given, as for 'glslines track'."},
     {.group = "Methods",
      .name = "act",
      .type = CMD_FLAG,
@@ -174,10 +180,7 @@ static void set_defaults(void *values)
         .sh_order = gls_qball_options_default().sh_order,
         .nseeds = 10000,
         .snr = gls_phantom_params_default().snr,
-        .fa_threshold = gls_track_params_default().stop_threshold,
-        .max_angle = gls_track_params_default().max_angle,
-        .probe_length = {PTT_PROBE_LENGTH, false},
-        .min_radius = {PTT_MIN_RADIUS, false},
+        .probe_length = {gls_track_params_default().probe_length, false},
         .device = "auto",
     };
 }
@@ -199,8 +202,14 @@ static gls_status score(score_run *run)
     gls_monitor monitor = cmd_progress_monitor(&progress);
     for (int model = 0; model < GLS_N_MODELS; model++)
         for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
-    /* the models' own where it was not given */
-    job.model.sh_order = cmd_options_given(run->command, run->arguments, "sh-order") ? o->sh_order : 0;
+    const char *given[16] = {NULL};
+    static const char *const of_track[] = {"sh-order",     "max-angle",    "min-length",
+                                           "probe-length", "fa-threshold", "min-radius-of-curvature"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof of_track / sizeof *of_track; i++)
+        if (cmd_options_given(run->command, run->arguments, of_track[i])) given[n++] = of_track[i];
+    job.preset = (gls_preset)o->preset;
+    job.model.sh_order = o->sh_order;
     job.nseeds = o->nseeds;
     job.seed_seed = o->seed;
     job.device = o->device;
@@ -210,12 +219,13 @@ static gls_status score(score_run *run)
     bool stop_map = !o->act || cmd_options_given(run->command, run->arguments, "fa-threshold");
     run->scores.act = o->act;
     job.track.stop_threshold = stop_map ? o->fa_threshold : -1;
+    if (!stop_map) given[n++] = "fa-threshold";
     job.track.min_length = o->min_length;
     job.track.probe_length = o->probe_length.value;
     job.in_mm.probe_length = o->probe_length.mm;
     job.track.min_radius_of_curvature = o->min_radius.value;
     job.in_mm.min_radius_of_curvature = o->min_radius.mm;
-    return gls_methods_score(&job, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, &monitor, &run->scores);
+    return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, &monitor, &run->scores);
 }
 
 static void print_bundles(const gls_method_score *row)

@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 #include "util/format.h"
 #include "util/parse.h"
+#include "workflow/defaults.h"
 #include "workflow/params.h"
 
 const char *cmd_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
@@ -60,6 +61,20 @@ static void print_memory(const gls_track_memory *m)
            gls_format_bytes(m->host_bytes, host, sizeof host));
 }
 
+static void print_defaults(const gls_job *job)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    size_t n = gls_defaults_held(&job->options_given, held);
+    char line[256];
+    if (job->options_given.preset != GLS_PRESET_DEFAULT)
+        printf("preset      %s: %s\n", gls_preset_get((int)job->options_given.preset)->name,
+               gls_preset_get((int)job->options_given.preset)->source);
+    for (size_t i = 0; i < n; i++) {
+        gls_default_line(&held[i], &job->options_given, line, sizeof line);
+        printf("default     %s\n", line);
+    }
+}
+
 void track_print_plan(const gls_job *job, const track_options *o, const gls_track_memory *memory)
 {
     const gls_study *in = &job->study;
@@ -110,6 +125,7 @@ void track_print_plan(const gls_job *job, const track_options *o, const gls_trac
            job->params.step_size, o->max_angle);
     if (o->dg == GLS_DG_PTT) print_probe(&job->params);
     printf("length      %g to %g mm\n", job->params.min_length, job->params.max_length);
+    print_defaults(job);
     for (size_t i = 0; i < job->devices.n; i++) {
         const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         printf("device      %s, %s\n", device->renderer, device->version);

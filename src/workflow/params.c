@@ -78,7 +78,7 @@ const gls_param *gls_params_get(size_t i)
     return &rows[i];
 }
 
-gls_job_options gls_job_options_default(void)
+gls_job_options gls_job_options_bare(void)
 {
     gls_job_options job = {.size = sizeof job}, *o = &job;
 #define SET_JOB(field, value) o->field = (value);

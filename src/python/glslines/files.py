@@ -32,14 +32,12 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
     for name, value in paths.items():
         if value is not None:
             given.set(name, value)
-    if "dg" not in options and (options.get("model") == "csd" or options.get("sh") or options.get("odf")):
-        options["dg"] = "prob"
     for name, value in options.items():
         given.set(name, value)
     watch = _library.Watch(_STEP, progress, _counts)
     monitor, result = structs["gls_monitor"](), structs["gls_job_result"]()
     monitor.step = watch.pointer.value
-    watch.run(call.gls_track_files, ctypes.byref(given.struct), ctypes.byref(monitor), ctypes.byref(result))
+    watch.run(call.gls_track_files, ctypes.byref(given.settled()), ctypes.byref(monitor), ctypes.byref(result))
     stats = stats_of(result.track)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
     return stats
