@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers brains python report gbm zink drivers cluster"
+stages="gcc clang sanitize threads fuzz source peers python report gbm zink drivers cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
@@ -91,7 +91,7 @@ stage_gcc() {
     want_packages $OPTIONAL_PACKAGES
     need_locale de_DE.UTF-8 || exit 1
     check "build with gcc" configure_and_build build -DGLS_TESTS=ON || finish
-    run_ctest build
+    run_ctest build -LE peer
 }
 
 stage_clang() {
@@ -200,30 +200,8 @@ stage_peers() {
     export GLS_TEST_DATA
     check "response of a real series" env GLS_TEST_REQUIRE_DATA=1 build/test/unit_response
     check "niivue" find_niivue || modules=
-    check "models against DIPY" "$python" test/peer/dipy_models.py build/libglslines.so
-    check "tensor against DIPY" "$python" test/peer/dipy_tensor.py build/test/peer_fit_dump
-    check "CSD and ODFs against DIPY and MRtrix3" "$python" test/peer/dipy_csd.py build/test/peer_fit_dump build/glslines
-    check "multi-tissue deconvolution against MRtrix3" "$python" test/peer/msmt.py build/test/peer_fit_dump build/glslines build/peer/msmt
-    check "phantom against its truth" "$python" test/peer/phantom_check.py build/glslines
-    # shellcheck disable=SC2086
-    check "files in other readers" "$python" test/peer/readers.py build/test/peer_write_tractogram build/readers $modules
-    check "files of other writers, and filters against DIPY" "$python" test/peer/tractograms.py build/test/peer_read_tractogram build/tractograms
-    check "commands on tractograms against MRtrix3, DIPY and nibabel" "$python" test/peer/tracts.py build/glslines build/peer/tracts
-    check "edit against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_edit.py build/glslines build/peer/tracts_edit
-    check "values along streamlines against MRtrix3, DIPY and numpy" "$python" test/peer/tracts_values.py build/glslines build/peer/tracts_values
-    check "weights and fixels against MRtrix3" "$python" test/peer/weights.py build/glslines build/peer/weights
-    check "SH for MRtrix3" "$python" test/peer/mrtrix_fit.py build/glslines build/peer/mrtrix
-    check "images and gradient tables of MRtrix3" "$python" test/peer/mif.py build/glslines build/libglslines.so build/peer/mif
-    check "real data, from files to tractograms" "$python" test/peer/real_data.py build/glslines build/peer/real
-    # DIPY works on one core: two comparisons at a time
-    "$python" test/peer/dipy_tracking.py --glslines build/glslines --work build/peer/boot > "$build/peer_boot.log" 2>&1 &
-    boot=$!
-    check "probabilistic and deterministic tracking against DIPY" "$python" test/peer/dipy_odf_tracking.py --glslines build/glslines --work build/peer/odf
-    check "iFOD2, iFOD1 and SD_STREAM against MRtrix3" "$python" test/peer/mrtrix_tracking.py build/glslines build/peer/ifod
-    check "parallel transport against Trekker" "$python" test/peer/trekker.py build/glslines build/peer/trekker
-    check "bootstrap tracking against DIPY" outcome $boot "$build/peer_boot.log"
-    check "benchmark beside DIPY and MRtrix3" "$python" test/bench/peers.py build/glslines build/test/peer_data build/peers.json --seconds 0.5 --shape 18x20x18 --nseeds 100 --repeat 1 \
-        --no-ceilings --force
+    check "tests of the peers" quietly cmake -S . -B build -DGLS_PEER_PYTHON="$(command -v "$python")" -DGLS_PEER_NODE="$modules" || return
+    run_ctest build -L peer
 }
 
 # The Python package's own environment: pyAFQ and cuslines as PyPI has them, and the script that comes with the source of cuslines.
@@ -270,13 +248,6 @@ stage_report() {
     check "a browser" need_packages $REPORT_PACKAGES || return
     check "axe-core" find_axe || return
     check "reports in Chromium" sh test/report/chromium.sh build/glslines build/report "$build/axe/node_modules/axe-core/axe.min.js"
-}
-
-# Real brains of packages of PyPI beside MRtrix3: about six minutes of two cores.
-stage_brains() {
-    header "brains: real data of packages of PyPI"
-    [ -n "${python:-}" ] || check "Python with the peers" find_python || return
-    check "real brains against MRtrix3" "$python" test/peer/real_brains.py build/glslines build/peer/brains
 }
 
 stage_packages() {

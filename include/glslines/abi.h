@@ -22,7 +22,8 @@ extern "C" {
  * structs: those that a binding passes or gets. Enums have the type "int" of C; "pointer" is any pointer; the number of
  * elements of an array is its size divided by that of its type.
  * options: the parameters of `glslines track` as members of gls_job_options, offsets from its start. of: TRACK means a
- * member of gls_job_options.track, MODEL, BASIS and GRADIENTS of .model, JOB of itself. type: FLAG bool; INT int;
+ * member of gls_job_options.track, MODEL, BASIS and GRADIENTS of .model, JOB of itself, COMMAND none: an option of the
+ * program alone, which has no offset. type: FLAG bool; INT int;
  * UINT64 and SEED uint64_t; DOUBLE double; LENGTH double, in mm if the bool at mm_offset is true, else in voxels;
  * NUMBERS gls_numbers; STRINGS gls_strings; STRING const char *; CHOICE an int, the place of a word in choices, which
  * "|" separates (or a bool: size tells). min, max: null if there is no bound. */

@@ -97,8 +97,8 @@ static void add_option(cJSON *options, const option *o)
     add_text(object, "group", o->group);
     add_text(object, "of", o->of);
     add_text(object, "type", o->type);
-    cJSON_AddNumberToObject(object, "offset", (double)o->offset);
-    cJSON_AddNumberToObject(object, "size", (double)o->size);
+    if (o->offset != NO_OFFSET) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
+    if (o->offset != NO_OFFSET) cJSON_AddNumberToObject(object, "size", (double)o->size);
     if (o->mm_offset != NO_OFFSET) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
     add_text(object, "unit", o->unit);
     add_bound(object, "min", o->min);
@@ -109,7 +109,7 @@ static void add_option(cJSON *options, const option *o)
     cJSON_AddItemToArray(options, object);
 }
 
-/* Where a row's field lies in gls_job_options. */
+/* Where a row's field lies in gls_job_options; those of the program alone have no place there. */
 #define AT_TRACK(field) track.field
 #define AT_JOB(field) field
 #define AT_GRADIENTS(field) model.field
@@ -127,24 +127,20 @@ static void add_option(cJSON *options, const option *o)
 #define MM_STRING(field) NO_OFFSET
 #define MM_CHOICE(field) NO_OFFSET
 
-#define OPTION(group_, owner_, type_, at, field, name_, unit_, range_, choices_, help_) \
-    {.name = name_,                                                                     \
-     .group = #group_,                                                                  \
-     .of = #owner_,                                                                     \
-     .type = #type_,                                                                    \
-     .unit = unit_,                                                                     \
-     .choices = choices_,                                                               \
-     .help = help_,                                                                     \
-     GLS_RANGE range_,                                                                  \
-     .offset = offsetof(gls_job_options, at),                                           \
-     .size = sizeof(((gls_job_options *)NULL)->at),                                     \
-     .mm_offset = MM_##type_(field)},
+#define WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_)                                            \
+    .name = name_, .group = #group_, .of = #owner_, .type = #type_, .unit = unit_, .choices = choices_, .help = help_, \
+    GLS_RANGE range_
+#define OPTION(group_, owner_, type_, at, field, name_, unit_, range_, choices_, help_)                            \
+    {WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_), .offset = offsetof(gls_job_options, at), \
+     .size = sizeof(((gls_job_options *)NULL)->at), .mm_offset = MM_##type_(field)},
+#define OPTION_OF_PROGRAM(group_, owner_, type_, at, field, name_, unit_, range_, choices_, help_) \
+    {WORDS(group_, owner_, type_, name_, unit_, range_, choices_, help_), .offset = NO_OFFSET, .mm_offset = NO_OFFSET},
 #define OF_TRACK OPTION
 #define OF_JOB OPTION
 #define OF_GRADIENTS OPTION
 #define OF_MODEL OPTION
 #define OF_BASIS OPTION
-#define OF_COMMAND(...) /* options of the program alone have no member */
+#define OF_COMMAND OPTION_OF_PROGRAM
 #define AT_COMMAND(field) field
 
 static const option all_options[] = {

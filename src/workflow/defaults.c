@@ -28,7 +28,7 @@ enum {
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
     ALL_GETTERS = (1 << (GLS_DG_SDSTREAM + 1)) - 1
 };
-enum { CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
+enum { CSA = 1 << GLS_MODEL_CSA, CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
 
 enum {
 #define PARAM(owner, group, type, field, ...) ROW_##field,

@@ -1,8 +1,10 @@
 #!/bin/sh
-# glslines devices --check: check.sh TOOL WORK_DIR. Compilers that fail, crash, hang or say nothing are injected; devices that compute wrongly are shaders with a mistake.
+# glslines devices --check: check.sh TOOL WORK_DIR PART. faults: compilers that fail, crash, hang or say nothing are injected, and what is kept is looked at;
+# computing: devices that compute wrongly are shaders with a mistake (long, and nothing in it that a sanitizer could find).
 set -u
 tool=$1
 work=$2
+part=$3
 case $tool in /*) ;; *) tool=$PWD/$tool ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 shaders=$here/../../glsl
@@ -11,6 +13,8 @@ rm -rf "$work"
 mkdir -p "$work" && cd "$work" || exit 1
 work=$PWD
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
+# a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
 failures=0 checks=0
 
 note() {
@@ -34,6 +38,8 @@ says() {
     grep -Eq -e "$1" stdout stderr || note "nothing says '$1'"
 }
 
+if [ "$part" = faults ]; then
+
 # --- compilers -----------------------------------------------------------------------------------------------------------------------------------
 
 expect 0 --check --compile-only
@@ -42,17 +48,23 @@ says '^ptt4 +group +step\.comp +[0-9.]+ s'
 for variant in boot4 boot8 prob4 prob8 det4 det8 ptt4; do says "^$variant +group"; done
 [ ! -e devices.json ] || note "--compile-only kept something"
 
-# fault; what is said; for a kernel in the middle
-for case in 'crash:2|the driver crashed, signal 11, after that' 'hang:2|not done after 3 s, after that' 'silent:2|does not compile: the driver does not say why' \
-    'compile:2|FAILED: shader .* does not compile: ' 'crash:1|the driver crashed, signal 11, at the first kernel' 'hang:1|not done after 3 s, at the first kernel'; do
-    GLSLINES_INJECT=${case%%|*}
+# fault; seconds for a kernel; what is said. Only a hang waits for the limit, and for one after a kernel the limit must leave time for that kernel.
+while IFS='|' read -r fault seconds message; do
+    GLSLINES_INJECT=$fault
     export GLSLINES_INJECT
-    expect 5 --check --compile-only --variant prob4 --seconds 3
-    says "^prob4 +single +.*${case#*|}"
-    says "^prob4 +group +.*${case#*|}"
+    expect 5 --check --compile-only --variant prob4 --seconds "$seconds"
+    says "^prob4 +single +.*$message"
+    says "^prob4 +group +.*$message"
     says '^glslines: .*: prob4 does not work$'
     unset GLSLINES_INJECT
-done
+done << 'CASES'
+crash:2|60|the driver crashed, signal 11, after that
+hang:2|10|not done after 10 s, after that
+silent:2|60|does not compile: the driver does not say why
+compile:2|60|FAILED: shader .* does not compile: 
+crash:1|60|the driver crashed, signal 11, at the first kernel
+hang:1|2|not done after 2 s, at the first kernel
+CASES
 [ "$(find . -name 'core*' | wc -l)" -eq 0 ] || note "a core file is left"
 
 expect 2 --check --variant prob5
@@ -60,6 +72,23 @@ says "has no 'prob5'"
 expect 2 --check --variant prob4:subgroup
 expect 2 --variant prob4
 expect 2 --check --seconds 0
+
+# --- what is kept --------------------------------------------------------------------------------------------------------------------------------
+
+prob=$(printf 'llvmpipe%s' "$("$tool" devices --json | python3 -c '
+import json, sys
+d = next(d for d in json.load(sys.stdin) if "llvmpipe" in d["renderer"])
+print(d["renderer"][len("llvmpipe"):], d["version"], sep=" | ")')")
+printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version | sed 's/^glslines //;q')" > devices.json
+# --mapping auto takes what was found
+"$tool" track --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
+grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
+GLSLINES_CHECKED= "$tool" track --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
+grep -q '"mapping":.*"single"' b.json || note "what was found is taken although nothing is to be known"
+cmp -s a.trx b.trx || note "the mappings differ"
+[ ! -e cache/glslines ] || note "something is kept in the cache folder"
+
+else
 
 # --- computing -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -89,20 +118,6 @@ wrong base/textures.glsl '(q + 0.5) \*' '(q + 0.75) *' boot4:single prob4:group 
 wrong guide/stop_map.glsl '(p + 0.5)' '(p + 0.75)' det4:single
 wrong kernel/half.glsl 'params.step_x' '1.02 * params.step_x' det4:single ptt4:group
 
-# --- what is kept --------------------------------------------------------------------------------------------------------------------------------
-
-prob=$(printf 'llvmpipe%s' "$("$tool" devices --json | python3 -c '
-import json, sys
-d = next(d for d in json.load(sys.stdin) if "llvmpipe" in d["renderer"])
-print(d["renderer"][len("llvmpipe"):], d["version"], sep=" | ")')")
-printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version | sed 's/^glslines //;q')" > devices.json
-# --mapping auto takes what was found
-"$tool" track --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
-grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
-GLSLINES_CHECKED= "$tool" track --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
-grep -q '"mapping":.*"single"' b.json || note "what was found is taken although nothing is to be known"
-cmp -s a.trx b.trx || note "the mappings differ"
-[ ! -e cache/glslines ] || note "something is kept in the cache folder"
-
+fi
 echo "$checks checks, $failures failed"
 [ $failures -eq 0 ]

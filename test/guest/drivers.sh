@@ -20,7 +20,8 @@ make_intel_shim() {
     need_packages $MESA_PACKAGES
     rm -rf "$work/mesa" && mkdir -p "$work/mesa/lists/partial" "$work/mesa/cache/archives/partial"
     mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1)
-    echo "deb-src [trusted=yes] ${mirror:-http://deb.debian.org/debian} bookworm main" > "$work/mesa/sources.list"
+    [ -n "$mirror" ] || fail "apt names no Debian archive: build Intel's shim elsewhere and name it in GLS_INTEL_SHIM"
+    echo "deb-src [trusted=yes] $mirror bookworm main" > "$work/mesa/sources.list"
     (
         cd "$work/mesa"
         set -- -qq -o Dir::Etc::sourcelist="$work/mesa/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/mesa/lists" -o Dir::Cache="$work/mesa/cache" \

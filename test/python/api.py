@@ -4,6 +4,7 @@
 
 import filecmp
 import gc
+import inspect
 import os
 import re
 import resource
@@ -18,7 +19,7 @@ import nibabel as nib
 import numpy as np
 
 import glslines
-from glslines import _library, params
+from glslines import _library, params, pictures
 
 PROGRAM, WORK = sys.argv[1], sys.argv[2]
 NSEEDS = 400
@@ -51,15 +52,35 @@ class Phantom:
                                 qball=self.qball, mask=self.mask)
 
 
+def options_of(command):
+    """The options that the help of a command lists, without those that all commands have."""
+    text = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
+    sections = re.split(r"^(\w.*):\n", text, flags=re.M)
+    return {name for title, section in zip(sections[1::2], sections[2::2]) if title not in ("General", "Examples")
+            for name in re.findall(r"^ {2,6}(?:-\w, )?--([a-z0-9][-a-z0-9]*)", section, re.M)}
+
+
 class Layout(unittest.TestCase):
     def test_options_are_those_of_the_program(self):
-        text = subprocess.run([PROGRAM, "track", "--help"], capture_output=True, text=True, check=True).stdout
-        shown = set(re.findall(r"--([a-z][-a-z0-9]+)", text))
-        there = {name.replace("_", "-") for name in params.names()}
-        self.assertFalse(there - shown)
-        own = {"dry-run", "check", "quiet", "verbose", "help", "json", "progress", "progress-file"}
-        table = {m for m in re.findall(r"^\s+(?:-\w, )?--([a-z][-a-z0-9]+)", text, re.M)}
-        self.assertFalse(table - there - own)
+        described = {row["name"] for row in _library.options}
+        self.assertEqual(described, options_of("track"))
+        settable, alone = set(params.names()), set(params.names("COMMAND"))
+        self.assertEqual({name.replace("-", "_") for name in described}, settable | alone)
+        # what the program alone has is done after the run, or is left out for a reason
+        self.assertEqual(alone, set(params.AFTER_RUN) | set(params.PROGRAM_ONLY))
+        self.assertLessEqual(set(params.AFTER_RUN), set(inspect.signature(glslines.track).parameters))
+        with self.assertRaisesRegex(TypeError, "of the program alone"):
+            glslines.track(dry_run=True)
+
+    def test_options_of_pictures_and_reports(self):
+        tractogram = {"output", "reference", "vtk-space", "recover"}
+        for command, struct in (("render", "gls_render_options"), ("report", "gls_report_options")):
+            there = {name.replace("_", "-") for name in pictures.names(struct)}
+            self.assertEqual(there | tractogram, options_of(command) | tractogram)
+        with self.assertRaisesRegex(TypeError, "there is views"):
+            glslines.render("absent.trx", "none.png", view="left")
+        with self.assertRaisesRegex(ValueError, "none of tubes, lines"):
+            glslines.render("absent.trx", "none.png", style="ribbons")
 
     def test_defaults_by_value(self):
         self.assertEqual(_library.call.gls_csd_options_default().max_iterations, 50)
@@ -95,6 +116,27 @@ class Files(unittest.TestCase):
     def test_missing_input(self):
         with self.assertRaisesRegex(glslines.InputError, "absent.nii"):
             glslines.track("absent.nii", *phantom.names[1:], path("none.trx"))
+
+    def test_pictures(self):
+        stats = glslines.track(out=path("shown.trx"), nseeds=200, force=True, picture=path("shown.png"),
+                               report=path("shown.html"))
+        run("track", "--nseeds", 200, "-o", path("shown_cli.trx"), "--force")
+        run("render", path("shown.trx"), "-o", path("shown_cli.png"), "--force")
+        self.assertTrue(filecmp.cmp(path("shown.png"), path("shown_cli.png"), shallow=False))
+        with open(path("shown.html"), encoding="utf-8") as file:
+            self.assertIn('id="glslines"', file.read())
+        drawn = glslines.render([path("shown.trx"), path("shown_cli.trx")], path("two.png"), views=("left", "slab"),
+                                slab="axial:2", range=(0, 50), color="length", force=True)
+        self.assertEqual(drawn["total"], 2 * stats["streamlines"])
+        told = glslines.report(path("shown.trx"), no_view=True, max_streamlines=50, force=True)
+        self.assertEqual((told["output"], told["streamlines"]), (path("shown.html"), stats["streamlines"]))
+        with self.assertRaisesRegex(glslines.OutputError, "exists already"):
+            glslines.render(path("shown.trx"), path("two.png"))
+        with self.assertRaisesRegex(glslines.InputError, "absent.trx"):
+            glslines.render(path("absent.trx"), path("absent.png"))
+        with self.assertLogs("glslines", "WARNING") as log:  # a run has its result, whatever becomes of its picture
+            glslines.track(out=path("plain.trx"), nseeds=20, force=True, picture=path("absent/plain.png"))
+        self.assertIn("no picture", log.output[-1])
 
     def test_load_and_save(self):
         glslines.track(out=path("one.trx"), nseeds=100, force=True)

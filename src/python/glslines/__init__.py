@@ -20,9 +20,10 @@ from .devices import Device, devices
 from .files import load, track
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .params import Params
+from .pictures import render, report
 from .tracking import Batch, Result, Seeds, Tracker
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "Device", "DeviceError", "EmptyError", "Error", "Gradients",
            "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall", "Result", "Seeds", "Sphere",
            "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load", "load_image",
-           "track"]
+           "render", "report", "track"]

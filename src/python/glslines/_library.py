@@ -181,7 +181,14 @@ _SIGNATURES = {
     "gls_tractogram_reader_info": "pp",
     "gls_tractogram_reader_next": "tpp",
     "gls_tractogram_reader_close": "vp",
-    "gls_track_files": "tppp",
+    "gls_job_create": "tppP",
+    "gls_job_open": "tp",
+    "gls_job_fit": "tp",
+    "gls_job_track": "tp",
+    "gls_job_get_result": "pp",
+    "gls_job_destroy": "vp",
+    "gls_render_files": "tPnspp",
+    "gls_report_files": "tspPp",
 }
 _DEFAULTS = {
     "gls_gradients_options_default": "gls_gradients_options",
@@ -192,6 +199,8 @@ _DEFAULTS = {
     "gls_job_options_default": "gls_job_options",
     "gls_tractogram_options_default": "gls_tractogram_options",
     "gls_tractogram_read_options_default": "gls_tractogram_read_options",
+    "gls_render_options_default": "gls_render_options",
+    "gls_report_options_default": "gls_report_options",
 }
 for _name, _letters in _SIGNATURES.items():
     _function = getattr(_dll, _name)
@@ -259,11 +268,11 @@ class Watch:
         self.exception = None
         self.interrupted = False
 
-        def step(user, *counts):
+        def step(*arguments):
             if self.interrupted:
                 return False
             try:
-                return function is None or function(*convert(*counts)) is not False
+                return function is None or function(*convert(*arguments[1:])) is not False
             except BaseException as exception:
                 self.exception = exception
                 return False
@@ -272,12 +281,12 @@ class Watch:
         self.pointer = ctypes.cast(self._step, c_void_p)
 
     def run(self, function, *arguments):
-        """Calls a function of the library that this watches."""
-        failure = []
+        """Calls a function that works in the library and that this watches, and returns what it returns."""
+        failure, result = [], []
 
         def work():
             try:
-                function(*arguments)
+                result.append(function(*arguments))
             except BaseException as exception:
                 failure.append(exception)
 
@@ -291,6 +300,7 @@ class Watch:
             raise KeyboardInterrupt
         if failure:
             raise failure[0]
+        return result[0]
 
     def _wait(self, thread):
         thread.start()

@@ -1,12 +1,15 @@
 """From files to files, as the program does it, and tractogram files as arrays."""
 
 import ctypes
+import os
 
 import numpy as np
 
 from . import _library
+from ._errors import EmptyError, Error
 from ._library import call, encode, made, structs
 from .params import Options
+from .pictures import render, report as write_report
 from .tracking import Batch, Collector, Result, stats_of
 
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
@@ -18,12 +21,36 @@ def _counts(progress):
     return PHASES[p.phase], p.done, p.total, p.streamlines, p.points
 
 
-def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progress=None, **options):
+def _run(options, monitor, names):
+    """All steps of a job. names gets the tractogram and its sidecar, None where there is none."""
+    job = _library.Handle(made(call.gls_job_create, ctypes.byref(options), ctypes.byref(monitor)),
+                          call.gls_job_destroy)
+    try:
+        for step in (call.gls_job_open, call.gls_job_fit, call.gls_job_track):
+            step(job.pointer)
+        result = structs["gls_job_result"].from_address(call.gls_job_get_result(job.pointer))
+        names += [os.fsdecode(ctypes.string_at(name)) if name else None for name in (result.output, result.sidecar)]
+        copy = structs["gls_job_result"].from_buffer_copy(result)
+    finally:
+        job.close()
+    return copy
+
+
+def _after(make, kind, *arguments, **options):
+    """A picture or report after a run, which has its result: what fails is a warning."""
+    try:
+        make(*arguments, **options)
+    except Error as error:
+        _library.logger.warning("no %s: %s", kind, error)
+
+
+def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progress=None, picture=None, report=None,
+          **options):
     """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
     include=["a.nii.gz"]. Without files the built-in phantom is tracked. progress(phase, done, total, streamlines,
-    points) may return False to stop.
+    points) may return False to stop. picture, report: files that render() and report() then make of it.
     """
     given = Options()
     for member, value in (("dwi", dwi), ("bval", bval), ("bvec", bvec)):
@@ -35,10 +62,18 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
     for name, value in options.items():
         given.set(name, value)
     watch = _library.Watch(_STEP, progress, _counts)
-    monitor, result = structs["gls_monitor"](), structs["gls_job_result"]()
+    monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
-    watch.run(call.gls_track_files, ctypes.byref(given.settled()), ctypes.byref(monitor), ctypes.byref(result))
+    result = watch.run(_run, given.settled(), monitor, made_files)
     stats = stats_of(result.track)
+    if options.get("fail_if_empty") and stats["streamlines"] == 0:
+        raise EmptyError("%s: no streamline, and fail_if_empty was given" % made_files[0])
+    shown = {name: options[name] for name in ("device", "api", "force") if name in options}
+    shown["image"] = options.get("fa")
+    if picture is not None:
+        _after(render, "picture", made_files[0], picture, **shown)
+    if report is not None:
+        _after(write_report, "report", made_files[1] or made_files[0], report, **shown)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
     return stats
 

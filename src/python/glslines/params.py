@@ -7,12 +7,19 @@ import re
 
 from . import _library
 
-_ROWS = {row["name"].replace("-", "_"): row for row in _library.options}
+_ROWS = {row["name"].replace("-", "_"): row for row in _library.options if row["of"] != "COMMAND"}
+_OF_PROGRAM = [row["name"].replace("-", "_") for row in _library.options if row["of"] == "COMMAND"]
+#: options of `glslines track` that glslines.track() does itself, after the run
+AFTER_RUN = ("picture", "report")
+#: options that the program alone has, and why
+PROGRAM_ONLY = {"dry_run": "it prints what a run would do"}
 _SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
 
 
 def names(of=None):
-    """Names of all parameters, or of those of the tracker (of="TRACK")."""
+    """Names of all parameters, or of those of the tracker (of="TRACK") or of the program alone (of="COMMAND")."""
+    if of == "COMMAND":
+        return list(_OF_PROGRAM)
     return [name for name, row in _ROWS.items() if of is None or row["of"] == of]
 
 
@@ -54,6 +61,9 @@ class Options:
 
     def _row(self, name):
         row = _ROWS.get(name)
+        if name in _OF_PROGRAM and not self._of:
+            raise TypeError("'%s' is an option of the program alone%s" % (
+                name, ": " + PROGRAM_ONLY[name] if name in PROGRAM_ONLY else ""))
         if row is None or (self._of and row["of"] != self._of):
             near = difflib.get_close_matches(name, names(self._of), 3, 0.5)
             raise TypeError("no parameter '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))

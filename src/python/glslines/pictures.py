@@ -1,0 +1,117 @@
+"""Pictures of tractograms and reports on them: `glslines render` and `glslines report`."""
+
+import ctypes
+import difflib
+import os
+
+from . import _library
+from ._library import call, encode, structs
+
+_GO_ON = ctypes.CFUNCTYPE(ctypes.c_bool)
+_APIS = ("auto", "gl", "gles")
+_WORDS = {
+    "gls_render_options": {
+        "api": _APIS,
+        "style": ("tubes", "lines"),
+        "convention": ("neurological", "radiological"),
+        "colormap": ("viridis", "cividis", "inferno", "grey", "redblue"),
+    },
+    "gls_report_options": {"api": _APIS},
+}
+_OWN = ("size", "read", "go_on")
+
+
+def names(struct):
+    """The options of a struct, by the names of its members."""
+    return [name for name, _ in structs[struct]._fields_ if not name.startswith("_") and name not in _OWN]
+
+
+class _Options:
+    """A struct of options whose members are set by name; keeps the texts that they point to."""
+
+    def __init__(self, struct, values):
+        self.struct = getattr(call, struct + "_default")()
+        self._name, self._keep = struct, []
+        for name, value in values.items():
+            if value is not None:
+                self._set(name, value)
+
+    def _set(self, name, value):
+        if name not in names(self._name):
+            near = difflib.get_close_matches(name, names(self._name), 3, 0.5)
+            raise TypeError("no option '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))
+        words = _WORDS[self._name].get(name)
+        kind = dict(self.struct._fields_)[name]
+        if words and value not in words:
+            raise ValueError("%s: '%s' is none of %s" % (name, value, ", ".join(words)))
+        if words:
+            setattr(self.struct, name, words.index(value))
+        elif kind is structs["gls_numbers"]:
+            self._set_numbers(name, list(value))
+        elif kind is ctypes.c_void_p:
+            listed = isinstance(value, (list, tuple))
+            self._keep.append(ctypes.create_string_buffer(os.fsencode(",".join(map(str, value)) if listed else value)))
+            setattr(self.struct, name, ctypes.addressof(self._keep[-1]))
+        else:
+            setattr(self.struct, name, value)
+
+    def _set_numbers(self, name, entries):
+        numbers = getattr(self.struct, name)
+        if len(entries) > len(numbers.value):
+            raise ValueError("%s: %d values, at most %d" % (name, len(entries), len(numbers.value)))
+        for i, entry in enumerate(entries):
+            numbers.value[i] = entry
+        numbers.n = len(entries)
+
+
+def _read_options(options, reference, recover):
+    """How tractograms are read. Returns what must be kept."""
+    from ._arrays import grid_like, load_image
+
+    grid = None
+    if reference is not None:
+        grid = grid_like(load_image(reference) if isinstance(reference, (str, os.PathLike)) else reference)
+        options.read.reference = ctypes.addressof(grid)
+    options.read.recover = recover
+    return grid
+
+
+def _call(struct, values, reference, recover, function):
+    options = _Options(struct, values)
+    grid = _read_options(options.struct, reference, recover)
+    watch = _library.Watch(_GO_ON, None)
+    options.struct.go_on = watch.pointer.value
+    watch.run(function, options.struct)
+    del grid
+
+
+def render(tractograms, out, reference=None, recover=False, **options):
+    """`glslines render`: draws a tractogram, or a list of them as bundles, into a PNG file; no display is needed.
+
+    Options are those of the command line with underscores, e.g. views="superior,left", image="fa.nii.gz",
+    color="dpv:fa". Returns a dict: shown and total streamlines, invalid ones, mm_per_pixel, width, height.
+    """
+    paths = [tractograms] if isinstance(tractograms, (str, os.PathLike)) else list(tractograms)
+    texts = [ctypes.create_string_buffer(os.fsencode(path)) for path in paths]
+    table = (ctypes.c_void_p * max(1, len(texts)))(*(ctypes.addressof(text) for text in texts))
+    result = structs["gls_render_result"]()
+    _call("gls_render_options", options, reference, recover,
+          lambda struct: call.gls_render_files(table, len(texts), encode(out), ctypes.byref(struct),
+                                               ctypes.byref(result)))
+    return {name: getattr(result, name) for name in names("gls_render_result")}
+
+
+def report(tractogram, out=None, reference=None, recover=False, **options):
+    """`glslines report`: one HTML file on a tractogram or on a sidecar, each of which finds the other.
+
+    out: default the input's name with .html. Options: image, mqc, max_streamlines, no_view, device, api, force.
+    Returns a dict: the output's name, its bytes, streamlines, and the number of warnings.
+    """
+    result, name = structs["gls_report_result"](), ctypes.c_void_p()
+    _call("gls_report_options", dict(options, output=out), reference, recover,
+          lambda struct: call.gls_report_files(encode(tractogram), ctypes.byref(struct), ctypes.byref(name),
+                                               ctypes.byref(result)))
+    stats = {key: getattr(result, key) for key in names("gls_report_result")}
+    stats["output"] = os.fsdecode(ctypes.string_at(name.value))
+    call.gls_free(name)
+    return stats
