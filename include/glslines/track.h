@@ -96,6 +96,8 @@ typedef struct gls_track_params {
     bool keep_single_points;        /* keep streamlines of one point; default false */
     bool seed_unidirectional; /* streamlines grow from the seed in one direction only; without a direction or tissue
                                  that tells, in that of a random sense; default false */
+    int retries; /* how often a streamline that is rejected is tracked again from its seed, with other random
+                    numbers, 0 .. 1000; default 0 */
     double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
                                  lies within max_angle, in this sense; 0 0 0, the default: along each peak */
     bool stop_at_all;         /* halves end where the streamline has met all include regions; default false */
@@ -177,6 +179,7 @@ typedef struct gls_track_result {
     uint64_t seeds_without_direction;
     uint64_t seeds_rejected; /* by regions or tissue: no direction was tried */
     uint64_t directions;     /* initial directions = streamlines tracked */
+    uint64_t retries;        /* how often streamlines were tracked again; what follows is of the last time of each */
     uint64_t streamlines;    /* kept */
     uint64_t points;
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* streamlines by what became of them; their sum is directions */

@@ -185,6 +185,8 @@ typedef struct gls_job_options {
     bool weights;                   /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
                                        connectome sums them up. Needs sh, or the model CSD. Default false */
     bool force;                     /* overwrite; default false */
+    bool resume;        /* keep a journal, output with ".resume" behind it, until the outputs are complete; where there
+                           is one of such a run, go on behind it; default false */
     bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
     int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;

@@ -57,6 +57,14 @@ static const struct {
     {"trekker", "probeQuality", "--probe-quality, one less"},
     {"trekker", "minFODamp", "--pmf-threshold (see 'glslines help parallel-transport')"},
     {"trekker", "seed_count", "--nseeds N"},
+    {"trekker", "seed_countPerVoxel", "--seeds-per-voxel N"},
+    {"trekker", "seed_maxTrials", "--retries, one less; Trekker's default is 100000 trials"},
+    {"trekker", "directionality", "one_sided: --seed-unidirectional; two_sided is the default"},
+    {"trekker", "pathway_require_entry", "--include REGION"},
+    {"trekker", "pathway_discard_if_enters", "--exclude REGION"},
+    {"trekker", "pathway_discard_if_ends_inside", "--exclude-end REGION"},
+    {"trekker", "pathway_stop_at_entry", "--stop-at REGION"},
+    {"trekker", "pathway_stop_at_exit", "--tracking-mask REGION"},
     {"trekker", "numberOfThreads", "OMP_NUM_THREADS: a GPU does the work"},
 };
 

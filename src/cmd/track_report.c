@@ -190,6 +190,7 @@ static void summary_counts(const gls_track_result *r)
         cmd_info("             %s of them rejected by regions or tissue",
                  gls_format_count(r->seeds_rejected, a, sizeof a));
     cmd_info("directions   %s", gls_format_count(r->directions, a, sizeof a));
+    if (r->retries > 0) cmd_info("retries      %s", gls_format_count(r->retries, a, sizeof a));
     cmd_info("streamlines  %s, %s of them cut at the largest length", gls_format_count(r->streamlines, a, sizeof a),
              gls_format_count(r->truncated, b, sizeof b));
     cmd_info("points       %s", gls_format_count(r->points, a, sizeof a));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image/nifti.h"
+#include "track/run/journaled.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"
 #include "util/output.h"
@@ -19,6 +20,7 @@
 #include "workflow/checked.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
+#include "workflow/resume.h"
 #include "workflow/shard.h"
 #include "workflow/sidecar.h"
 #include "workflow/track_sidecar.h"
@@ -143,7 +145,7 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
     size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    return gls_place_check(path, o->force, inputs, n, others, n_others);
+    return gls_place_check(path, job->overwrite || path == job->journal, inputs, n, others, n_others);
 }
 
 /* Names of the output files. */
@@ -174,6 +176,8 @@ static gls_status name_outputs(gls_job *job)
     if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
         asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
     gls_status status = check_place(job, job->output, NULL, 0);
     const char *map[3];
     gls_maps_outputs(&job->maps, map);
@@ -188,7 +192,15 @@ static gls_status name_outputs(gls_job *job)
         status = check_place(job, map[i], others, n_others);
         others[n_others++] = map[i];
     }
-    return status;
+    return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
+}
+
+/* What needs to be known of the seeds, once they are there. */
+static gls_status settle_seeds(gls_job *job)
+{
+    gls_status status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    return status || !job->journal ? status
+                                   : gls_run_identify(&job->study, &job->options, &job->params, &job->identity);
 }
 
 static gls_status init_shard(gls_job *job)
@@ -264,7 +276,7 @@ gls_status gls_job_open(gls_job *job)
                         job->params.max_length);
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
-    if (job->study.seeds) status = gls_shard_restrict(&job->shard, &job->study, o, &job->params);
+    if (job->study.seeds) status = settle_seeds(job);
     return status ? status : gls_job_memory_plan(job);
 }
 
@@ -282,7 +294,7 @@ gls_status gls_job_fit(gls_job *job)
     GLS_REQUIRE(job && job->devices.n > 0);
     bool restricted = job->study.seeds;
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
-    if (!status && !restricted) status = gls_shard_restrict(&job->shard, &job->study, &job->options, &job->params);
+    if (!status && !restricted) status = settle_seeds(job);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
@@ -312,12 +324,12 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 }
 
 /* Tracks all seeds to a sink, which is only appended to. */
-static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink)
+static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal)
 {
     outlet o = {.sink = sink};
     double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                        track_step, &job->monitor, &job->result.track);
+    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
+                                                  journal, track_step, &job->monitor, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
@@ -343,14 +355,14 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     for (int i = 0; i < n; i++) lines[i] = line[i];
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;
-    options.overwrite = job->options.force;
+    options.overwrite = job->overwrite;
     options.header_lines = lines;
     if (job->shard.count > 0) options.shard = &job->shard;
     return gls_tractogram_writer_create(job->output, job->format, job->study.grid, &options, writer);
 }
 
 /* All outputs but the sidecar, in the group. */
-static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_output_group *group)
+static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal, gls_output_group *group)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
@@ -362,38 +374,20 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_outpu
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, &sink);
-    if (!status) status = track(job, tracker, &sink);
+    if (!status) status = track(job, tracker, &sink, journal);
     if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
-        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", job->output);
+        if (status == GLS_ERR_CANCELLED)
+            gls_fail(status, "interrupted: %s was not written%s", job->output,
+                     journal ? "; the same command goes on with it" : "");
         return status;
     }
     double start = gls_clock_seconds();
     status = gls_sink_finish(&sink);
-    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->options.force, group);
+    if (!status) status = gls_maps_write(&job->maps, job->study.stop_map, job->overwrite, group);
     job->result.seconds_write += gls_clock_seconds() - start;
     if (!status) job->result.output_bytes = gls_output_size(&group->output[0]);
-    return status;
-}
-
-/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
-static void rename_sidecar(gls_job *job)
-{
-    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
-    if (!name) return;
-    free(job->sidecar);
-    job->result.sidecar = job->sidecar = name;
-}
-
-/* In place of the one that was begun before under a name that is taken by now. */
-static gls_status begin_sidecar(gls_job *job, gls_output_group *group, gls_output *sidecar)
-{
-    rename_sidecar(job);
-    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
-    gls_output_discard(sidecar);
-    gls_status status = gls_output_create(job->sidecar, job->options.force, sidecar);
-    sidecar->group = group;
     return status;
 }
 
@@ -403,19 +397,23 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output_group group = {0};
     gls_output sidecar = GLS_OUTPUT_NONE;
-    gls_status status = job->sidecar ? begin_sidecar(job, &group, &sidecar) : GLS_OK;
-    if (!status) status = track_into_files(job, tracker, &group);
+    gls_journal *journal = NULL;
+    gls_status status = gls_resume_open(job, &journal);
+    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
+    if (!status) status = track_into_files(job, tracker, journal, &group);
     job->result.seconds_total = gls_clock_seconds() - job->start;
-    if (!status && job->sidecar) status = begin_sidecar(job, &group, &sidecar);
+    if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status && job->sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->sidecar, text);
         free(text);
     }
     if (!status && job->options.write_mask)
-        status = gls_image_write_grouped(job->options.write_mask, job->options.force, &group, job->study.mask,
-                                         GLS_IMAGE_UINT8);
+        status =
+            gls_image_write_grouped(job->options.write_mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
+    if (!status) status = gls_resume_complete(journal, &group);
     if (!status) status = gls_output_group_commit(&group);
+    gls_journal_close(journal, !status);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
     return status;
@@ -452,7 +450,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
-        status = track(job, tracker, sink);
+        status = track(job, tracker, sink, NULL);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     }
@@ -477,6 +475,7 @@ void gls_job_destroy(gls_job *job)
     free(job->bvec);
     free(job->output);
     free(job->sidecar);
+    free(job->journal);
     free(job);
 }
 

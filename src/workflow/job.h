@@ -7,6 +7,7 @@
 #include "util/log.h"
 #include "workflow/devices.h"
 #include "workflow/maps.h"
+#include "workflow/shard.h"
 #include "workflow/study.h"
 
 struct gls_job {
@@ -18,8 +19,11 @@ struct gls_job {
     gls_tractogram_format format;
     char *output; /* the tractogram; without one the first map */
     bool maps_alone;
-    char *bval, *bvec; /* found beside the series */
-    char *sidecar;     /* NULL: none */
+    char *bval, *bvec;         /* found beside the series */
+    char *sidecar;             /* NULL: none */
+    char *journal;             /* by which the run can be resumed; NULL: none */
+    bool overwrite;            /* outputs that exist: they may be, or are this run's own */
+    gls_run_identity identity; /* with a journal */
     gls_maps maps;
     gls_device_set devices;
     const gls_device_info *device; /* the first */

@@ -334,6 +334,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace(parameters, "output_prefix", cJSON_CreateNull());
     replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());
     replace(parameters, "force", cJSON_CreateBool(o->force));
+    replace(parameters, "resume", cJSON_CreateBool(false));
     replace(parameters, "fail_if_empty", cJSON_CreateBool(o->fail_if_empty));
     replace(parameters, "shard", cJSON_CreateNull());
     replace(output, "path", cJSON_CreateString(o->output));

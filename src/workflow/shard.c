@@ -177,6 +177,13 @@ static gls_status hash_inputs(const gls_study *in, uint64_t *hash)
     return GLS_OK;
 }
 
+gls_status gls_run_identify(const gls_study *study, const gls_job_options *options, const gls_track_params *mm,
+                            gls_run_identity *identity)
+{
+    gls_status status = gls_params_identity(options, mm, &identity->parameters);
+    return status ? status : hash_inputs(study, &identity->inputs);
+}
+
 gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_options *options,
                               const gls_track_params *mm)
 {
@@ -190,6 +197,9 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_
     gls_format_count(shard->total_seeds, total, sizeof total);
     gls_log(GLS_LOG_INFO, "shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count, n,
             total, first);
-    status = gls_params_identity(options, mm, &shard->parameters);
-    return status ? status : hash_inputs(study, &shard->inputs);
+    gls_run_identity identity = {0};
+    status = gls_run_identify(study, options, mm, &identity);
+    shard->parameters = identity.parameters;
+    shard->inputs = identity.inputs;
+    return status;
 }

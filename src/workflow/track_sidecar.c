@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "image/regions.h"
@@ -11,6 +12,7 @@
 #include "workflow/json.h"
 #include "workflow/defaults.h"
 #include "workflow/params.h"
+#include "workflow/sidecar.h"
 
 /* Keys of the draft BIDS extension for tractograms, for tools that look for them. */
 static void add_bids(cJSON *root, const gls_job *job)
@@ -202,6 +204,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
     gls_json_uint(counts, "seeds_rejected", r->seeds_rejected);
     gls_json_uint(counts, "directions", r->directions);
+    gls_json_uint(counts, "retries", r->retries);
     gls_json_uint(counts, "streamlines", r->streamlines);
     gls_json_uint(counts, "points", r->points);
     gls_json_uint(counts, "truncated", r->truncated);
@@ -292,6 +295,25 @@ static void add_run(cJSON *root, const gls_job *job)
     add_seconds(parts, "gather", r->seconds_gather);
     add_seconds(parts, "readback", r->seconds_readback);
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
+}
+
+/* A run beside this one may have taken the name that nobody chose: x.json for x.trx and x.tck. */
+static void rename_sidecar(gls_job *job)
+{
+    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
+    if (!name) return;
+    free(job->sidecar);
+    job->result.sidecar = job->sidecar = name;
+}
+
+gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar)
+{
+    rename_sidecar(job);
+    if (sidecar->path && strcmp(sidecar->path, job->sidecar) == 0) return GLS_OK;
+    gls_output_discard(sidecar);
+    gls_status status = gls_output_create(job->sidecar, job->overwrite, sidecar);
+    sidecar->group = group;
+    return status;
 }
 
 char *gls_track_sidecar_text(const gls_job *job)

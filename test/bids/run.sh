@@ -141,7 +141,7 @@ cp wm.nii.gz data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz
 # --- broken data sets ---
 dwi=data/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-preproc_dwi
 mv $dwi.bvec saved
-exits 3 "no .bvec" bids broken participant
+exits 3 "no .bvec" bids broken participant -- $options
 check "the other one is tracked" test -s broken/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
 cut -d ' ' -f 1-60 saved > $dwi.bvec
 exits 3 "vectors, but the series has" bids broken participant --participant-label 02

@@ -22,6 +22,7 @@ typedef struct scene {
     gls_queue queue;
     gls_courier *courier;
     gls_parcel_store parcels;
+    gls_sink sink;
     unsigned n_alive; /* under the queue's lock */
     uint64_t n_taken; /* seeds that were handed out, those that came back too */
     unsigned failures, gave_way;
@@ -125,13 +126,13 @@ static void *work(void *user)
 
 static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t total, uint64_t seed, bool may_fail)
 {
+    s->sink = (gls_sink){.append = sink, .user = s};
     s->sound = true;
     s->next_seed = first;
     s->n_alive = (unsigned)n;
     gls_queue_init(&s->queue, first, first + total, n);
-    assert_int_equal(
-        gls_courier_create(&s->queue, &s->parcels, &(gls_sink){.append = sink, .user = s}, 0, NULL, &s->courier),
-        GLS_OK);
+    assert_int_equal(gls_courier_create(&s->queue, &s->parcels, &(gls_courier_task){.sink = &s->sink}, &s->courier),
+                     GLS_OK);
     for (size_t i = 0; i < n; i++) {
         workers[i] = (worker){.scene = s, .place = i, .random = seed * 1000 + i, .may_fail = may_fail};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -188,11 +189,12 @@ static void running_ahead(void **state)
     gls_range held;
     const uint64_t total = 100000;
     uint64_t before, after;
+    s.sink = (gls_sink){.append = sink, .user = &s};
     s.sound = true;
     s.n_alive = 3;
     gls_queue_init(&s.queue, 0, total, 3);
-    assert_int_equal(
-        gls_courier_create(&s.queue, &s.parcels, &(gls_sink){.append = sink, .user = &s}, 0, NULL, &s.courier), GLS_OK);
+    assert_int_equal(gls_courier_create(&s.queue, &s.parcels, &(gls_courier_task){.sink = &s.sink}, &s.courier),
+                     GLS_OK);
     assert_true(gls_queue_take(&s.queue, 10, &held));
     for (size_t i = 0; i < 2; i++) {
         workers[i] = (worker){.scene = &s, .place = 1 + i, .random = 5 + i};

@@ -2,18 +2,13 @@
 
 #include <math.h>
 
+#include "track/engine/gather.h"
 #include "track/engine/lines.h"
 #include "track/engine/passes.h"
 #include "track/engine/refine.h"
-#include "util/affine.h"
+#include "track/engine/retries.h"
 #include "util/clock.h"
 #include "util/status.h"
-
-/* A half that has not ended: it found the pool full, or did not begin for that reason. */
-static bool is_unfinished(uint32_t state)
-{
-    return state == HALF_LOST || state == HALF_RUNNING;
-}
 
 /* The prefix sum between tracking and gathering. Goes through lines in order, gives each its place in the output, and
  * stops before the first seed with an unfinished half. Returns the number of lines placed; *seed is the first seed not
@@ -27,30 +22,9 @@ static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_
     for (; seed < until; seed++) {
         uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
         for (uint32_t k = 0; k < count; k++)
-            if (is_unfinished(c->state[2 * (s + k)]) || is_unfinished(c->state[2 * (s + k) + 1])) goto done;
-        for (uint32_t k = 0; k < count; k++, s++) {
-            const float *at = c->seed[seed];
-            const gls_outcome o = c->tally.outcome[s] = gls_lines_judge(c, at, n_lines, s);
-            bool keep = o.verdict == GLS_VERDICT_KEPT;
-            c->upload.placed[s] = (gls_placed_record){
-                .x = at[0],
-                .y = at[1],
-                .z = at[2],
-                .first = keep ? (uint32_t)points : NOT_PLACED,
-                .backward = o.backward,
-                .forward = o.forward,
-            };
-            if (!keep) continue;
-            if (parcel) {
-                double p[3] = {at[0], at[1], at[2]}, mapped[3];
-                gls_affine_apply(c->space, p, mapped);
-                parcel->offset[parcel->n] = points;
-                parcel->seed_index[parcel->n] = (uint32_t)(first + seed);
-                for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
-                parcel->n++;
-            }
-            points += (uint64_t)o.backward + o.forward + 1;
-        }
+            if (!gls_line_is_finished(c, s + k)) goto done;
+        for (uint32_t k = 0; k < count; k++, s++)
+            gls_place_line(c, c->seed[seed], (uint32_t)(first + seed), n_lines, s, parcel, &points);
         bool admitted = count > 0 || gls_lines_admit(c, seed);
         c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
     }
@@ -61,51 +35,6 @@ done:
     *next_seed = seed;
     *n_points = points;
     return s;
-}
-
-static gls_status gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
-{
-    gls_engine *t = c->engine;
-    gls_state_header header;
-    double start = gls_clock_seconds();
-    gls_status status = gls_buffer_read(t->buffer[GLS_TRACK_STATE], 0, sizeof header, &header);
-    if (status != GLS_OK) return status;
-    gls_gather_uniforms u = {
-        (float)c->space[0][0],
-        (float)c->space[0][1],
-        (float)c->space[0][2],
-        (float)c->space[0][3],
-        (float)c->space[1][0],
-        (float)c->space[1][1],
-        (float)c->space[1][2],
-        (float)c->space[1][3],
-        (float)c->space[2][0],
-        (float)c->space[2][1],
-        (float)c->space[2][2],
-        (float)c->space[2][3],
-        header.pool_head < t->plan.pool_blocks ? header.pool_head : t->plan.pool_blocks,
-        n_placed,
-        n_items,
-        0,
-    };
-    status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
-    if (status == GLS_OK)
-        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
-    if (status != GLS_OK) return status;
-    gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
-                      gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
-                      gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
-    uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
-             groups = (work + t->plan.group.size - 1) / t->plan.group.size;
-    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
-    status = gls_kernel_run(t->kernels.gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args,
-                            sizeof args / sizeof args[0], NULL);
-    if (status == GLS_OK) status = gls_device_synchronize(t->device);
-    double read_start = gls_clock_seconds();
-    c->stats->result.seconds_gather += read_start - start;
-    if (status == GLS_OK) status = gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12, parcel->point);
-    c->stats->result.seconds_readback += gls_clock_seconds() - read_start;
-    return status;
 }
 
 /* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
@@ -149,7 +78,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     uint32_t placed = place_lines(c, first, from, until, n_lines, points, &next, &n_points);
     r->seconds_scan += gls_clock_seconds() - start;
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
-    if (points && n_points > 0) status = gather(c, 2 * n_lines, placed, n_points, points);
+    if (points && n_points > 0) status = gls_gather(c, 2 * n_lines, placed, n_points, points);
     if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
     if (status == GLS_OK && next > from) status = c->host.commit(c->host.user, first + next, parcel, &c->tally);
@@ -185,6 +114,26 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint32_t from, uint32_
     return status;
 }
 
+/* The same where streamlines that were rejected are tracked again. */
+static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+{
+    uint32_t n_lines;
+    gls_parcel *parcel = NULL;
+    bool gave_way = false;
+    *next = from;
+    gls_status status = take_parcel(c, first + from, &parcel, &gave_way);
+    if (status != GLS_OK || gave_way) return status;
+    uint32_t until = gls_lines_list(c, first, from, n, c->engine->plan.batch_lines, &n_lines);
+    status = gls_retries_begin(c, n_lines);
+    while (status == GLS_OK && c->retries.n_pending > 0)
+        status = gls_retries_pass(c, round_capacity(c), parcel != NULL);
+    if (status == GLS_OK) status = gls_retries_place(c, first, from, until, parcel);
+    if (status == GLS_OK) status = c->host.commit(c->host.user, first + until, parcel, &c->tally);
+    if (status != GLS_OK && parcel) c->host.drop(c->host.user, parcel);
+    if (status == GLS_OK) *next = until;
+    return status;
+}
+
 gls_status gls_batch_run(gls_batch *c, uint64_t first, uint32_t n, uint64_t *done)
 {
     double start = gls_clock_seconds();
@@ -198,7 +147,8 @@ gls_status gls_batch_run(gls_batch *c, uint64_t first, uint32_t n, uint64_t *don
                        c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
     for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
         uint32_t from = seed;
-        status = run_round(c, first, from, n, &seed);
+        status = c->engine->params.retries > 0 ? run_round_again(c, first, from, n, &seed)
+                                               : run_round(c, first, from, n, &seed);
         gave_way = seed == from;
         *done = seed;
     }

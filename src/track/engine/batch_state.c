@@ -6,7 +6,7 @@
 
 /* Sizes of the arrays, in the order of gls_batch. */
 typedef struct array_bytes {
-    uint64_t direction, upload, state, work, order, seed, tally;
+    uint64_t direction, upload, state, work, order, seed, tally, retries;
 } array_bytes;
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -26,13 +26,17 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
         .seed = seeds * sizeof(float[3]),
         .tally = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
+        /* what is found may be more than this, but rarely */
+        .retries = params->retries > 0 ? lines * (sizeof(gls_retry) + sizeof(uint32_t)) +
+                                             2 * gls_parcel_capacity_bytes(lines, p->output_points)
+                                       : 0,
     };
 }
 
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
 {
     const array_bytes b = bytes_of(params, plan);
-    return b.direction + b.upload + b.state + b.work + b.order + b.seed + b.tally;
+    return b.direction + b.upload + b.state + b.work + b.order + b.seed + b.tally + b.retries;
 }
 
 void gls_batch_free_arrays(gls_batch *c)
@@ -45,6 +49,7 @@ void gls_batch_free_arrays(gls_batch *c)
     free(c->order);
     gls_tally_finish(&c->tally);
     gls_parcel_finish(&c->scratch);
+    gls_retries_finish(&c->retries);
     c->direction = c->state = c->work = NULL;
     c->upload.line = NULL;
     c->seed = NULL;

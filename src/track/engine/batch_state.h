@@ -7,6 +7,7 @@
 #include "track/engine/order.h"
 #include "track/engine/pace.h"
 #include "track/engine/parcel.h"
+#include "track/engine/retry_state.h"
 #include "track/engine/tally.h"
 
 /* Those who want the batch's work. */
@@ -41,6 +42,7 @@ typedef struct gls_batch {
     float (*seed)[3];       /* batch_seeds */
     gls_tally tally;        /* of the round */
     gls_parcel scratch;     /* points of a round that nobody wants, where a verdict depends on them */
+    gls_retries retries;
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */
     gls_pace initial_pace;  /* seeds of pass 1 */

@@ -2,6 +2,7 @@
 #ifndef GLS_TRACK_ENGINE_PARCEL_H
 #define GLS_TRACK_ENGINE_PARCEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,8 @@ typedef struct gls_parcel {
     float (*point)[3];
     size_t point_capacity;
     uint64_t bytes;  /* when it was sent */
-    gls_tally tally; /* where a number of streamlines is wanted */
+    gls_tally tally; /* where it is counted in the order of seeds */
+    bool journaled;  /* it comes from the journal */
 } gls_parcel;
 gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
 void gls_parcel_finish(gls_parcel *parcel);

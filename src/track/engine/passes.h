@@ -9,7 +9,9 @@ gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
 /* Pass 2: tracks n_lines streamlines of batch->upload.line; afterwards batch->state says how each half stands. */
 gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
 
-/* The random stream of a seed's direction: the fourth word of its counters, see glsl/base/common.glsl. */
+/* The random stream of a seed's direction: the fourth word of its counters, see glsl/base/common.glsl. Directions have
+ * five bits of it; those of retries come above. */
+#define DRAW_STREAM_RETRY (1u << 21)
 static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
 {
     return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;

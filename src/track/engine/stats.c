@@ -84,6 +84,7 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     to->seeds_without_direction += r->seeds_without_direction;
     to->seeds_rejected += r->seeds_rejected;
     to->directions += r->directions;
+    to->retries += r->retries;
     to->streamlines += r->streamlines;
     to->points += r->points;
     for (int v = 0; v < GLS_VERDICT_COUNT; v++) to->verdicts[v] += r->verdicts[v];

@@ -44,12 +44,28 @@ static void count(const gls_outcome *o, gls_track_stats *stats)
 {
     gls_track_result *r = &stats->result;
     r->directions++;
+    r->retries += o->retries;
     for (int h = 0; h < 2; h++) r->ends[o->end[h]]++;
     r->verdicts[o->verdict]++;
     for (int bit = 0; bit < GLS_REGION_MAX_BITS && o->met_counts; bit++) r->met[bit] += o->met >> bit & 1;
     if (o->verdict != GLS_VERDICT_KEPT) return;
     r->truncated += o->truncated;
     gls_track_stats_add(stats, o->backward + o->forward, o->parts);
+}
+
+bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)
+{
+    uint64_t lines = 0, kept = 0;
+    for (size_t seed = 0; seed < t->n_seeds; seed++) lines += t->lines[seed] == GLS_SEED_REJECTED ? 0 : t->lines[seed];
+    if (lines != t->n_outcomes) return false;
+    for (size_t i = 0; i < t->n_outcomes; i++) {
+        const gls_outcome *o = &t->outcome[i];
+        if (o->verdict >= GLS_VERDICT_COUNT || o->end[0] >= GLS_END_COUNT || o->end[1] >= GLS_END_COUNT) return false;
+        if (o->verdict != GLS_VERDICT_KEPT) continue;
+        kept++;
+        if ((uint64_t)o->backward + o->forward >= stats->steps.n_bins || o->parts >= stats->parts.n_bins) return false;
+    }
+    return (kept < limit ? kept : limit) == n;
 }
 
 uint64_t gls_tally_count(const gls_tally *t, uint64_t limit, gls_track_stats *stats)

@@ -9,6 +9,7 @@ typedef struct gls_outcome {
     uint32_t backward, forward; /* points that are kept of each half, without the seed */
     uint32_t parts;             /* of steps, of both */
     uint32_t met;               /* bits of regions */
+    uint16_t retries;           /* how often it was tracked again */
     uint8_t verdict;            /* gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and the forward half */
     bool truncated;
@@ -28,6 +29,8 @@ typedef struct gls_tally {
 gls_status gls_tally_reserve(gls_tally *tally, size_t n_seeds, size_t n_outcomes);
 gls_status gls_tally_copy(gls_tally *tally, const gls_tally *from);
 void gls_tally_finish(gls_tally *tally);
+/* Whether one that was read from a file can be counted into stats, and gls_tally_count() would return n. */
+bool gls_tally_is_valid(const gls_tally *tally, uint64_t limit, uint64_t n, const gls_track_stats *stats);
 /* Adds to stats, up to and with the streamline that is kept as the limit-th; returns how many were kept. */
 uint64_t gls_tally_count(const gls_tally *tally, uint64_t limit, gls_track_stats *stats);
 

@@ -15,13 +15,12 @@
 struct gls_courier {
     pthread_t thread;
     gls_queue *queue; /* its lock is ours, too */
-    gls_sink sink;
+    gls_courier_task task;
     gls_parcel *parcel; /* n_workers x per_worker, lent by the store */
     size_t n_workers, per_worker;
-    uint64_t due;              /* the seed that comes next */
-    uint64_t bytes;            /* of parcels that wait */
-    uint64_t select, selected; /* streamlines that are wanted, 0: all, and that were handed over */
-    gls_track_stats *stats;
+    uint64_t due;      /* the seed that comes next */
+    uint64_t bytes;    /* of parcels that wait */
+    uint64_t selected; /* streamlines that were handed over, where they are counted */
     bool closing;
     gls_status status;
     char message[512];
@@ -34,32 +33,43 @@ static gls_parcel *find_due(gls_courier *c)
     return NULL;
 }
 
-/* Of the parcel that is due only what is wanted. */
-static void choose(gls_courier *c, gls_parcel *parcel)
+bool gls_courier_counts(const gls_courier_task *task)
 {
-    if (c->selected < c->select) {
-        parcel->n = (size_t)gls_tally_count(&parcel->tally, c->select - c->selected, c->stats);
-        c->selected += parcel->n;
-    } else {
-        parcel->n = 0;
-    }
-    if (c->selected == c->select) c->queue->satisfied = c->queue->stopped = true;
+    return task->select > 0 || task->journal;
+}
+
+/* Of the parcel that is due only what is wanted. */
+static gls_status choose(gls_courier *c, gls_parcel *parcel)
+{
+    const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
+    if (parcel->journaled && !gls_tally_is_valid(&parcel->tally, limit, parcel->n, c->task.stats))
+        return gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
+    parcel->n = (size_t)gls_tally_count(&parcel->tally, limit, c->task.stats);
+    c->selected += parcel->n;
+    if (select > 0 && c->selected == select) c->queue->satisfied = c->queue->stopped = true;
+    return GLS_OK;
+}
+
+/* What the sink takes, then the journal, which so never has what no sink took. */
+static gls_status pass_on(const gls_courier *c, const gls_parcel *parcel)
+{
+    const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, parcel->seed},
+                                 {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, parcel->seed_index}};
+    gls_streamlines streamlines = {
+        .n = parcel->n, .offset = parcel->offset, .point = (const float(*)[3])parcel->point, .n_dps = 2, .dps = column};
+    const gls_sink *sink = c->task.sink;
+    gls_status status = parcel->n > 0 && sink ? gls_sink_append(sink, &streamlines) : GLS_OK;
+    if (status == GLS_OK && c->task.journal && !parcel->journaled) status = gls_journal_append(c->task.journal, parcel);
+    return status;
 }
 
 /* Called and returns with the lock held. */
 static void hand_over(gls_courier *c, gls_parcel *parcel)
 {
-    if (c->select > 0) choose(c, parcel);
-    if (c->status == GLS_OK && parcel->n > 0 && c->sink.append) {
+    if (c->status == GLS_OK && !c->queue->satisfied) {
+        gls_status status = gls_courier_counts(&c->task) ? choose(c, parcel) : GLS_OK;
         pthread_mutex_unlock(&c->queue->lock);
-        const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, parcel->seed},
-                                     {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, parcel->seed_index}};
-        gls_streamlines streamlines = {.n = parcel->n,
-                                       .offset = parcel->offset,
-                                       .point = (const float(*)[3])parcel->point,
-                                       .n_dps = 2,
-                                       .dps = column};
-        gls_status status = gls_sink_append(&c->sink, &streamlines);
+        if (status == GLS_OK) status = pass_on(c, parcel);
         pthread_mutex_lock(&c->queue->lock);
         if (status != GLS_OK) {
             c->status = status;
@@ -95,15 +105,13 @@ size_t gls_courier_parcels(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, uint64_t select,
-                              gls_track_stats *stats, gls_courier **out)
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_courier_task *task,
+                              gls_courier **out)
 {
     gls_courier *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the output thread");
     *c = (gls_courier){.queue = queue,
-                       .sink = sink ? *sink : (gls_sink){.append = NULL},
-                       .select = select,
-                       .stats = stats,
+                       .task = *task,
                        .n_workers = queue->n_workers,
                        .per_worker = gls_courier_parcels(queue->n_workers),
                        .due = queue->next};
@@ -143,6 +151,7 @@ gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_p
         parcel->state = GLS_PARCEL_TAKEN;
         parcel->first = first;
         parcel->n = 0;
+        parcel->journaled = false;
     }
     pthread_mutex_unlock(&c->queue->lock);
     if (stopped) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
@@ -157,6 +166,42 @@ void gls_courier_send(gls_courier *c, gls_parcel *parcel, uint64_t end)
     parcel->bytes = gls_parcel_bytes(parcel);
     c->bytes += parcel->bytes;
     pthread_cond_broadcast(&c->queue->changed);
+}
+
+/* A parcel of the journal whose turn it is: in no other order were they added. */
+static gls_status replay_next(gls_courier *c, bool *found)
+{
+    gls_parcel *parcel;
+    uint64_t first = c->queue->next;
+    gls_status status = gls_courier_take(c, 0, first, &parcel);
+    if (status != GLS_OK) {
+        *found = false; /* stopped: by the sink, whose failure is told in the end, or because all is there */
+        return GLS_OK;
+    }
+    status = gls_journal_read(c->task.journal, parcel, found);
+    if (status == GLS_OK && *found && (parcel->first != first || gls_journal_end(c->task.journal) > c->queue->end))
+        status = gls_fail(GLS_ERR_INPUT, "the journal is not of this run");
+    if (status != GLS_OK || !*found) {
+        gls_courier_drop(c, parcel);
+        return status;
+    }
+    parcel->journaled = true;
+    pthread_mutex_lock(&c->queue->lock);
+    c->queue->next = gls_journal_end(c->task.journal);
+    gls_courier_send(c, parcel, c->queue->next);
+    pthread_mutex_unlock(&c->queue->lock);
+    return GLS_OK;
+}
+
+gls_status gls_courier_replay(gls_courier *c, gls_status (*poll)(void *user), void *user)
+{
+    bool found = c->task.journal != NULL;
+    gls_status status = GLS_OK;
+    while (found && status == GLS_OK) {
+        status = replay_next(c, &found);
+        if (status == GLS_OK) status = poll(user);
+    }
+    return status;
 }
 
 void gls_courier_drop(gls_courier *c, gls_parcel *parcel)

@@ -6,17 +6,31 @@
 #include <glslines/track.h>
 
 #include "track/engine/parcel.h"
+#include "track/run/journal.h"
 #include "track/run/queue.h"
 
 typedef struct gls_courier gls_courier;
 
+/* What becomes of the parcels. */
+typedef struct gls_courier_task {
+    const gls_sink *sink; /* NULL: nobody takes streamlines */
+    uint64_t select;      /* so many streamlines at most, 0: all; with the last of them the queue is satisfied */
+    gls_journal *journal; /* keeps what was handed over; NULL: none */
+    gls_track_stats *stats;
+} gls_courier_task;
+
+/* Whether the tallies of parcels are counted into stats when they are handed over: in the order of seeds. */
+bool gls_courier_counts(const gls_courier_task *task);
+
 /* Parcels that each of n workers may have. */
 size_t gls_courier_parcels(size_t n_workers);
-/* Hands parcels to the sink; the store lends them and must outlive the courier; the first is that of the queue's first
- * seed. A failure of the sink stops the queue. sink (NULL: nobody) gets select streamlines at most, 0: all; with the
- * last of them the queue is satisfied, and the tallies of the parcels are counted into stats up to there. */
-gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_sink *sink, uint64_t select,
-                              gls_track_stats *stats, gls_courier **courier);
+/* Hands parcels over; the store lends them and must outlive the courier; the first is that of the queue's first seed. A
+ * failure of the sink or the journal stops the queue. */
+gls_status gls_courier_create(gls_queue *queue, gls_parcel_store *store, const gls_courier_task *task,
+                              gls_courier **courier);
+/* Before anybody works: hands over what the journal has, from one parcel to the next as poll allows, and lets the queue
+ * begin behind it. */
+gls_status gls_courier_replay(gls_courier *courier, gls_status (*poll)(void *user), void *user);
 /* An empty parcel for the streamlines of seeds from first on. Waits for one: a worker that is ahead of the others has
  * to let them come up. *parcel is NULL where the worker must hand back its range instead, because nobody tracks what is
  * due. GLS_ERR_CANCELLED once the queue is stopped. */

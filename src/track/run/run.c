@@ -1,9 +1,12 @@
 /* Tracking: one worker for each device, streamlines in the order of seeds. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "track/run/journaled.h"
 #include "track/run/worker.h"
 #include "util/clock.h"
+#include "util/log.h"
 #include "util/status.h"
 
 static void *thread_main(void *user)
@@ -61,18 +64,37 @@ static void run_threads(gls_run *run, gls_worker *workers)
     for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
 }
 
-/* Everything between the first and the last seed. */
-static gls_status run_workers(gls_run *run, gls_worker *workers, const gls_sink *sink)
+/* Whether the run goes on: so it does without those who track, where all that is wanted is there. */
+static gls_status poll(void *user)
 {
-    uint64_t select = run->tracker->params.select;
-    gls_status status = sink || select > 0 ? gls_courier_create(&run->queue, &run->tracker->parcels, sink, select,
-                                                                &run->stats, &run->courier)
-                                           : GLS_OK;
-    if (status != GLS_OK) return status;
-    if (run->n_workers == 1)
+    gls_run *run = user;
+    gls_status status = gls_run_poll(run);
+    return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
+}
+
+static void work(gls_run *run, gls_worker *workers)
+{
+    const uint64_t first = run->queue.next;
+    gls_status status = run->courier ? gls_courier_replay(run->courier, poll, run) : GLS_OK;
+    if (run->queue.next > first)
+        gls_log(GLS_LOG_INFO, "the journal has %" PRIu64 " of %" PRIu64 " seeds", run->queue.next - first,
+                run->queue.total);
+    if (status != GLS_OK)
+        gls_run_fail(run, status);
+    else if (run->n_workers == 1)
         gls_worker_work(&workers[0]);
     else
         run_threads(run, workers);
+}
+
+/* Everything between the first and the last seed. */
+static gls_status run_workers(gls_run *run, gls_worker *workers)
+{
+    gls_status status = run->task.sink || gls_courier_counts(&run->task)
+                            ? gls_courier_create(&run->queue, &run->tracker->parcels, &run->task, &run->courier)
+                            : GLS_OK;
+    if (status != GLS_OK) return status;
+    work(run, workers);
     double start = gls_clock_seconds();
     status = gls_courier_destroy(run->courier);
     run->stats.result.seconds_sink += gls_clock_seconds() - start;
@@ -98,24 +120,13 @@ static void complete_result(gls_run *run)
     }
 }
 
-gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
-                           gls_track_progress progress, void *progress_user, gls_track_result *result)
+/* A run of which proto tells what is asked for. */
+static gls_status run_all(const gls_run *proto, gls_track_result *result)
 {
-    GLS_REQUIRE(tracker);
-    return gls_tracker_run_in(tracker, seeds, (const double(*)[4])tracker->input.stop_map->grid.affine, sink, progress,
-                              progress_user, result);
-}
-
-gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
-                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
-                              gls_track_result *result)
-{
-    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
-    gls_run run = {.tracker = tracker,
-                   .seeds = seeds,
-                   .space = voxel_to_space,
-                   .progress = progress,
-                   .progress_user = progress_user};
+    gls_run run = *proto;
+    gls_tracker *tracker = run.tracker;
+    const gls_seeds *seeds = run.seeds;
+    run.task.stats = &run.stats;
     gls_worker *workers = calloc(tracker->n, sizeof *workers);
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
@@ -136,7 +147,7 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
     if (status == GLS_OK) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
-        status = run_workers(&run, workers, sink);
+        status = run_workers(&run, workers);
         gls_queue_finish(&run.queue);
     }
     if (status == GLS_OK) {
@@ -147,4 +158,39 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
     free(workers);
     gls_track_stats_finish(&run.stats);
     return status;
+}
+
+gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                           gls_track_progress progress, void *progress_user, gls_track_result *result)
+{
+    GLS_REQUIRE(tracker);
+    return gls_tracker_run_journaled(tracker, seeds, sink, NULL, progress, progress_user, result);
+}
+
+gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
+                                     gls_journal *journal, gls_track_progress progress, void *progress_user,
+                                     gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
+    return run_all(&(gls_run){.tracker = tracker,
+                              .seeds = seeds,
+                              .space = (const double(*)[4])tracker->input.stop_map->grid.affine,
+                              .task = {.sink = sink, .select = tracker->params.select, .journal = journal},
+                              .progress = progress,
+                              .progress_user = progress_user},
+                   result);
+}
+
+gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
+                              const gls_sink *sink, gls_track_progress progress, void *progress_user,
+                              gls_track_result *result)
+{
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
+    return run_all(&(gls_run){.tracker = tracker,
+                              .seeds = seeds,
+                              .space = voxel_to_space,
+                              .task = {.sink = sink, .select = tracker->params.select},
+                              .progress = progress,
+                              .progress_user = progress_user},
+                   result);
 }

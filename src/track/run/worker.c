@@ -74,10 +74,10 @@ static gls_status commit(void *user, uint64_t end, gls_parcel *parcel, const gls
 {
     gls_worker *w = user;
     gls_run *run = w->run;
-    bool selects = run->tracker->params.select > 0;
-    gls_status status = selects ? gls_tally_copy(&parcel->tally, tally) : GLS_OK;
+    bool later = run->courier && gls_courier_counts(&run->task);
+    gls_status status = later ? gls_tally_copy(&parcel->tally, tally) : GLS_OK;
     if (status != GLS_OK) return status;
-    uint64_t kept = selects ? parcel->n : gls_tally_count(tally, UINT64_MAX, &w->round);
+    uint64_t kept = later ? parcel->n : gls_tally_count(tally, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
     w->share->seeds += tally->n_seeds;
     w->share->streamlines += kept;

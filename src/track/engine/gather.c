@@ -1,0 +1,89 @@
+#include "track/engine/gather.h"
+
+#include "track/engine/lines.h"
+#include "util/affine.h"
+#include "util/clock.h"
+
+static bool is_unfinished(uint32_t state)
+{
+    return state == HALF_LOST || state == HALF_RUNNING;
+}
+
+bool gls_line_is_finished(const gls_batch *c, uint32_t line)
+{
+    return !is_unfinished(c->state[2 * line]) && !is_unfinished(c->state[2 * line + 1]);
+}
+
+void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel)
+{
+    const double p[3] = {at[0], at[1], at[2]};
+    double mapped[3];
+    gls_affine_apply(c->space, p, mapped);
+    parcel->offset[parcel->n] = first;
+    parcel->seed_index[parcel->n] = seed_index;
+    for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
+    parcel->n++;
+}
+
+void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+                    gls_parcel *parcel, uint64_t *points)
+{
+    const gls_outcome o = c->tally.outcome[line] = gls_lines_judge(c, at, n_lines, line);
+    bool keep = o.verdict == GLS_VERDICT_KEPT;
+    c->upload.placed[line] = (gls_placed_record){
+        .x = at[0],
+        .y = at[1],
+        .z = at[2],
+        .first = keep ? (uint32_t)*points : NOT_PLACED,
+        .backward = o.backward,
+        .forward = o.forward,
+    };
+    if (!keep) return;
+    if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
+    *points += (uint64_t)o.backward + o.forward + 1;
+}
+
+gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
+{
+    gls_engine *t = c->engine;
+    gls_state_header header;
+    double start = gls_clock_seconds();
+    gls_status status = gls_buffer_read(t->buffer[GLS_TRACK_STATE], 0, sizeof header, &header);
+    if (status != GLS_OK) return status;
+    gls_gather_uniforms u = {
+        (float)c->space[0][0],
+        (float)c->space[0][1],
+        (float)c->space[0][2],
+        (float)c->space[0][3],
+        (float)c->space[1][0],
+        (float)c->space[1][1],
+        (float)c->space[1][2],
+        (float)c->space[1][3],
+        (float)c->space[2][0],
+        (float)c->space[2][1],
+        (float)c->space[2][2],
+        (float)c->space[2][3],
+        header.pool_head < t->plan.pool_blocks ? header.pool_head : t->plan.pool_blocks,
+        n_placed,
+        n_items,
+        0,
+    };
+    status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
+    if (status == GLS_OK)
+        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
+    if (status != GLS_OK) return status;
+    gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
+                      gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
+                      gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
+    uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
+             groups = (work + t->plan.group.size - 1) / t->plan.group.size;
+    uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
+    status = gls_kernel_run(t->kernels.gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args,
+                            sizeof args / sizeof args[0], NULL);
+    if (status == GLS_OK) status = gls_device_synchronize(t->device);
+    double read_start = gls_clock_seconds();
+    c->stats->result.seconds_gather += read_start - start;
+    if (status == GLS_OK) status = gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12, parcel->point);
+    c->stats->result.seconds_readback += gls_clock_seconds() - read_start;
+    return status;
+}

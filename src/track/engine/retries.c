@@ -1,0 +1,166 @@
+#include "track/engine/retries.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "track/engine/gather.h"
+#include "track/engine/lines.h"
+#include "track/engine/passes.h"
+#include "track/engine/refine.h"
+#include "util/clock.h"
+#include "util/status.h"
+
+gls_status gls_retries_begin(gls_batch *c, uint32_t n_lines)
+{
+    gls_retries *r = &c->retries;
+    if (n_lines > r->capacity) {
+        gls_retries_finish(r);
+        r->retry = malloc(n_lines * sizeof *r->retry);
+        r->pending = malloc(n_lines * sizeof *r->pending);
+        if (!r->retry || !r->pending) return gls_fail(GLS_ERR_MEMORY, "out of memory for %u streamlines", n_lines);
+        r->capacity = n_lines;
+    }
+    for (uint32_t i = 0; i < n_lines; i++) {
+        r->retry[i] = (gls_retry){.line = c->upload.line[i]};
+        r->pending[i] = i;
+    }
+    r->n = r->n_pending = n_lines;
+    r->limit = UINT32_MAX;
+    r->n_found = 0;
+    return GLS_OK;
+}
+
+static gls_status reserve_found(gls_retries *r, uint64_t n)
+{
+    if (n <= r->found_capacity) return GLS_OK;
+    uint64_t capacity = n + n / 2;
+    void *grown = realloc(r->found, capacity * sizeof *r->found);
+    if (!grown) return gls_fail(GLS_ERR_MEMORY, "out of memory for the points of streamlines that were tracked again");
+    r->found = grown;
+    r->found_capacity = capacity;
+    return GLS_OK;
+}
+
+/* Outcomes of the first n pending lines, and where they are wanted the points of those that are kept. */
+static gls_status judge(gls_batch *c, uint32_t n, gls_parcel *points)
+{
+    gls_retries *r = &c->retries;
+    uint64_t n_points = 0;
+    if (points) points->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const gls_line_record line = r->retry[r->pending[i]].line;
+        const float at[3] = {line.x, line.y, line.z};
+        if (gls_line_is_finished(c, i)) {
+            gls_place_line(c, at, line.seed, n, i, points, &n_points);
+            continue;
+        }
+        c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
+        c->tally.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
+    }
+    c->tally.n_outcomes = n;
+    if (points) points->offset[points->n] = n_points;
+    gls_status status = points && n_points > 0 ? gls_gather(c, 2 * n, n, n_points, points) : GLS_OK;
+    if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
+    return status;
+}
+
+/* Takes what is decided of the first n pending lines off the list; answers how many came to their end. */
+static gls_status decide(gls_batch *c, uint32_t n, const gls_parcel *points, uint32_t *n_ended)
+{
+    gls_retries *r = &c->retries;
+    gls_status status = points ? reserve_found(r, r->n_found + points->offset[points->n]) : GLS_OK;
+    if (status != GLS_OK) return status;
+    uint32_t left = 0, kept = 0;
+    *n_ended = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = r->pending[i];
+        gls_retry *retry = &r->retry[at];
+        if (!gls_line_is_finished(c, i)) {
+            r->pending[left++] = at;
+            continue;
+        }
+        uint16_t times = retry->outcome.retries;
+        ++*n_ended;
+        retry->outcome = c->tally.outcome[i];
+        retry->outcome.retries = times;
+        if (retry->outcome.verdict == GLS_VERDICT_KEPT) {
+            if (!points) continue;
+            uint64_t from = points->offset[kept], m = points->offset[kept + 1] - from;
+            kept++;
+            retry->first = r->n_found;
+            memcpy(r->found + r->n_found, points->point + from, m * sizeof *r->found);
+            r->n_found += m;
+        } else if (times < c->engine->params.retries) {
+            retry->outcome.retries++;
+            retry->line.stream += DRAW_STREAM_RETRY;
+            r->pending[left++] = at;
+        }
+    }
+    memmove(r->pending + left, r->pending + n, (r->n_pending - n) * sizeof *r->pending);
+    r->n_pending -= n - left;
+    return GLS_OK;
+}
+
+gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
+{
+    gls_retries *r = &c->retries;
+    const gls_track_plan *plan = &c->engine->plan;
+    gls_parcel *points = wants_points || gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
+    gls_status status = points ? gls_parcel_reserve(points, plan->batch_lines, plan->output_points) : GLS_OK;
+    if (status == GLS_OK) status = gls_tally_reserve(&c->tally, plan->batch_seeds, plan->batch_lines);
+    if (status == GLS_OK && c->host.poll) status = c->host.poll(c->host.user);
+    if (status != GLS_OK) return status;
+    uint32_t n = r->n_pending, n_ended;
+    if (n > capacity) n = capacity;
+    if (n > r->limit) n = r->limit;
+    for (uint32_t i = 0; i < n; i++) c->upload.line[i] = r->retry[r->pending[i]].line;
+    double start = gls_clock_seconds();
+    uint64_t steps = c->steps;
+    status = gls_pass_track(c, n);
+    double seconds = gls_clock_seconds() - start;
+    c->stats->result.seconds_track += seconds;
+    if (!plan->staged) gls_pace_note(&c->track_pace, n, seconds);
+    if (status == GLS_OK) status = judge(c, n, points);
+    if (status == GLS_OK) status = decide(c, n, points, &n_ended);
+    if (status != GLS_OK) return status;
+    if (n_ended > 0)
+        c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
+    else if (n == 1)
+        return gls_fail(GLS_ERR_DEVICE, "the device did not finish one streamline");
+    /* fewer streamlines share the pool where none had room enough */
+    r->limit = n_ended > 0 ? UINT32_MAX : (n + 1) / 2;
+    return GLS_OK;
+}
+
+gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_parcel *parcel)
+{
+    const gls_retries *r = &c->retries;
+    double start = gls_clock_seconds();
+    size_t stride = gls_direction_words(&c->engine->params);
+    gls_status status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
+    if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, r->n, r->n_found);
+    if (status != GLS_OK) return status;
+    uint64_t points = 0;
+    uint32_t s = 0;
+    if (parcel) parcel->n = 0;
+    for (uint32_t seed = from; seed < until; seed++) {
+        uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
+        bool admitted = count > 0 || gls_lines_admit(c, seed);
+        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
+        for (uint32_t k = 0; k < count; k++, s++) {
+            const gls_outcome o = c->tally.outcome[s] = r->retry[s].outcome;
+            if (o.verdict != GLS_VERDICT_KEPT || !parcel) continue;
+            uint64_t m = (uint64_t)o.backward + o.forward + 1;
+            memcpy(parcel->point + points, r->found + r->retry[s].first, m * sizeof *parcel->point);
+            gls_place_seed(c, c->seed[seed], (uint32_t)(first + seed), points, parcel);
+            points += m;
+        }
+    }
+    if (parcel) parcel->offset[parcel->n] = points;
+    c->tally.n_seeds = until - from;
+    c->tally.n_outcomes = s;
+    c->stats->result.seconds_scan += gls_clock_seconds() - start;
+    return GLS_OK;
+}

@@ -1,0 +1,306 @@
+#include "track/run/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/hash.h"
+#include "util/status.h"
+
+#define MAGIC "GLSJRNL1"
+#define PARCEL "GLSPARCL"
+#define COMPLETE "GLSDONE1"
+#define IDENTITY_BYTES 512
+#define ORIGIN_BYTES 256
+/* A crash of the machine costs the work of so long. */
+#define SECONDS_BETWEEN_SYNCS 2.0
+
+typedef struct head {
+    char magic[8];
+    char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
+    uint64_t hash; /* of what stands before it, as in the others */
+} head;
+
+/* The arrays of a parcel follow it one behind the other. */
+enum { ARRAY_LENGTHS, ARRAY_INDEX, ARRAY_SEED, ARRAY_POINT, ARRAY_LINES, ARRAY_OUTCOME, N_ARRAYS };
+typedef struct record {
+    char magic[8];
+    uint64_t first, end, n, n_points, n_seeds, n_outcomes;
+    uint64_t array[N_ARRAYS]; /* hashes */
+    uint64_t hash;
+} record;
+
+typedef struct completion {
+    char magic[8];
+    uint64_t n;
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    uint64_t hash;
+} completion;
+
+struct gls_journal {
+    int fd;
+    char *path;
+    head head;
+    uint64_t at;       /* in the file: what is read next, in the end what is written next */
+    uint64_t end_seed; /* of the parcels before; 0: there are none */
+    completion done;   /* what was at the end when the journal was opened; n = 0: nothing */
+    double synced;
+    uint32_t *length;
+    size_t length_capacity;
+};
+
+static uint64_t hash_before(const void *start, const uint64_t *hash)
+{
+    return gls_hash(start, (size_t)((const char *)hash - (const char *)start));
+}
+
+static gls_status fail(const gls_journal *j, const char *what)
+{
+    return gls_fail(GLS_ERR_OUTPUT, "%s: %s: %s", j->path, what, strerror(errno));
+}
+
+static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
+{
+    return lseek(fd, (off_t)at, SEEK_SET) >= 0 && gls_fd_read(fd, data, bytes) == (int64_t)bytes;
+}
+
+static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
+{
+    const gls_parcel *p = NULL;
+    bytes[ARRAY_LENGTHS] = r->n * sizeof(uint32_t);
+    bytes[ARRAY_INDEX] = r->n * sizeof *p->seed_index;
+    bytes[ARRAY_SEED] = r->n * sizeof *p->seed;
+    bytes[ARRAY_POINT] = r->n_points * sizeof *p->point;
+    bytes[ARRAY_LINES] = r->n_seeds * sizeof *p->tally.lines;
+    bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->tally.outcome;
+}
+
+static uint64_t record_bytes(const record *r)
+{
+    uint64_t bytes[N_ARRAYS], sum = sizeof *r;
+    array_bytes(r, bytes);
+    for (int i = 0; i < N_ARRAYS; i++) sum += bytes[i];
+    return sum;
+}
+
+/* A parcel's record at a place, sound by itself; its arrays were not looked at. */
+static bool read_record(int fd, uint64_t at, record *r)
+{
+    return read_at(fd, at, r, sizeof *r) && memcmp(r->magic, PARCEL, sizeof r->magic) == 0 &&
+           hash_before(r, &r->hash) == r->hash && r->first < r->end;
+}
+
+static bool read_completion(int fd, uint64_t at, completion *c)
+{
+    return read_at(fd, at, c, sizeof *c) && memcmp(c->magic, COMPLETE, sizeof c->magic) == 0 &&
+           hash_before(c, &c->hash) == c->hash && c->n <= GLS_JOURNAL_MAX_FILES;
+}
+
+static bool read_head(int fd, head *h)
+{
+    return read_at(fd, 0, h, sizeof *h) && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
+           hash_before(h, &h->hash) == h->hash;
+}
+
+static gls_status begin(gls_journal *j, const char *identity, const char *origin)
+{
+    j->head = (head){.magic = MAGIC};
+    snprintf(j->head.identity, IDENTITY_BYTES, "%s", identity);
+    snprintf(j->head.origin, ORIGIN_BYTES, "%s", origin);
+    j->head.hash = hash_before(&j->head, &j->head.hash);
+    if (ftruncate(j->fd, 0) != 0 || lseek(j->fd, 0, SEEK_SET) != 0 || !gls_fd_write(j->fd, &j->head, sizeof j->head) ||
+        (fsync(j->fd) != 0 && errno != EINVAL))
+        return fail(j, "cannot be written");
+    return GLS_OK;
+}
+
+static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
+{
+    struct stat info;
+    bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* some file systems have no locks */
+    if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
+    if (!S_ISREG(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", j->path);
+    if (!locked || info.st_nlink == 0) /* or was, until now */
+        return gls_fail(GLS_ERR_OUTPUT, "%s: another run is at work on this output", j->path);
+    j->at = sizeof j->head;
+    bool known = read_head(j->fd, &j->head);
+    /* a run that was killed while it wrote the head has done nothing yet; another program's file is not ours */
+    if (!known && (size_t)info.st_size >= sizeof j->head && !anew)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is no journal of a run; --force overwrites it",
+                        j->path);
+    if (known && strcmp(j->head.identity, identity) == 0) return GLS_OK;
+    if (known && !anew)
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: is of a run with other inputs, options or another version; remove it, or --force begins "
+                        "anew",
+                        j->path);
+    return begin(j, identity, origin);
+}
+
+gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out)
+{
+    GLS_REQUIRE(strlen(identity) < IDENTITY_BYTES);
+    gls_journal *j = calloc(1, sizeof *j);
+    if (!j) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    j->fd = -1;
+    j->synced = gls_clock_seconds();
+    j->path = strdup(path);
+    gls_status status = j->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (!status && j->fd < 0)
+        status =
+            errno == ELOOP ? gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", path) : fail(j, "cannot be opened");
+    if (!status) status = go_on(j, identity, origin, anew);
+    if (status)
+        gls_journal_close(j, false);
+    else
+        *out = j;
+    return status;
+}
+
+const char *gls_journal_origin(const gls_journal *j)
+{
+    return j->head.origin;
+}
+
+uint64_t gls_journal_end(const gls_journal *j)
+{
+    return j->end_seed;
+}
+
+static gls_status reserve_lengths(gls_journal *j, uint64_t n)
+{
+    if (n <= j->length_capacity) return GLS_OK;
+    free(j->length);
+    j->length = malloc(n * sizeof *j->length);
+    j->length_capacity = j->length ? n : 0;
+    return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
+}
+
+static void arrays_of(const gls_journal *j, const gls_parcel *p, void *array[N_ARRAYS])
+{
+    array[ARRAY_LENGTHS] = j->length;
+    array[ARRAY_INDEX] = p->seed_index;
+    array[ARRAY_SEED] = p->seed;
+    array[ARRAY_POINT] = p->point;
+    array[ARRAY_LINES] = p->tally.lines;
+    array[ARRAY_OUTCOME] = p->tally.outcome;
+}
+
+/* Where what can be used ends. A process that is killed leaves its last record torn, a machine that crashes may leave
+ * more of that kind. */
+static gls_status cut(gls_journal *j)
+{
+    bool done = read_completion(j->fd, j->at, &j->done);
+    if (!done) j->done.n = 0;
+    if (done && lseek(j->fd, (off_t)j->at, SEEK_SET) >= 0) return GLS_OK; /* it stands until another takes its place */
+    if (ftruncate(j->fd, (off_t)j->at) == 0 && lseek(j->fd, (off_t)j->at, SEEK_SET) >= 0) return GLS_OK;
+    return fail(j, "cannot be written");
+}
+
+gls_status gls_journal_read(gls_journal *j, gls_parcel *p, bool *found)
+{
+    record r;
+    void *array[N_ARRAYS];
+    uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;
+    off_t size = lseek(j->fd, 0, SEEK_END);
+    *found = read_record(j->fd, j->at, &r) && (j->end_seed == 0 || r.first == j->end_seed) &&
+             (uint64_t)size >= j->at + record_bytes(&r);
+    if (!*found) return cut(j);
+    gls_status status = gls_parcel_reserve(p, r.n, r.n_points);
+    if (!status) status = gls_tally_reserve(&p->tally, r.n_seeds, r.n_outcomes);
+    if (!status) status = reserve_lengths(j, r.n);
+    if (status) return status;
+    arrays_of(j, p, array);
+    array_bytes(&r, bytes);
+    for (int i = 0; i < N_ARRAYS && *found; at += bytes[i++])
+        *found =
+            bytes[i] == 0 || (read_at(j->fd, at, array[i], bytes[i]) && gls_hash(array[i], bytes[i]) == r.array[i]);
+    if (!*found) return cut(j);
+    p->first = r.first;
+    p->n = r.n;
+    p->tally.n_seeds = r.n_seeds;
+    p->tally.n_outcomes = r.n_outcomes;
+    p->offset[0] = 0;
+    for (uint64_t i = 0; i < r.n; i++) p->offset[i + 1] = p->offset[i] + j->length[i];
+    j->at = at;
+    j->end_seed = r.end;
+    return GLS_OK;
+}
+
+static gls_status synchronise(gls_journal *j)
+{
+    j->synced = gls_clock_seconds();
+    return fdatasync(j->fd) == 0 || errno == EINVAL || errno == EROFS ? GLS_OK : fail(j, "cannot be written");
+}
+
+gls_status gls_journal_append(gls_journal *j, const gls_parcel *p)
+{
+    record r = {.magic = PARCEL,
+                .first = p->first,
+                .end = p->end,
+                .n = p->n,
+                .n_points = p->offset[p->n],
+                .n_seeds = p->tally.n_seeds,
+                .n_outcomes = p->tally.n_outcomes};
+    void *array[N_ARRAYS];
+    uint64_t bytes[N_ARRAYS];
+    gls_status status = reserve_lengths(j, p->n);
+    if (status) return status;
+    for (size_t i = 0; i < p->n; i++) j->length[i] = (uint32_t)(p->offset[i + 1] - p->offset[i]);
+    arrays_of(j, p, array);
+    array_bytes(&r, bytes);
+    for (int i = 0; i < N_ARRAYS; i++) r.array[i] = bytes[i] > 0 ? gls_hash(array[i], bytes[i]) : 0;
+    r.hash = hash_before(&r, &r.hash);
+    bool written = gls_fd_write(j->fd, &r, sizeof r);
+    for (int i = 0; i < N_ARRAYS && written; i++) written = bytes[i] == 0 || gls_fd_write(j->fd, array[i], bytes[i]);
+    if (!written) return fail(j, "cannot be written");
+    j->at += record_bytes(&r);
+    j->end_seed = r.end;
+    return gls_clock_seconds() - j->synced < SECONDS_BETWEEN_SYNCS ? GLS_OK : synchronise(j);
+}
+
+gls_status gls_journal_complete(gls_journal *j, const gls_journal_file *files, size_t n)
+{
+    GLS_REQUIRE(n <= GLS_JOURNAL_MAX_FILES);
+    completion c = {.magic = COMPLETE};
+    for (size_t i = 0; i < n; i++) c.file[c.n++] = files[i];
+    for (size_t i = 0; i < j->done.n && c.n < GLS_JOURNAL_MAX_FILES; i++) c.file[c.n++] = j->done.file[i];
+    c.hash = hash_before(&c, &c.hash);
+    if (!gls_fd_write(j->fd, &c, sizeof c)) return fail(j, "cannot be written");
+    return synchronise(j);
+}
+
+void gls_journal_close(gls_journal *j, bool remove)
+{
+    if (!j) return;
+    if (remove) unlink(j->path);
+    if (j->fd >= 0) close(j->fd);
+    free(j->path);
+    free(j->length);
+    free(j);
+}
+
+size_t gls_journal_files(const char *path, gls_journal_file files[GLS_JOURNAL_MAX_FILES])
+{
+    head h;
+    completion c;
+    size_t n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return 0;
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size >= (off_t)(sizeof h + sizeof c) && read_head(fd, &h) &&
+        read_completion(fd, (uint64_t)size - sizeof c, &c)) {
+        n = c.n;
+        memcpy(files, c.file, n * sizeof *files);
+    }
+    close(fd);
+    return n;
+}

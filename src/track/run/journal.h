@@ -1,0 +1,40 @@
+/* A journal of a run beside its output: parcels as they were handed over, so that a run that was killed goes on behind
+ * the last of them. What was journaled goes to the sink again, byte by byte the same, so any sink can go on. */
+#ifndef GLS_TRACK_RUN_JOURNAL_H
+#define GLS_TRACK_RUN_JOURNAL_H
+
+#include "track/engine/parcel.h"
+
+typedef struct gls_journal gls_journal;
+
+/* What the outputs of a run were when they were about to get their names. */
+typedef struct gls_journal_file {
+    uint64_t device, inode;
+} gls_journal_file;
+#define GLS_JOURNAL_MAX_FILES 16
+
+/* Opens the journal of a run at path, or begins one. identity tells runs apart that do not give the same streamlines;
+ * GLS_ERR_OUTPUT where there is a journal with another one, unless anew, which begins again; where another process has
+ * it; where path is no regular file. origin tells what made the streamlines, e.g. the device: gls_journal_origin() is
+ * that of the run that began. */
+gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out);
+const char *gls_journal_origin(const gls_journal *journal);
+/* The next of the parcels that the journal had when it was opened; *found is false behind the last that is sound, and
+ * the journal is cut there: once that was said, parcels may be added. */
+gls_status gls_journal_read(gls_journal *journal, gls_parcel *parcel, bool *found);
+/* Where the next parcel has to begin: behind those that were read and added; 0 if there were none. */
+uint64_t gls_journal_end(const gls_journal *journal);
+/* Adds a parcel, whose end is told. It outlives the process at once, and a crash of the machine when
+ * some seconds are over. */
+gls_status gls_journal_append(gls_journal *journal, const gls_parcel *parcel);
+/* Notes the files of a run that is complete, right before they get their names, beside those that were noted when the
+ * journal was opened. */
+gls_status gls_journal_complete(gls_journal *journal, const gls_journal_file *files, size_t n);
+/* Closes the journal; remove: the run is over and nobody needs it. Accepts NULL. */
+void gls_journal_close(gls_journal *journal, bool remove);
+
+/* The files that a journal at path notes as complete, at most GLS_JOURNAL_MAX_FILES; 0 where there are none or no
+ * journal. */
+size_t gls_journal_files(const char *path, gls_journal_file files[GLS_JOURNAL_MAX_FILES]);
+
+#endif

@@ -1,0 +1,232 @@
+/* Journals of runs: what was added is read again; what is torn or damaged ends them, and what is another run's stays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "track/run/journal.h"
+
+#define N_PARCELS 5
+#define SEEDS_EACH 10
+
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/glslines_journal_%d", (int)getpid());
+    unlink(path);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+static gls_journal *open_journal(const char *identity, bool anew)
+{
+    gls_journal *j = NULL;
+    assert_int_equal(gls_journal_open(path, identity, "a device", anew, &j), GLS_OK);
+    return j;
+}
+
+/* Parcel k: seeds from 7 + 10 k on, k streamlines of 2 points. */
+static void fill(gls_parcel *p, unsigned k)
+{
+    assert_int_equal(gls_parcel_reserve(p, k, 2 * k), GLS_OK);
+    assert_int_equal(gls_tally_reserve(&p->tally, SEEDS_EACH, k), GLS_OK);
+    p->first = 7 + SEEDS_EACH * k;
+    p->end = p->first + SEEDS_EACH;
+    p->n = k;
+    p->tally.n_seeds = SEEDS_EACH;
+    p->tally.n_outcomes = k;
+    p->offset[0] = 0;
+    memset(p->tally.lines, 0, SEEDS_EACH * sizeof *p->tally.lines);
+    for (unsigned i = 0; i < k; i++) {
+        p->offset[i + 1] = 2 * (i + 1);
+        p->seed_index[i] = (uint32_t)p->first + i;
+        p->tally.lines[i] = 1;
+        memset(&p->tally.outcome[i], 0, sizeof *p->tally.outcome);
+        for (int a = 0; a < 3; a++) {
+            p->seed[i][a] = (float)(100 * k + i);
+            p->point[2 * i][a] = p->point[2 * i + 1][a] = (float)(1000 * k + i);
+        }
+    }
+}
+
+static void write_all(gls_journal *j, unsigned from, unsigned end)
+{
+    gls_parcel p = {0};
+    for (unsigned k = from; k < end; k++) {
+        fill(&p, k);
+        assert_int_equal(gls_journal_append(j, &p), GLS_OK);
+    }
+    gls_parcel_finish(&p);
+}
+
+/* Reads to the end; returns how many parcels there are, all as they were. */
+static unsigned read_all(gls_journal *j)
+{
+    gls_parcel p = {0}, expected = {0};
+    unsigned n = 0;
+    bool found;
+    for (;;) {
+        assert_int_equal(gls_journal_read(j, &p, &found), GLS_OK);
+        if (!found) break;
+        fill(&expected, n++);
+        assert_true(p.first == expected.first && p.n == expected.n && gls_journal_end(j) == expected.end);
+        assert_memory_equal(p.offset, expected.offset, (p.n + 1) * sizeof *p.offset);
+        assert_int_equal(p.tally.n_outcomes, p.n);
+        assert_memory_equal(p.tally.lines, expected.tally.lines, SEEDS_EACH * sizeof *p.tally.lines);
+        if (p.n == 0) continue;
+        assert_memory_equal(p.point, expected.point, 2 * p.n * sizeof *p.point);
+        assert_memory_equal(p.seed, expected.seed, p.n * sizeof *p.seed);
+        assert_memory_equal(p.seed_index, expected.seed_index, p.n * sizeof *p.seed_index);
+    }
+    gls_parcel_finish(&p);
+    gls_parcel_finish(&expected);
+    return n;
+}
+
+static off_t size_of(void)
+{
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_size;
+}
+
+static void round_trip(void **state)
+{
+    (void)state;
+    gls_journal *j = open_journal("me", false);
+    assert_int_equal(read_all(j), 0);
+    assert_int_equal(gls_journal_end(j), 0);
+    write_all(j, 0, 3);
+    gls_journal_close(j, false);
+    j = open_journal("me", false);
+    assert_string_equal(gls_journal_origin(j), "a device");
+    assert_int_equal(read_all(j), 3);
+    write_all(j, 3, N_PARCELS);
+    gls_journal_close(j, false);
+    j = open_journal("me", false);
+    assert_int_equal(read_all(j), N_PARCELS);
+    gls_journal_close(j, true);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+/* Cut at every length, or with any byte changed: the parcels before, and then it goes on. */
+static void damage(void **state)
+{
+    (void)state;
+    static unsigned char whole[1 << 16];
+    off_t end[N_PARCELS + 1];
+    gls_journal *j = open_journal("me", false);
+    assert_int_equal(read_all(j), 0);
+    end[0] = size_of();
+    for (unsigned k = 0; k < N_PARCELS; k++) {
+        write_all(j, k, k + 1);
+        end[k + 1] = size_of();
+    }
+    gls_journal_close(j, false);
+    const size_t bytes = (size_t)end[N_PARCELS];
+    assert_true(bytes < sizeof whole);
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(whole, 1, bytes, file), bytes);
+    fclose(file);
+    for (size_t at = (size_t)end[0]; at < bytes; at++)
+        for (int cut = 0; cut < 2; cut++) {
+            unsigned sound = 0;
+            while (end[sound + 1] <= (off_t)at) sound++;
+            int fd = open(path, O_RDWR);
+            whole[at] ^= 1;
+            assert_int_equal(write(fd, whole, bytes), bytes);
+            whole[at] ^= 1;
+            assert_int_equal(ftruncate(fd, (off_t)(cut ? at : bytes)), 0);
+            close(fd);
+            j = open_journal("me", false);
+            assert_int_equal(read_all(j), sound);
+            assert_int_equal(size_of(), end[sound]);
+            if (at % 97 == 0) {
+                write_all(j, sound, N_PARCELS);
+                gls_journal_close(j, false);
+                j = open_journal("me", false);
+                assert_int_equal(read_all(j), N_PARCELS);
+            }
+            gls_journal_close(j, false);
+        }
+}
+
+static void others(void **state)
+{
+    (void)state;
+    gls_journal *j = open_journal("me", false), *second;
+    assert_int_equal(read_all(j), 0);
+    write_all(j, 0, 2);
+    assert_int_equal(gls_journal_open(path, "me", "", false, &second), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_journal_open(path, "me", "", true, &second), GLS_ERR_OUTPUT);
+    gls_journal_close(j, false);
+    off_t size = size_of();
+    assert_int_equal(gls_journal_open(path, "you", "", false, &second), GLS_ERR_OUTPUT);
+    assert_int_equal(size_of(), size);
+    j = open_journal("you", true);
+    assert_int_equal(read_all(j), 0);
+    gls_journal_close(j, true);
+    assert_int_equal(symlink("/dev/null", path), 0);
+    assert_int_equal(gls_journal_open(path, "me", "", true, &second), GLS_ERR_OUTPUT);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(gls_journal_open(path, "me", "", true, &second), GLS_ERR_OUTPUT);
+    unlink(path);
+    assert_int_equal(gls_journal_open("/nowhere/x", "me", "", true, &second), GLS_ERR_OUTPUT);
+}
+
+/* The files of a complete run are known until they are removed, however often it is completed. */
+static void completion(void **state)
+{
+    (void)state;
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    assert_int_equal(gls_journal_files(path, file), 0);
+    gls_journal *j = open_journal("me", false);
+    assert_int_equal(read_all(j), 0);
+    write_all(j, 0, 2);
+    assert_int_equal(gls_journal_files(path, file), 0);
+    assert_int_equal(gls_journal_complete(j, &(gls_journal_file){1, 11}, 1), GLS_OK);
+    gls_journal_close(j, false);
+    assert_int_equal(gls_journal_files(path, file), 1);
+    assert_true(file[0].device == 1 && file[0].inode == 11);
+    for (uint64_t again = 12; again < 40; again++) {
+        j = open_journal("me", false);
+        assert_int_equal(read_all(j), 2);
+        assert_true(gls_journal_files(path, file) > 0);
+        assert_int_equal(gls_journal_complete(j, &(gls_journal_file){1, again}, 1), GLS_OK);
+        gls_journal_close(j, false);
+        size_t n = again - 10 < GLS_JOURNAL_MAX_FILES ? (size_t)(again - 10) : GLS_JOURNAL_MAX_FILES;
+        assert_int_equal(gls_journal_files(path, file), n);
+        assert_int_equal(file[0].inode, again);
+        assert_int_equal(file[n - 1].inode, again + 1 - n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(round_trip, setup, teardown),
+        cmocka_unit_test_setup_teardown(damage, setup, teardown),
+        cmocka_unit_test_setup_teardown(others, setup, teardown),
+        cmocka_unit_test_setup_teardown(completion, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
