@@ -163,8 +163,8 @@ class Params(Options):
                 if not ctypes.c_bool.from_buffer(copy, row["mm_offset"]).value:
                     length = ctypes.c_double.from_buffer(copy, row["offset"])
                     length.value *= voxel if length.value > 0 else 1
-        params = _library.structs["gls_track_params"].from_buffer_copy(copy, type(copy).track.offset)
-        for member in ("step_size", "min_length", "max_length"):
-            if getattr(params, member) < 0:
-                setattr(params, member, -getattr(params, member) * (cube or voxel))
-        return params
+        for name in ("step_size", "min_length", "max_length"):
+            length = ctypes.c_double.from_buffer(copy, _ROWS[name]["offset"])
+            if length.value < 0:
+                length.value *= -(cube or voxel)
+        return _library.structs["gls_track_params"].from_buffer_copy(copy, type(copy).track.offset)
