@@ -53,6 +53,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     cmd_message_init(&common);
+    gls_set_threads(common.nthreads);
     int code = cmd_events_begin(&common, command->name);
     return code ? code : command->run(command, values, &arguments);
 }

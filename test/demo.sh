@@ -19,7 +19,7 @@ case ${1:-} in
     "" | -*) output=$root/build/phantom.trx ;;
     *) output=$1 && shift ;;
 esac
-"$root/build/glslines" track -o "$output" --force "$@"
+"$root/build/glslines" track --phantom -o "$output" --force "$@"
 say "
 The tractogram is in $output, all settings and counts are in ${output%.*}.json.
 Look at it with a viewer of TRX files such as niivue, or run 'sh test/demo.sh phantom.tck' for MRtrix3's mrview; build/glslines track --help shows the options."

@@ -108,7 +108,7 @@ stage_sanitize() {
     # cli/api compares interfaces of the driver: the longest, with nothing of our own that the others leave out
     run_ctest build/sanitize -L 'unit|fuzz|cli' -E cli/api
     run_ctest build/sanitize -R gpu/faults
-    check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --nseeds 200 -o build/sanitize/track.trx --force
+    check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --phantom --nseeds 200 -o build/sanitize/track.trx --force
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS
 }
 
@@ -144,7 +144,7 @@ dump_shaders() {
         number=$((number + 1))
         mkdir -p "build/shaders/$number"
         # shellcheck disable=SC2086
-        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --nseeds 10 -o build/shaders/track.trx --force $options || return 1
+        GLSLINES_DUMP_SHADERS=build/shaders/$number quietly build/glslines track --phantom --nseeds 10 -o build/shaders/track.trx --force $options || return 1
     done
     for options in "" "--opacity 0.5 --api gles"; do
         number=$((number + 1))
@@ -159,7 +159,7 @@ dump_shaders() {
             case $variant in least*) limits=gles31,$limits ;; esac
             mkdir -p "$folder"
             # shellcheck disable=SC2086
-            GLSLINES_FORCE_LIMITS=$limits GLS_TEST_SHADERS=$folder build/test/dump_shaders track -q --nseeds 10 --sphere small --mapping ${variant#least-} \
+            GLSLINES_FORCE_LIMITS=$limits GLS_TEST_SHADERS=$folder build/test/dump_shaders track --phantom -q --nseeds 10 --sphere small --mapping ${variant#least-} \
                 -o build/shaders/track.trx --force $options 2> "build/quiet.log"
             [ $? -eq 7 ] || { cat build/quiet.log; return 1; }
         done

@@ -149,6 +149,17 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
     return t.part.x >= t.part.y ? GLS_END_CGM : deep_grey(number, memory);
 }
 
+#if BACKTRACK
+// Whether the half was to end elsewhere.
+bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
+{
+#if TISSUE_PATH
+    if ((memory[GUIDE_TISSUE] & TISSUE_ON_PATH) != 0u) return end == GLS_END_CSF;
+#endif
+    return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
+}
+#endif
+
 // Where a half can go no further: an end in deep grey matter is a good one.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else

@@ -39,7 +39,7 @@ void main()
             if (seed.first != NOT_PLACED) write_point(seed.first + seed.backward, vec3(seed.x, seed.y, seed.z));
             continue;
         }
-        uint owner = params.n_items * uint(1 + GUIDE_WORDS) + BLOCK_WORDS * (i / POOL_BLOCK);
+        uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (i / POOL_BLOCK);
         uint item = state[owner + BLOCK_HALF];
         if (item >= 2u * params.n_lines) continue;
         uint k = state[owner + BLOCK_PART] * POOL_BLOCK + i % POOL_BLOCK, s = item / 2u;

@@ -1,9 +1,13 @@
 // A half-streamline on its way: how it starts, how it goes on by one drawn direction, and where its points go.
 #include <guide>
 
+#if BACKTRACK
+layout(std430, binding = 1) buffer Pool { uint pool[]; };
+#else
 layout(std430, binding = 1) writeonly buffer Pool { uint pool[]; };
-// state: for each half how it stands, then for each GUIDE_WORDS words that the guide remembers, then for each block of
-// the pool whose it is
+#endif
+// state: for each half how it stands, then for each GUIDE_WORDS words that the guide remembers, then BLOCK_SIZE words
+// for each block of the pool
 layout(std430, binding = 2) buffer State {
 #define FIELD(type, name) type name;
 #include "layout/state.def"
@@ -67,11 +71,22 @@ uint next_block()
     return lane_lead(block);
 }
 
+// Where the record of a block begins.
+uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * block; }
+
+#if BACKTRACK
+#include "kernel/backtrack.glsl"
+#endif
+
 // Stores q as the half's next point; false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
     uint in_block = h.n_points % POOL_BLOCK;
+#if BACKTRACK
+    if (in_block == 0u) h.block = block_behind(h);
+#else
     if (in_block == 0u) h.block = next_block();
+#endif
     if (h.block >= params.pool_blocks) return false;
     if (LANE == 0) {
         uint at = (h.block * POOL_BLOCK + in_block) * 3u;
@@ -79,7 +94,7 @@ bool half_store(inout Half h, vec3 q)
         pool[at + 1u] = floatBitsToUint(q.y);
         pool[at + 2u] = floatBitsToUint(q.z);
         if (in_block == 0u) {
-            uint owner = params.n_items * uint(1 + GUIDE_WORDS) + BLOCK_WORDS * h.block;
+            uint owner = block_record(h.block);
             state[owner + BLOCK_HALF] = h.item;
             state[owner + BLOCK_PART] = h.n_points / POOL_BLOCK;
         }
@@ -141,6 +156,9 @@ uint half_move(inout Half h, vec3 q, vec3 next)
     h.d = next;
     h.n_points++;
 #endif
+#if BACKTRACK
+    if (stored) note_arrival(h);
+#endif
     h.draw.step++;
     return !stored ? HALF_LOST : h.n_points >= params.max_steps ? GLS_END_MAX_LENGTH : GUIDE_GO_ON;
 }
@@ -155,6 +173,9 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
     uint number = h.n_points * uint(STEP_PARTS); // places that were passed
+#if BACKTRACK
+    memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
+#endif
 #ifdef GUIDE_STARTS
     if (!h.joint && h.n_points == 0u) guide_start(h.p, memory);
 #endif
@@ -199,6 +220,12 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         return true;
     }
     h.memory = memory;
+#if BACKTRACK
+    if (end_is_bad(end, memory)) {
+        if (half_returns(h, end)) return true;
+        moves = moves && end != GLS_END_BACKTRACK;
+    }
+#endif
     if (moves) {
         uint moved = half_move(h, q, next);
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;

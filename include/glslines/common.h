@@ -54,6 +54,12 @@ GLS_API const char *gls_status_name(gls_status status);
  * of the library's own C runtime. */
 GLS_API void gls_free(void *array);
 
+/* Threads that the library takes from now on, on every thread that calls it first here or is started by it: OpenMP,
+ * OpenBLAS, and the software renderer, where no device of it was opened before. 0: one for each processor that the
+ * process may use, or the time that its control group allows (cgroups; containers, Slurm); OMP_NUM_THREADS is then left
+ * as it is. Before this is called OpenMP's own rule holds, which does not know control groups. */
+GLS_API gls_status gls_set_threads(int n);
+
 /* Version of the library, e.g. "0.1.0". */
 GLS_API const char *gls_version(void);
 

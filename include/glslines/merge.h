@@ -27,18 +27,21 @@ typedef struct gls_merge_result {
     uint64_t streamlines, points;
     double mean_steps, median_steps;
     uint64_t min_steps, max_steps;
+    /* Where a number of streamlines was wanted (select of the shards) and found: the part of the run, counted from 1,
+     * that holds the last of them, and the seeds up to it, 0 where the files do not tell. Else both are 0. */
+    uint64_t last_part, last_seeds;
 } gls_merge_result;
 
 /* Bytes of the shards read so far and in all; return false to cancel. */
 typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
 
-/* Joins the n files at paths, given in any order, into output, byte for byte the file that one run over all seeds
- * writes on the same device. Files of all formats are checked against the checksums in them. GLS_ERR_INPUT with the
- * file's name: missing, truncated or damaged, not a shard, of another run (version, number of shards or seeds, hashes,
- * grid, format, precision, header lines), a shard given twice, or one that is missing. GLS_ERR_ARGUMENT: the suffix of
- * output is of another format. GLS_ERR_OUTPUT: as for gls_tractogram_writer_create(). Nothing is left behind on
- * failure. Memory does not grow with the number of streamlines, only with the longest one. progress and result may be
- * NULL. */
+/* Joins the n files at paths, given in any order, of shards with a number of streamlines in select as many, into
+ * output, byte for byte the file that one run over all seeds writes on the same device. Files of all formats are
+ * checked against the checksums in them. GLS_ERR_INPUT with the file's name: missing, truncated or damaged, not a
+ * shard, of another run (version, number of shards or seeds, hashes, grid, format, precision, header lines), a shard
+ * given twice, or one that is missing. GLS_ERR_ARGUMENT: the suffix of output is of another format. GLS_ERR_OUTPUT: as
+ * for gls_tractogram_writer_create(). Nothing is left behind on failure. Memory does not grow with the number of
+ * streamlines, only with the longest one. progress and result may be NULL. */
 GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_merge_progress progress, void *user, gls_merge_result *result);
 

@@ -16,10 +16,18 @@ typedef enum gls_track_stat {
     GLS_TRACK_MIN,
     GLS_TRACK_MAX,
     GLS_TRACK_SUM,
-    GLS_TRACK_STD /* divisor n; with the weights of the mean */
+    GLS_TRACK_STD,          /* divisor n; with the weights of the mean */
+    GLS_TRACK_MEAN_NONZERO, /* of those that are not 0, all alike; NaN without any */
+    GLS_TRACK_UPPER_MEDIAN, /* of an even number the upper one; values that are NaN count as the largest. As tckmap */
+    GLS_TRACK_ENDS_MIN,     /* of both ends, the one whose absolute value is smaller */
+    GLS_TRACK_ENDS_MAX,     /* larger */
+    GLS_TRACK_ENDS_MEAN,
+    GLS_TRACK_ENDS_PROD, /* 0 unless both have one sign */
+    GLS_TRACK_ENDS_CORR  /* Pearson's correlation of the series of volumes at both ends: one number */
 } gls_track_stat;
-#define GLS_TRACK_STATS 6
-/* "mean", "median", "min", "max", "sum", "std". */
+#define GLS_TRACK_STATS 13
+/* "mean", "median", "min", "max", "sum", "std", "mean_nonzero", "upper_median", "ends_min", "ends_max", "ends_mean",
+ * "ends_prod", "ends_corr". */
 GLS_API const char *gls_track_stat_name(gls_track_stat stat);
 
 typedef enum gls_sample_edge {
@@ -40,6 +48,9 @@ typedef struct gls_sample_options {
     bool outside_zero;        /* outside, and in voxels that are not finite, the value is 0; default false: NaN, which
                                  no statistic counts */
     gls_sample_weight weight; /* of means and deviations; default GLS_SAMPLE_BY_LENGTH */
+    const double *total;      /* GLS_SAMPLE_BY_VOXEL: for each voxel of the images, which have one grid, the mm of all
+                                 streamlines in it; a value counts by the streamline's share of them. Borrowed until the
+                                 filter is finished. Default NULL: as it is */
 } gls_sample_options;
 GLS_API gls_sample_options gls_sample_options_default(void);
 
@@ -47,7 +58,8 @@ GLS_API gls_sample_options gls_sample_options_default(void);
 GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3],
                            double *out);
 
-/* A column that a filter adds: values per vertex (float32), or a statistic (float64), a component for each volume. */
+/* A column that a filter adds: values per vertex (float32), or a statistic (float64), a component for each volume
+ * (GLS_TRACK_ENDS_CORR: one). */
 typedef struct gls_sample_column {
     const gls_image *image;
     const char *name; /* borrowed, as the image, until the filter is finished */

@@ -18,6 +18,7 @@ typedef struct gls_shard {
     uint64_t total_seeds;  /* of the run */
     uint64_t parameters; /* a hash by the caller of all that was chosen, equal in all shards of a run; 0: not checked */
     uint64_t inputs;     /* the same of the data. Shards in which one of the two differs are not joined */
+    uint64_t select;     /* streamlines that the run ends with; a shard may end with as many of its own. 0: all */
 } gls_shard;
 
 /* The part index of count of total_seeds seeds, hashes 0. Parts follow one another in the order of seeds; the first

@@ -101,9 +101,16 @@ typedef struct gls_track_params {
     double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
                                  lies within max_angle, in this sense; 0 0 0, the default: along each peak */
     bool stop_at_all;         /* halves end where the streamline has met all include regions; default false */
+    bool backtrack;           /* tissue, its rule ACT: halves that come to a bad end are taken back a few steps and
+                                 tracked on from there; boot, prob, ifod1, ifod2; not with stop_at_all; default false */
     bool crop_at_gmwmi;       /* tissue: ends in cortical grey matter are moved to its border; default false */
     bool keep_all_ends;       /* tissue: keep streamlines with bad ends, too, and cut those that are too long; default
                                  false */
+    int downsample;           /* of each streamline the ends and every so many points between are handed on, the seed
+                                 among them; 1, the default: all */
+    double compress;          /* mm, >= 0: points within this of the line through those that are handed on are left out
+                                 (DIPY's compress_streamlines, segments of up to 10 mm); 0, the default: none. Not with
+                                 downsample */
     uint64_t select;          /* end the run with this many streamlines, the first ones in the order of seeds; 0, the
                                  default: all seeds */
     gls_odf_interpolation

@@ -121,7 +121,7 @@ typedef struct gls_monitor {
     void (*end)(void *user, gls_phase phase);               /* comes for every begin() */
 } gls_monitor;
 
-/* What to track and how. Without dwi, sh and odf the built-in phantom is tracked. */
+/* What to track and how. One of dwi, sh, odf and phantom is needed. */
 typedef struct gls_job_options {
     size_t size; /* of this struct */
     /* images; all on one grid */
@@ -134,6 +134,7 @@ typedef struct gls_job_options {
                         gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */
     const char *fa;  /* stop map; default NULL: FA of a tensor fit */
     const char *sh, *odf; /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
+    bool phantom;         /* the built-in phantom in place of images; default false */
     gls_model_options model;
     const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
     const char *cache_dir; /* folder that keeps fits; default NULL */

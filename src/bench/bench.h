@@ -34,6 +34,11 @@ typedef struct bench_options {
     char **argv;
 } bench_options;
 
+/* Settles what is measured from lists with commas, shape "AxBxC" or NULL; then and later bench_options_finish(). */
+gls_status bench_options_choose(bench_options *options, const char *shape, const char *getters, const char *mappings,
+                                const char *devices);
+void bench_options_finish(bench_options *options);
+
 /* Times of one repetition, seconds of the host's clock. */
 typedef enum bench_time {
     BENCH_INITIAL, /* pass 1 with its transfers */
@@ -137,6 +142,8 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
+/* The table, to standard output: a row for each figure, a column for each getter, device and mapping. */
+void bench_print(const bench_run *run);
 /* The text, from malloc; NULL without memory. */
 char *bench_json_text(const bench_run *run);
 

@@ -1,36 +1,20 @@
 #include "cmd/bench_options.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench/stats.h"
 #include "cmd/message.h"
-#include "workflow/params.h"
 
-#define FIELD(f) .offset = offsetof(bench_values, f)
+#define CMD_OWNER bench_values
 
 #define DATA "Data"
 #define MEASURED "What is measured"
 #define OUTPUT "Output"
 
 const cmd_option bench_option_table[] = {
-    {.group = DATA,
-     .name = "shape",
-     .type = CMD_STRING,
-     .metavar = "AxBxC",
-     FIELD(shape),
-     .default_text = "81x106x76",
-     .help =
-         "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."},
-    {.group = DATA,
-     .name = "nseeds",
-     .min = 1,
-     .max = UINT32_MAX,
-     .type = CMD_UINT64,
-     .metavar = "N",
-     FIELD(nseeds),
-     .default_text = "100000; 5000, and 100 for ptt, where a device is a software renderer",
-     .help = "Random seeds in white matter."},
+    CMD_OPTION(
+        DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
+        "Voxels of the phantom, 16 to 512 along each axis. It has 160 volumes, 10 of them b = 0, and voxels of 2 mm."),
+    CMD_OPTION(DATA, UINT64, nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
+               "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
+               "Random seeds in white matter."),
 #define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
               role, help)                                                                                           \
     BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
@@ -45,75 +29,30 @@ const cmd_option bench_option_table[] = {
 #define BENCH_GRADIENTS NO_ROW
 #include "track/params.def"
 
-    {.group = MEASURED,
-     .name = "dg",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(dg),
-     .help = "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or "
-             "all."},
-    {.group = MEASURED,
-     .name = "device",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(device),
-     .help = "Devices side by side, commas between them, each as --device of track takes it."},
-    {.group = MEASURED,
-     .name = "mapping",
-     .type = CMD_STRING,
-     .metavar = "LIST",
-     FIELD(mapping),
-     .help = "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
-             "subgroups that "
-             "column is left out with a warning."},
-    {.group = MEASURED,
-     .name = "api",
-     .type = CMD_CHOICE,
-     .choices = GLS_GRAPHICS_CHOICES,
-     FIELD(api),
-     .help = "OpenGL or OpenGL ES."},
-    {.group = MEASURED,
-     .name = "precision",
-     .type = CMD_CHOICE,
-     .choices = GLS_PRECISION_CHOICES,
-     FIELD(precision),
-     .help = "Precision of the volumes on the device."},
-    {.group = MEASURED,
-     .name = "chunk-size",
-     .like = "chunk-size",
-     .type = CMD_UINT64,
-     .metavar = "N",
-     .unit = "seeds",
-     FIELD(chunk_size),
-     .default_text = "as the device's limits allow",
-     .help = "Largest batch."},
-    {.group = MEASURED,
-     .name = "repeat",
-     .type = CMD_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = BENCH_MAX_REPEAT,
-     FIELD(repeat),
-     .help = "Repetitions, after one that is not counted; the table shows the median and in brackets the extremes."},
-    {.group = MEASURED,
-     .name = "no-write",
-     .type = CMD_FLAG,
-     FIELD(no_write),
-     .help = "Write no file: streamlines are read back and dropped."},
-    {.group = MEASURED,
-     .name = "no-ceilings",
-     .type = CMD_FLAG,
-     FIELD(no_ceilings),
-     .help = "Leave out what the device reaches in copying, multiply-adds and texture samples."},
-
-    {.group = OUTPUT,
-     .name = "json",
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     FIELD(json),
-     .default_text = "",
-     .help = "Write everything there: versions, device, host, command line, and the values of each repetition."},
-    {.group = OUTPUT, .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite an existing FILE of --json."},
+    CMD_OPTION(
+        MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+        "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or all."),
+    CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Devices side by side, commas between them, each as --device of track takes it."),
+    CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+               "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
+               "subgroups that column is left out with a warning."),
+    CMD_OPTION(MEASURED, CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+               "OpenGL or OpenGL ES."),
+    CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
+               "Precision of the volumes on the device."),
+    CMD_OPTION(MEASURED, UINT64, chunk_size, "chunk-size", 0, "N", "seeds", GLS_LIKE("chunk-size"),
+               "as the device's limits allow", NULL, "Largest batch."),
+    CMD_OPTION(MEASURED, INT, repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
+               "Repetitions, after one that is not counted; the table shows the median and in brackets the extremes."),
+    CMD_OPTION(MEASURED, FLAG, no_write, "no-write", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Write no file: streamlines are read back and dropped."),
+    CMD_OPTION(MEASURED, FLAG, no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Leave out what the device reaches in copying, multiply-adds and texture samples."),
+    CMD_OPTION(OUTPUT, STRING, json, "json", 0, "FILE", NULL, GLS_ANY, "", NULL,
+               "Write everything there: versions, device, host, command line, and the values of each repetition."),
+    CMD_OPTION(OUTPUT, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Overwrite an existing FILE of --json."),
     {.name = NULL},
 };
 
@@ -125,32 +64,6 @@ void bench_options_default(void *values)
     gls_job_options job = gls_job_options_default();
     *o = (bench_values){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5};
     model_options_set(&o->model, &job.model);
-}
-
-static int parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max, int *n)
-{
-    const char *bad;
-    int bad_length;
-    *n = bench_parse_list(list, choices, all, place, max, &bad, &bad_length);
-    if (*n < 0)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name,
-                         bad_length, bad, choices, all ? "|all" : "");
-    return CMD_EXIT_OK;
-}
-
-static int parse_devices(const char *list, bench_options *options)
-{
-    for (const char *word = list;; word++) {
-        size_t length = strcspn(word, ",");
-        if (length == 0) return cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", list);
-        if (options->n_devices == BENCH_MAX_DEVICES)
-            return cmd_error(CMD_EXIT_USAGE, "--device: at most %d devices", BENCH_MAX_DEVICES);
-        char *name = strndup(word, length);
-        if (!name) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-        options->device[options->n_devices++] = name;
-        word += length;
-        if (!*word) return CMD_EXIT_OK;
-    }
 }
 
 int bench_options_get(const bench_values *v, const cmd_arguments *arguments, bench_options *o)
@@ -165,28 +78,5 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
                          .repeat = v->repeat,
                          .argc = arguments->argc,
                          .argv = arguments->argv};
-    if (v->shape && !bench_parse_shape(v->shape, o->shape))
-        return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", v->shape);
-    int code = parse_words("dg", v->dg, GLS_GETTER_CHOICES, true, o->dg, BENCH_GETTERS, &o->n_dg);
-    if (!code)
-        code =
-            parse_words("mapping", v->mapping, GLS_MAPPING_CHOICES, false, o->mapping, BENCH_MAPPINGS, &o->n_mapping);
-    if (!code) code = parse_devices(v->device, o);
-    if (!code && o->model.model > GLS_MODEL_CSD)
-        code =
-            cmd_error(CMD_EXIT_USAGE, "--model %s: bench measures opdt, csa and csd", gls_model_name(o->model.model));
-    o->model.sh_order = gls_model_order(&o->model);
-    for (int i = 0; !code && i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
-        if (o->dg[i] == GLS_DG_BOOT)
-            code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
-    int n_columns = o->n_dg * o->n_mapping * o->n_devices;
-    if (!code && n_columns > BENCH_MAX_COLUMNS)
-        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d", n_columns, BENCH_MAX_COLUMNS);
-    return code;
-}
-
-void bench_options_finish(bench_options *options)
-{
-    for (int i = 0; i < options->n_devices; i++) free((char *)options->device[i]);
-    options->n_devices = 0;
+    return cmd_finish(bench_options_choose(o, v->shape, v->dg, v->mapping, v->device));
 }

@@ -9,7 +9,6 @@ static const struct {
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
     {"tckgen", "seeds", "--nseeds N"},
-    {"tckgen", "nthreads", "OMP_NUM_THREADS and LP_NUM_THREADS, or taskset: a GPU does the work"},
     {"tckgen", "angle", "--max-angle DEGREES"},
     {"tckgen", "step", "--step-size MM (0.5mm)"},
     {"tckgen", "minlength", "--min-length MM"},
@@ -33,7 +32,7 @@ static const struct {
     {"dipy_track", "seed_buffer_fraction", "--chunk-size N"},
     {"dipy_track", "out_tractogram", "-o FILE"},
     {"dipy_track", "save_seeds", "nothing: TRX files always hold the seeds"},
-    {"dipy_track", "nbr_threads", "OMP_NUM_THREADS: a GPU does the work"},
+    {"dipy_track", "nbr_threads", "--nthreads N, of the CPU: a GPU does the work"},
     {"scil_tracking_local", "npv", "--seeds-per-voxel N"},
     {"scil_tracking_local", "nt", "--nseeds N"},
     {"scil_tracking_local", "theta", "--max-angle DEGREES"},
@@ -49,7 +48,6 @@ static const struct {
     {"scil_tracking_local", "overwrite", "--force"},
     {"run_gpu_streamlines.py", "use-fast-write", "nothing: files are written while tracking goes on"},
     {"run_gpu_streamlines.py", "sampling-density", "--seeds-per-voxel: N^3 for its N along each axis"},
-    {"run_gpu_streamlines.py", "nthreads", "OMP_NUM_THREADS: a GPU does the work"},
     {"trekker", "stepSize", "--ptt-substep (see 'glslines help parallel-transport')"},
     {"trekker", "writeInterval", "--step-size (see 'glslines help parallel-transport')"},
     {"trekker", "minRadiusOfCurvature", "--min-radius-of-curvature MM"},
@@ -65,7 +63,7 @@ static const struct {
     {"trekker", "pathway_discard_if_ends_inside", "--exclude-end REGION"},
     {"trekker", "pathway_stop_at_entry", "--stop-at REGION"},
     {"trekker", "pathway_stop_at_exit", "--tracking-mask REGION"},
-    {"trekker", "numberOfThreads", "OMP_NUM_THREADS: a GPU does the work"},
+    {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
 static const struct {
@@ -85,17 +83,18 @@ static const struct {
     {"dg", "eudx", "--dg det, the nearest to it"},
 };
 
-const char *cmd_bridge_option(const char *command, const char *name)
+static const char *option_here(const char *name)
 {
-    if (strcmp(command, "track") != 0 && strcmp(command, "fit") != 0) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].option, name) == 0) return rows[i].here;
     return NULL;
 }
 
-const char *cmd_bridge_value(const char *option, const char *value)
+static const char *value_here(const char *option, const char *value)
 {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].here;
     return NULL;
 }
+
+const cmd_hints cmd_bridge = {option_here, value_here};

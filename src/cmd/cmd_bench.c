@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "cmd/bench_options.h"
-#include "cmd/bench_print.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
@@ -27,7 +26,7 @@ static int measure(const bench_options *options, const char *json, bool force)
     gls_status status = bench_measure_all(run, options, &monitor);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
     if (!code && json) code = write_json(run, json, force);
-    if (!code) cmd_bench_print(run);
+    if (!code) bench_print(run);
     bench_finish(run);
     free(run);
     return code;

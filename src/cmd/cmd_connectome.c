@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct connectome_values {
-    tract_values shared;
-    gls_connectome_cli o;
-} connectome_values;
-#define TRACT_OWNER connectome_values
+#define ROWS "workflow/tracts/connectome.def"
+#define OPTIONS gls_connectome_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/connectome.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(connectome_values *)values = (connectome_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/connectome.def"
-#undef ROW
-                                                       }};
-}
-
-static int run_connectome(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Connectome by glslines", gls_tract_connectome, offsetof(connectome_values, o),
-                                   "takes TRACKS, LABELS and OUT", 3});
-}
+static const tract_work work = {"Connectome by glslines", gls_tract_connectome, offsetof(tract_command_values, o),
+                                "takes TRACKS, LABELS and OUT", 3};
 
 static const char *const positionals[] = {
     "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
@@ -46,6 +21,10 @@ static const char *const examples[] = {
     "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
     "Weighted by SIFT2, both triangles:",
     "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
+    "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
+    "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
+    "FreeSurferColorLUT.txt "
+    "--header",
     "Mean length in mm:",
     "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean",
     NULL,
@@ -55,14 +34,16 @@ const cmd_command cmd_connectome = {
     .name = "connectome",
     .synopsis = "TRACKS LABELS OUT [options]",
     .summary = "Count the streamlines between each two regions of an image of labels",
-    .description = "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
-                   "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
-                   "no header. Rows are the labels that occur, in ascending order; the sidecar lists them.",
+    .description =
+        "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
+        "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
+        "no header. Rows are the labels that occur, in ascending order; OUT_nodes.tsv and the sidecar list them.",
     .positionals = positionals,
     .max_positionals = 3,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(connectome_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_connectome,
+    .run = tract_run,
 };

@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct convert_values {
-    tract_values shared;
-    gls_convert_cli o;
-} convert_values;
-#define TRACT_OWNER convert_values
+#define ROWS "workflow/tracts/convert.def"
+#define OPTIONS gls_convert_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/convert.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(convert_values *)values = (convert_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/convert.def"
-#undef ROW
-                                                 }};
-}
-
-static int run_convert(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Tractogram converted by glslines", gls_tract_convert, offsetof(convert_values, o),
-                                   "takes IN and OUT", 2});
-}
+static const tract_work work = {"Tractogram converted by glslines", gls_tract_convert,
+                                offsetof(tract_command_values, o), "takes IN and OUT", 2};
 
 static const char *const positionals[] = {
     "IN",  "Tractogram: TRX (file or folder), TRK, TCK or VTK, told apart by its contents.",
@@ -60,7 +35,8 @@ const cmd_command cmd_convert = {
     .max_positionals = 2,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(convert_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_convert,
+    .run = tract_run,
 };

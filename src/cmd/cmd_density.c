@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct density_values {
-    tract_values shared;
-    gls_density_cli o;
-} density_values;
-#define TRACT_OWNER density_values
+#define ROWS "workflow/tracts/density.def"
+#define OPTIONS gls_density_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/density.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(density_values *)values = (density_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/density.def"
-#undef ROW
-                                                 }};
-}
-
-static int run_density(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Track density by glslines", gls_tract_density, offsetof(density_values, o),
-                                   "takes TRACKS and OUT", 2});
-}
+static const tract_work work = {"Track density by glslines", gls_tract_density, offsetof(tract_command_values, o),
+                                "takes TRACKS and OUT", 2};
 
 static const char *const positionals[] = {
     "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT", "Map to write, NIfTI (.nii, .nii.gz).", NULL,
@@ -45,6 +20,10 @@ static const char *const examples[] = {
     "glslines density tracks.tck density.nii.gz --template fa.nii.gz --like mrtrix",
     "Weighted by SIFT2, in mm:",
     "glslines density tracks.trx density.nii.gz --mapping length --weights sift2.txt",
+    "Mean FA of the streamlines in each voxel of 1 mm:",
+    "glslines density tracks.tck fa.nii.gz --voxel 1 --contrast scalar_map --image fa.nii.gz --stat-vox mean",
+    "Colours of their directions:",
+    "glslines density tracks.tck dec.nii.gz --template fa.nii.gz --dec",
     NULL,
 };
 
@@ -60,7 +39,8 @@ const cmd_command cmd_density = {
     .max_positionals = 2,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(density_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_density,
+    .run = tract_run,
 };

@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct edit_values {
-    tract_values shared;
-    gls_edit_cli o;
-} edit_values;
-#define TRACT_OWNER edit_values
+#define ROWS "workflow/tracts/edit.def"
+#define OPTIONS gls_edit_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/edit.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(edit_values *)values = (edit_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/edit.def"
-#undef ROW
-                                           }};
-}
-
-static int run_edit(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Streamlines selected and shaped by glslines", gls_tract_edit,
-                                   offsetof(edit_values, o), "takes one IN or more, and OUT", 2});
-}
+static const tract_work work = {"Streamlines selected and shaped by glslines", gls_tract_edit,
+                                offsetof(tract_command_values, o), "takes one IN or more, and OUT", 2};
 
 static const char *const positionals[] = {
     "IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
@@ -65,7 +40,8 @@ const cmd_command cmd_edit = {
     .max_positionals = 256,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(edit_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_edit,
+    .run = tract_run,
 };

@@ -3,6 +3,7 @@
 #include "cmd/exit.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
+#include "options/rows.h"
 
 #include <glslines/common.h>
 
@@ -17,22 +18,15 @@ typedef struct help_options {
     int format;
     const char *directory;
 } help_options;
+#define CMD_OWNER help_options
 
 static const cmd_option option_table[] = {
-    {.group = "Output",
-     .name = "format",
-     .type = CMD_CHOICE,
-     .choices = "text|markdown|man|bash|zsh|fish",
-     .offset = offsetof(help_options, format),
-     .help = "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a manual "
-             "page. bash, zsh, fish: the completion file of that shell."},
-    {.group = "Output",
-     .name = "directory",
-     .type = CMD_STRING,
-     .metavar = "DIR",
-     .offset = offsetof(help_options, directory),
-     .help = "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, and "
-             "print nothing."},
+    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|bash|zsh|fish",
+               "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a "
+               "manual page. bash, zsh, fish: the completion file of that shell."),
+    CMD_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
+               "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
+               "and print nothing."),
     {.name = NULL},
 };
 
@@ -55,7 +49,10 @@ void cmd_print_overview(FILE *out)
         cmd_wrap(out, manual_topic_title(topic, title, sizeof title), 22, 22, width);
     }
     fputs("\nExit codes:\n", out);
-    cmd_help_exit_codes(out, width);
+    for (size_t i = 0; cmd_exit_text(i); i++) {
+        fprintf(out, "  %-4d ", cmd_exit_code(i));
+        cmd_wrap(out, cmd_exit_text(i), 7, 7, width);
+    }
     fputs("\nExamples:\n"
           "  Track your data:\n    glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz -o tracks.trx\n"
           "  See what can compute here:\n    glslines devices\n"

@@ -2,33 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct info_values {
-    tract_values shared;
-    gls_info_cli o;
-} info_values;
-#define TRACT_OWNER info_values
+#define ROWS "workflow/tracts/info.def"
+#define OPTIONS gls_info_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/info.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(info_values *)values = (info_values){.shared = {.common = {false}}};
-}
-
-static int run_info(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Tractograms as glslines reads them", gls_tract_info, offsetof(info_values, o),
-                                   "needs a tractogram", 1});
-}
+static const tract_work work = {"Tractograms as glslines reads them", gls_tract_info, offsetof(tract_command_values, o),
+                                "needs a tractogram", 1};
 
 static const char *const positionals[] = {
     "TRACKS",
@@ -55,7 +34,8 @@ const cmd_command cmd_info_command = {
     .max_positionals = CMD_MAX_POSITIONALS,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(info_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_info,
+    .run = tract_run,
 };

@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "options/rows.h"
 #include "cmd/progress.h"
 #include "util/clock.h"
 #include "util/format.h"
@@ -13,32 +14,17 @@ typedef struct merge_options {
     const char *output, *sidecar;
     bool force, fail_if_empty;
 } merge_options;
-
-#define FIELD(f) .offset = offsetof(merge_options, f)
+#define CMD_OWNER merge_options
 
 static const cmd_option table[] = {
-    {.group = "Output",
-     .name = "output",
-     .letter = 'o',
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     FIELD(output),
-     .default_text = "",
-     .help = "File to write, of the same format as the shards. Has to be given."},
-    {.group = "Output",
-     .name = "sidecar",
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     FIELD(sidecar),
-     .default_text = "the output's name with .json",
-     .help = "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and reads "
-             "none."},
-    {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing output files."},
-    {.group = "Output",
-     .name = "fail-if-empty",
-     .type = CMD_FLAG,
-     FIELD(fail_if_empty),
-     .help = "Exit with code 6 if no shard holds a streamline (the empty file is written all the same)."},
+    CMD_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
+               "File to write, of the same format as the shards. Has to be given."),
+    CMD_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
+               "JSON file with parameters, counts and times, made from those of the shards; 'none' writes none and "
+               "reads none."),
+    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
+    CMD_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Exit with code 6 if no shard holds a streamline (the empty file is written all the same)."),
     {.name = NULL},
 };
 

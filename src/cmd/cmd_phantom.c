@@ -1,7 +1,5 @@
 /* glslines phantom: writes the built-in phantom as files. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <glslines/glslines.h>
@@ -9,7 +7,8 @@
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
-#include "util/format.h"
+#include "options/rows.h"
+#include "phantom/describe.h"
 #include "util/log.h"
 
 typedef struct phantom_options {
@@ -21,94 +20,28 @@ typedef struct phantom_options {
     uint64_t seed;
     bool force;
 } phantom_options;
-
-#define FIELD(f) .offset = offsetof(phantom_options, f)
+#define CMD_OWNER phantom_options
 
 static const cmd_option table[] = {
-    {.group = "Grid",
-     .name = "shape",
-     .type = CMD_NUMBERS,
-     .metavar = "X Y Z",
-     .unit = "voxels",
-     .min = 16,
-     .max = 512,
-     .integral = true,
-     .min_values = 3,
-     .max_values = 3,
-     FIELD(shape),
-     .help = "Size of the grid."},
-    {.group = "Grid",
-     .name = "voxel-size",
-     .type = CMD_NUMBERS,
-     .metavar = "X [Y Z]",
-     .unit = "mm",
-     .min = 0.1,
-     .max = 20,
-     .min_values = 1,
-     .max_values = 3,
-     FIELD(voxel_size),
-     .help = "Sides of a voxel; one number for all three."},
-    {.group = "Grid",
-     .name = "orientation",
-     .type = CMD_STRING,
-     .metavar = "CODES",
-     FIELD(orientation),
-     .help = "Direction towards which each voxel axis grows: one of L/R, P/A and I/S each, in any order."},
-    {.group = "Grid",
-     .name = "oblique",
-     .type = CMD_NUMBERS,
-     .metavar = "X Y Z",
-     .unit = "degrees",
-     .min = -180,
-     .max = 180,
-     .min_values = 3,
-     .max_values = 3,
-     FIELD(oblique),
-     .help = "Rotation of the grid about the axes of world space."},
-    {.group = "Measurement",
-     .name = "bvals",
-     .type = CMD_NUMBERS,
-     .metavar = "B ...",
-     .unit = "s/mm2",
-     .min = 100,
-     .max = 20000,
-     .min_values = 1,
-     .max_values = GLS_PHANTOM_MAX_SHELLS,
-     FIELD(bvals),
-     .help = "b-value of each shell."},
-    {.group = "Measurement",
-     .name = "directions",
-     .type = CMD_INT,
-     .metavar = "N",
-     .min = 6,
-     .max = 1024,
-     FIELD(directions),
-     .help = "Gradient directions of each shell."},
-    {.group = "Measurement",
-     .name = "b0s",
-     .type = CMD_INT,
-     .metavar = "N",
-     .min = 1,
-     .max = 64,
-     FIELD(b0s),
-     .help = "Volumes without diffusion weighting."},
-    {.group = "Measurement",
-     .name = "snr",
-     .type = CMD_DOUBLE,
-     .metavar = "S",
-     .min = 0,
-     .max = 1e6,
-     FIELD(snr),
-     .help = "Signal of white matter at b = 0 over the standard deviation of the (Rician) noise; 0: no noise."},
-    {.group = "Measurement",
-     .name = "seed",
-     .type = CMD_UINT64,
-     .metavar = "K",
-     .min = 0,
-     .max = INFINITY,
-     FIELD(seed),
-     .help = "Random seed of the noise."},
-    {.group = "Output", .name = "force", .type = CMD_FLAG, FIELD(force), .help = "Overwrite existing files."},
+    CMD_OPTION("Grid", NUMBERS, shape, "shape", 0, "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
+               NULL, "Size of the grid."),
+    CMD_OPTION("Grid", NUMBERS, voxel_size, "voxel-size", 0, "X [Y Z]", "mm", GLS_VALUES(0.1, 20, false, 1, 3, false),
+               NULL, NULL, "Sides of a voxel; one number for all three."),
+    CMD_OPTION("Grid", STRING, orientation, "orientation", 0, "CODES", NULL, GLS_ANY, NULL, NULL,
+               "Direction towards which each voxel axis grows: one of L/R, P/A and I/S each, in any order."),
+    CMD_OPTION("Grid", NUMBERS, oblique, "oblique", 0, "X Y Z", "degrees", GLS_VALUES(-180, 180, false, 3, 3, false),
+               NULL, NULL, "Rotation of the grid about the axes of world space."),
+    CMD_OPTION("Measurement", NUMBERS, bvals, "bvals", 0, "B ...", "s/mm2",
+               GLS_VALUES(100, 20000, false, 1, GLS_PHANTOM_MAX_SHELLS, false), NULL, NULL, "b-value of each shell."),
+    CMD_OPTION("Measurement", INT, directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
+               "Gradient directions of each shell."),
+    CMD_OPTION("Measurement", INT, b0s, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
+               "Volumes without diffusion weighting."),
+    CMD_OPTION("Measurement", DOUBLE, snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
+               "Signal of white matter at b = 0 over the standard deviation of the (Rician) noise; 0: no noise."),
+    CMD_OPTION("Measurement", UINT64, seed, "seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
+               "Random seed of the noise."),
+    CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
 
@@ -166,41 +99,6 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
     return CMD_EXIT_OK;
 }
 
-static uint64_t count_voxels(const gls_image *image)
-{
-    uint64_t count = 0;
-    size_t n = gls_grid_voxels(&image->grid);
-    for (size_t i = 0; i < n; i++) count += image->data[i] > 0;
-    return count;
-}
-
-static void print_written(const gls_phantom *phantom, const char *directory)
-{
-    const gls_grid *grid = &phantom->dwi->grid;
-    char axes[4], text[32];
-    gls_grid_axis_codes(grid, axes);
-    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n",
-           directory, grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
-           grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
-    printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
-    printf("%s/mask.nii.gz    brain, %s voxels\n", directory,
-           gls_format_count(count_voxels(phantom->mask), text, sizeof text));
-    printf("%s/roi.nii.gz     white matter, %s voxels\n", directory,
-           gls_format_count(count_voxels(phantom->roi), text, sizeof text));
-    printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
-    printf("%s/5tt.nii.gz     the same as five tissues, for --act of 'glslines track'\n", directory);
-    printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
-           directory);
-    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines "
-           "NAME.txt (world mm)\n",
-           directory, phantom->n_bundles);
-    for (size_t i = 0; i < phantom->n_bundles; i++)
-        printf("    %-28s %8s voxels\n", phantom->bundle[i].name,
-               gls_format_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
-    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
-           directory, directory, directory, directory, directory);
-}
-
 static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const phantom_options *o = values;
@@ -225,7 +123,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     else if (cmd_interrupted())
         code = cmd_error(CMD_EXIT_INTERRUPTED, "interrupted; the files in %s are complete", arguments->positional[0]);
     else if (cmd_message_info_enabled())
-        print_written(phantom, arguments->positional[0]);
+        code = cmd_print(gls_phantom_text(phantom, arguments->positional[0]));
     gls_phantom_destroy(phantom);
     return code;
 }

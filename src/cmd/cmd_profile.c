@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct profile_values {
-    tract_values shared;
-    gls_profile_cli o;
-} profile_values;
-#define TRACT_OWNER profile_values
+#define ROWS "workflow/tracts/profile.def"
+#define OPTIONS gls_profile_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/profile.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(profile_values *)values = (profile_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/profile.def"
-#undef ROW
-                                                 }};
-}
-
-static int run_profile(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Bundle profiles by glslines", gls_tract_profile, offsetof(profile_values, o),
-                                   "takes TRACKS and one IMAGE or more", 2});
-}
+static const tract_work work = {"Bundle profiles by glslines", gls_tract_profile, offsetof(tract_command_values, o),
+                                "takes TRACKS and one IMAGE or more", 2};
 
 static const char *const positionals[] = {
     "TRACKS",   "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
@@ -60,7 +35,8 @@ const cmd_command cmd_profile = {
     .max_positionals = 64,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(profile_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_profile,
+    .run = tract_run,
 };

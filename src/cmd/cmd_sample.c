@@ -2,33 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct sample_values {
-    tract_values shared;
-    gls_sample_cli o;
-} sample_values;
-#define TRACT_OWNER sample_values
+#define ROWS "workflow/tracts/sample.def"
+#define OPTIONS gls_sample_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/sample.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(sample_values *)values = (sample_values){.shared = {.common = {false}}};
-}
-
-static int run_sample(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Values along streamlines by glslines", gls_tract_sample, offsetof(sample_values, o),
-                                   "takes TRACKS and one IMAGE or more", 2});
-}
+static const tract_work work = {"Values along streamlines by glslines", gls_tract_sample,
+                                offsetof(tract_command_values, o), "takes TRACKS and one IMAGE or more", 2};
 
 static const char *const positionals[] = {
     "TRACKS",   "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
@@ -57,7 +36,8 @@ const cmd_command cmd_sample = {
     .max_positionals = 64,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(sample_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_sample,
+    .run = tract_run,
 };

@@ -2,37 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct segment_values {
-    tract_values shared;
-    gls_segment_cli o;
-} segment_values;
-#define TRACT_OWNER segment_values
+#define ROWS "workflow/tracts/segment.def"
+#define OPTIONS gls_segment_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/segment.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(segment_values *)values = (segment_values){.o = {
-#define ROW GLS_ROW_DEFAULT
-#include "workflow/tracts/segment.def"
-#undef ROW
-                                                 }};
-}
-
-static int run_segment(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Bundles by glslines", gls_tract_segment, offsetof(segment_values, o),
-                                   "takes TRACKS and BUNDLES", 2});
-}
+static const tract_work work = {"Bundles by glslines", gls_tract_segment, offsetof(tract_command_values, o),
+                                "takes TRACKS and BUNDLES", 2};
 
 static const char *const positionals[] = {
     "TRACKS",
@@ -65,7 +40,8 @@ const cmd_command cmd_segment = {
     .max_positionals = 2,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(segment_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_segment,
+    .run = tract_run,
 };

@@ -2,33 +2,12 @@
 #include "cmd/commands.h"
 #include "cmd/tract.h"
 
-typedef struct stats_values {
-    tract_values shared;
-    gls_stats_cli o;
-} stats_values;
-#define TRACT_OWNER stats_values
+#define ROWS "workflow/tracts/stats.def"
+#define OPTIONS gls_stats_cli
+#include "cmd/tract_table.def"
 
-static const cmd_option table[] = {
-#define ROW TRACT_ROW
-#include "workflow/tracts/stats.def"
-#undef ROW
-#define ROW TRACT_SHARED_ROW
-#include "workflow/tracts/common.def"
-#undef ROW
-    {.name = NULL},
-};
-
-static void set_defaults(void *values)
-{
-    *(stats_values *)values = (stats_values){.shared = {.common = {false}}};
-}
-
-static int run_stats(const cmd_command *command, void *values, const cmd_arguments *arguments)
-{
-    return tract_run(command, values, arguments,
-                     &(tract_work){"Statistics of tractograms by glslines", gls_tract_stats, offsetof(stats_values, o),
-                                   "takes one TRACKS or more", 1});
-}
+static const tract_work work = {"Statistics of tractograms by glslines", gls_tract_stats,
+                                offsetof(tract_command_values, o), "takes one TRACKS or more", 1};
 
 static const char *const positionals[] = {
     "TRACKS...",
@@ -56,7 +35,8 @@ const cmd_command cmd_stats = {
     .max_positionals = 256,
     .options = table,
     .examples = examples,
-    .values_size = sizeof(stats_values),
+    .work = &work,
+    .values_size = sizeof(tract_command_values),
     .set_defaults = set_defaults,
-    .run = run_stats,
+    .run = tract_run,
 };

@@ -1,37 +1,34 @@
 /* glslines track: diffusion data in, tractogram out. */
+#include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
-#include "cmd/track_pictures.h"
-#include "cmd/track_report.h"
+#include "render/illustrate.h"
+#include "workflow/job_text.h"
 
-static int plan(gls_job *job, const track_options *options)
+static int plan(gls_job *job)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    if (status) return cmd_error_status(status);
-    track_print_plan(job, options, &memory);
-    return CMD_EXIT_OK;
+    return status ? cmd_error_status(status) : cmd_print(gls_job_plan_text(job, &memory));
 }
 
-static int track(gls_job *job, const track_options *options)
+static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
-    if (status) return cmd_error_status(status);
+    if (status) return status;
     cmd_interrupt_done();
     const gls_job_result *result = gls_job_get_result(job);
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
-    track_print_summary(job);
-    track_pictures_make(options, result);
-    if (result->track.streamlines == 0 && options->fail_if_empty)
-        return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
-    return CMD_EXIT_OK;
+    gls_job_tell(job);
+    gls_illustrations_make(illustrations, options, result);
+    return GLS_OK;
 }
 
 static int run_track(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -42,15 +39,19 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     gls_job *job = NULL;
     int code = track_options_check(command, options, arguments);
     if (code) return code;
-    gls_job_options job_options = track_options_job(options, arguments);
-    code = track_pictures_check(options, &job_options);
-    if (code) return code;
-    gls_status status = gls_job_create(&job_options, &monitor, &job);
+    const gls_job_options job_options = track_options_job(options, arguments);
+    const gls_illustrations illustrations = {options->report, options->picture};
+    gls_status status = gls_illustrations_check(&illustrations, &job_options);
+    if (!status) status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (status)
-        code = cmd_error_status(status);
-    else
-        code = options->dry_run ? plan(job, options) : track(job, options);
+    if (!status && options->dry_run)
+        code = plan(job);
+    else if (!status)
+        status = track(job, &job_options, &illustrations);
+    if (status) code = cmd_error_status(status);
+    const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
+    if (result && result->track.streamlines == 0 && options->fail_if_empty)
+        code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);
     gls_job_destroy(job);
     return code;
 }
@@ -72,7 +73,7 @@ static const char *const positionals[] = {
 
 static const char *const examples[] = {
     "The built-in phantom, to tracks.trx:",
-    "glslines track",
+    "glslines track --phantom",
     "A series with its table beside it (dwi.bval, dwi.bvec); mask, responses, model and seeds are made from it:",
     "glslines track dwi.nii.gz",
     "Your data, a million seeds, on the best device found:",
@@ -96,20 +97,20 @@ static const char *const examples[] = {
 
 const cmd_command cmd_track = {
     .name = "track",
-    .synopsis = "[DWI [BVAL BVEC [MASK [ROI]]]] [options]",
+    .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
     .summary = "Track streamlines through diffusion data, or through the built-in phantom",
-    .description =
-        "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
-        "Directions come from the data by the "
-        "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
-        "which are fitted (--model) or given (--sh, --odf). "
-        "Without files the built-in phantom is tracked. With the series alone, mask and seed region are made, "
-        "and the model is multi-tissue deconvolution (msmt). "
-        "The same inputs and options give the same file on the same device, whatever the batch size.",
+    .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
+                   "Directions come from the data by the "
+                   "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
+                   "which are fitted (--model) or given (--sh, --odf). "
+                   "With the series alone, mask and seed region are made, "
+                   "and the model is multi-tissue deconvolution (msmt). "
+                   "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = track_option_table,
     .examples = examples,
+    .hints = &cmd_bridge,
     .values_size = sizeof(track_options),
     .set_defaults = track_options_default,
     .run = run_track,

@@ -2,7 +2,7 @@
 #ifndef GLS_CMD_COMMANDS_H
 #define GLS_CMD_COMMANDS_H
 
-#include "cmd/options.h"
+#include "options/options.h"
 
 extern const cmd_command cmd_track;
 extern const cmd_command cmd_merge;

@@ -4,17 +4,7 @@
 
 #include <glslines/workflow.h>
 
-#include "cmd/options.h"
-
-/* Where progress goes: the words of --progress, in their order. */
-typedef enum cmd_progress_mode {
-    CMD_PROGRESS_AUTO, /* a bar on a terminal, else lines */
-    CMD_PROGRESS_BAR,
-    CMD_PROGRESS_PLAIN,
-    CMD_PROGRESS_JSON,
-    CMD_PROGRESS_NONE
-} cmd_progress_mode;
-#define CMD_PROGRESS_CHOICES "auto|bar|plain|json|none"
+#include "options/options.h"
 
 /* Opens the stream of the options and writes the event start. Returns an exit code. */
 int cmd_events_begin(const cmd_common *common, const char *command);

@@ -41,13 +41,12 @@ void cmd_interrupt_init(void)
 
 void cmd_interrupt_catch(void)
 {
-    signalled = 0;
-    catching = 1;
+    if (catching++ == 0) signalled = 0;
 }
 
 void cmd_interrupt_release(void)
 {
-    catching = 0;
+    catching--;
 }
 
 void cmd_interrupt_done(void)
@@ -58,6 +57,11 @@ void cmd_interrupt_done(void)
 bool cmd_interrupted(void)
 {
     return signalled != 0 && !done;
+}
+
+bool cmd_goes_on(void)
+{
+    return !cmd_interrupted();
 }
 
 int cmd_interrupt_code(void)

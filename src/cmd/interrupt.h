@@ -9,11 +9,14 @@
 
 /* Once, at the start of the program. */
 void cmd_interrupt_init(void);
+/* Calls nest. */
 void cmd_interrupt_catch(void);
 void cmd_interrupt_release(void);
 void cmd_interrupt_done(void);
 /* Whether one came since catch, and asks for an end. */
 bool cmd_interrupted(void);
+/* The opposite. */
+bool cmd_goes_on(void);
 /* The exit code of a program that such a signal ended. */
 int cmd_interrupt_code(void);
 

@@ -3,7 +3,7 @@
 #ifndef GLS_CMD_MANUAL_H
 #define GLS_CMD_MANUAL_H
 
-#include "cmd/options.h"
+#include "options/options.h"
 
 #include <stddef.h>
 
@@ -22,15 +22,6 @@ const manual_topic *manual_topic_find(const char *name, size_t n);
 const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t size);
 /* The topic to which a link target such as "seeds.md" leads, or NULL: a target that is no topic. */
 const manual_topic *manual_link_topic(const char *target, size_t n);
-
-/* Storage for the options of any command, to show its defaults. */
-typedef union manual_values {
-    char bytes[CMD_MAX_VALUES];
-    max_align_t align;
-} manual_values;
-
-/* " [range; default: x]", or "" where there is neither. */
-void manual_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size);
 
 /* What follows writes to out and returns false where memory ran out; errors of the file are left to its owner. */
 

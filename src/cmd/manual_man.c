@@ -250,7 +250,7 @@ static void write_option(FILE *out, const cmd_option *option, const void *values
 {
     char brackets[300];
     const char *value = option->metavar ? option->metavar : option->choices;
-    manual_option_brackets(option, values, brackets, sizeof brackets);
+    cmd_option_brackets(option, values, brackets, sizeof brackets);
     fputs(".TP\n", out);
     if (option->letter) fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
     fputs("\\fB\\-\\-", out);
@@ -311,7 +311,7 @@ static void write_example(page *p, const char *what, const char *line)
 
 bool manual_write_command_page(FILE *out, const cmd_command *command)
 {
-    manual_values values = {{0}};
+    cmd_values values = {{0}};
     page p = {.out = out};
     command->set_defaults(values.bytes);
     write_title(out, command->name, 1, command->summary);

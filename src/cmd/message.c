@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct {
     pthread_mutex_t lock;
@@ -75,6 +76,19 @@ int cmd_error_status(gls_status status)
 {
     const char *text = gls_last_error();
     return cmd_error(cmd_exit_from_status(status), "%s", *text ? text : gls_status_name(status));
+}
+
+int cmd_finish(gls_status status)
+{
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+int cmd_print(char *text)
+{
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    fputs(text, stdout);
+    free(text);
+    return CMD_EXIT_OK;
 }
 
 void cmd_warn(const char *format, ...)

@@ -6,7 +6,7 @@
 #include <glslines/log.h>
 
 #include "cmd/exit.h"
-#include "cmd/options.h"
+#include "options/options.h"
 
 /* Sets the levels from -q and -v and takes over the messages of the library. */
 void cmd_message_init(const cmd_common *common);
@@ -15,6 +15,10 @@ void cmd_message_init(const cmd_common *common);
 int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The library's last error under its own exit code. */
 int cmd_error_status(gls_status status);
+/* The same, or success. */
+int cmd_finish(gls_status status);
+/* Prints a text from malloc to standard output and frees it; NULL: memory ran out. */
+int cmd_print(char *text);
 /* "glslines: warning: TEXT". */
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line for the user, silenced by -q. */

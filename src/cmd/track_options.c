@@ -132,13 +132,15 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
         return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
     if (o->seeds && cmd_options_given(command, arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
+    if (o->select > 0 && o->shard && !nseeds && !name)
+        return cmd_error(CMD_EXIT_USAGE, "--select with --shard: needs --nseeds N, the seeds that the shards divide");
     return CMD_EXIT_OK;
 }
 
 /* Names of devices that are another program's. */
 static int check_device(const track_options *o)
 {
-    const char *here = cmd_bridge_value("device", o->device);
+    const char *here = cmd_bridge.value("device", o->device);
     return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
                 : CMD_EXIT_OK;
 }

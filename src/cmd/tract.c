@@ -5,6 +5,7 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
 #include "workflow/json.h"
 
 static bool go_on(void *user, double share)
@@ -14,8 +15,11 @@ static bool go_on(void *user, double share)
     return !cmd_interrupted();
 }
 
-int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments, const tract_work *work)
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
+    const tract_work *work = command->work;
+    cmd_progress progress = {.begun = false};
+    const gls_monitor monitor = cmd_progress_monitor(&progress);
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
         return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
@@ -26,6 +30,7 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     gls_tract_job job;
     gls_tract_job_init(&job, &((const tract_values *)values)->shared, root);
     job.go_on = go_on;
+    job.monitor = &monitor;
     cmd_interrupt_catch();
     gls_status status = work->work(&job, (const char *)values + work->options, arguments->positional, n);
     if (!status) status = gls_tract_job_commit(&job);
@@ -34,4 +39,13 @@ int tract_run(const cmd_command *command, void *values, const cmd_arguments *arg
     gls_tract_job_finish(&job);
     cmd_interrupt_release();
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference)
+{
+    options->vtk_space = (gls_vtk_space)input->vtk_space;
+    options->recover = input->recover;
+    if (!input->reference) return GLS_OK;
+    options->reference = reference;
+    return gls_tract_grid_read(input->reference, reference);
 }

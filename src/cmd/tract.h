@@ -2,10 +2,11 @@
 #ifndef GLS_CMD_TRACT_H
 #define GLS_CMD_TRACT_H
 
-#include "cmd/param_rows.h"
+#include "options/rows.h"
 #include "workflow/tracts/tracts.h"
 
-/* How a command is run. Its struct of values begins with a tract_values; options are those of its file of rows. */
+/* How a command is run: its member work. Its struct of values begins with a tract_values; options are those of its file
+ * of rows. */
 typedef struct tract_work {
     const char *description; /* of the sidecar */
     gls_status (*work)(gls_tract_job *job, const void *options, const char *const *file, size_t n);
@@ -19,11 +20,12 @@ typedef struct tract_values {
     gls_tract_common shared;
 } tract_values;
 
-int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments, const tract_work *work);
+/* The member run of these commands. */
+int tract_run(const cmd_command *command, void *values, const cmd_arguments *arguments);
 
-/* A row in the table of a command whose struct of values is TRACT_OWNER, with its options as member o. */
-#define TRACT_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help)      \
-    CMD_ENTRY(group, type, offsetof(TRACT_OWNER, o.field), name, letter, metavar, unit, range, default_text, choices, \
+/* A row in the table of a command whose struct of values is CMD_OWNER, with its options as member o. */
+#define TRACT_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help)    \
+    CMD_ENTRY(group, type, offsetof(CMD_OWNER, o.field), name, letter, metavar, unit, range, default_text, choices, \
               help)
 #define TRACT_SHARED_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,  \
                          help)                                                                                     \
@@ -36,8 +38,10 @@ typedef struct tract_input {
 #include "workflow/tracts/input.def"
 } tract_input;
 #undef ROW
+/* *reference has to outlive *options. */
+gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference);
 #define TRACT_INPUT_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help) \
-    CMD_ENTRY("Input", type, offsetof(TRACT_OWNER, input.field), name, letter, metavar, unit, range, default_text,     \
+    CMD_ENTRY("Input", type, offsetof(CMD_OWNER, input.field), name, letter, metavar, unit, range, default_text,       \
               choices, help)
 
 #endif

@@ -15,23 +15,16 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/output.h"
+#include "workflow/rows.h"
 
 gls_render_options gls_render_options_default(void)
 {
     return (gls_render_options){
+#define ROW GLS_ROW_DEFAULT
+#include "render/render.def"
+#undef ROW
         .size = sizeof(gls_render_options),
-        .slab = "axial:12",
-        .oblique = "35,25",
-        .planes = "centre",
-        .radius = 0.2,
-        .opacity = 1,
-        .occlusion = 0.8,
-        .max_streamlines = 50000,
-        .max_length = INFINITY,
-        .background = "black",
-        .fps = 12,
         .read = gls_tractogram_read_options_default(),
-        .device = "auto",
     };
 }
 

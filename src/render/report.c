@@ -15,16 +15,20 @@
 #include "util/output.h"
 #include "util/status.h"
 #include "workflow/output.h"
+#include "workflow/rows.h"
 #include "workflow/sidecar.h"
 
 #define SIDECAR_MOST (UINT64_C(64) << 20)
 
 gls_report_options gls_report_options_default(void)
 {
-    return (gls_report_options){.size = sizeof(gls_report_options),
-                                .max_streamlines = 5000,
-                                .read = gls_tractogram_read_options_default(),
-                                .device = "auto"};
+    return (gls_report_options){
+#define ROW GLS_ROW_DEFAULT
+#include "render/report.def"
+#undef ROW
+        .size = sizeof(gls_report_options),
+        .read = gls_tractogram_read_options_default(),
+    };
 }
 
 /* --- values of the sidecar -------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "streamlines/builder.h"
+#include "streamlines/thin.h"
 #include "util/affine.h"
 #include "util/status.h"
 
@@ -20,7 +21,7 @@ struct reshaper {
     double tolerance, max_segment;
     /* of one streamline */
     size_t capacity;
-    uint64_t *kept; /* points that stay */
+    size_t *kept; /* points that stay */
 };
 
 static void apply(const double map[3][4], float p[3])
@@ -105,65 +106,23 @@ static gls_status upsample(reshaper *f, const gls_streamlines *s, size_t i)
     return GLS_OK;
 }
 
-static gls_status downsample(reshaper *f, const gls_streamlines *s, size_t i)
+/* The points that stay, of streamline i. */
+static gls_status thin(reshaper *f, const gls_streamlines *s, size_t i)
 {
-    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first, factor = f->n;
-    uint64_t start = n > 2 && factor > 0 ? (n / 2 - 1) % factor + 1 : n, to;
-    uint64_t between = start + 1 < n ? (n - 2 - start) / factor + 1 : 0;
-    gls_status status = gls_builder_add(&f->builder, i, n > 2 ? between + 2 : n, &to);
-    if (status) return status;
-    if (n <= 2) {
-        gls_builder_copy(&f->builder, to, first, n);
-        return GLS_OK;
-    }
-    gls_builder_copy(&f->builder, to++, first, 1);
-    for (uint64_t k = 0; k < between; k++) gls_builder_copy(&f->builder, to++, first + start + k * factor, 1);
-    gls_builder_copy(&f->builder, to, first + n - 1, 1);
-    return GLS_OK;
-}
-
-/* Distance of point p from the line through a and b; NaN if they are equal. */
-static double distance_to_line(const float *a, const float *b, const float *p)
-{
-    double d[3], v[3], cross = 0, length = 0;
-    for (int r = 0; r < 3; r++) {
-        d[r] = (double)b[r] - a[r];
-        v[r] = (double)p[r] - a[r];
-        length += d[r] * d[r];
-    }
-    for (int r = 0; r < 3; r++) {
-        int s = (r + 1) % 3, t = (r + 2) % 3;
-        double x = d[s] * v[t] - d[t] * v[s];
-        cross += x * x;
-    }
-    return sqrt(cross / length);
-}
-
-/* Whether the points between a and b may go. */
-static bool is_straight(const reshaper *f, const gls_streamlines *s, uint64_t a, uint64_t b)
-{
-    if (gls_builder_distance(s, a, b) > f->max_segment) return false;
-    for (uint64_t p = a + 1; p < b; p++)
-        if (!(distance_to_line(s->point[a], s->point[b], s->point[p]) <= f->tolerance)) return false;
-    return true;
-}
-
-static gls_status compress(reshaper *f, const gls_streamlines *s, size_t i)
-{
-    const uint64_t first = s->offset[i], end = s->offset[i + 1];
-    uint64_t n = 0, to;
-    if (end - first > f->capacity) {
-        uint64_t *kept = realloc(f->kept, (size_t)(end - first) * sizeof *kept);
+    const uint64_t first = s->offset[i];
+    const size_t n = (size_t)(s->offset[i + 1] - first);
+    uint64_t to;
+    if (n > f->capacity) {
+        size_t *kept = realloc(f->kept, n * sizeof *kept);
         if (!kept) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
         f->kept = kept;
-        f->capacity = (size_t)(end - first);
+        f->capacity = n;
     }
-    for (uint64_t p = first; p < end; p++) {
-        bool stays = p == first || p + 1 == end || !is_straight(f, s, f->kept[n - 1], p + 1);
-        if (stays) f->kept[n++] = p;
-    }
-    gls_status status = gls_builder_add(&f->builder, i, n, &to);
-    for (uint64_t k = 0; k < n && status == GLS_OK; k++) gls_builder_copy(&f->builder, to + k, f->kept[k], 1);
+    size_t n_kept = f->max_segment > 0 ? gls_points_compress(s->point + first, n, f->tolerance, f->max_segment, f->kept)
+                                       : gls_points_downsample(n, f->n, n / 2, f->kept);
+    gls_status status = gls_builder_add(&f->builder, i, n_kept, &to);
+    for (size_t k = 0; k < n_kept && status == GLS_OK; k++)
+        gls_builder_copy(&f->builder, to + k, first + f->kept[k], 1);
     return status;
 }
 
@@ -234,12 +193,12 @@ gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, co
 gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
-    return create(&(reshaper){.reshape = downsample, .n = factor}, next, filter);
+    return create(&(reshaper){.reshape = thin, .n = factor}, next, filter);
 }
 
 gls_status gls_filter_compress_create(double tolerance, double max_segment, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(tolerance >= 0 && max_segment > 0);
-    return create(&(reshaper){.reshape = compress, .tolerance = tolerance, .max_segment = max_segment}, next, filter);
+    return create(&(reshaper){.reshape = thin, .tolerance = tolerance, .max_segment = max_segment}, next, filter);
 }

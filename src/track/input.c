@@ -5,6 +5,17 @@
 #include "track/getter/getters.h"
 #include "util/status.h"
 
+gls_status gls_track_backtrack_check(const gls_track_params *params)
+{
+    if (params->dg == GLS_DG_DET || params->dg == GLS_DG_SDSTREAM)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
+    if (params->dg == GLS_DG_PTT)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: parallel transport cannot be taken back");
+    if (params->stop_at_all)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --stop: what was met would be taken back");
+    return GLS_OK;
+}
+
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)
 {
     GLS_REQUIRE(input->stop_map);
@@ -25,5 +36,11 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
+    if (params->backtrack) {
+        gls_status status = gls_track_backtrack_check(params);
+        if (status == GLS_OK && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
+            status = gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
+        if (status != GLS_OK) return status;
+    }
     return gls_getter_of(params)->check(params, input);
 }

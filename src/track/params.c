@@ -83,6 +83,8 @@ gls_status gls_track_params_check(const gls_track_params *p)
     }
 #include "track/params.def"
 #undef TRACK_ROW
+    if (p->downsample > 1 && p->compress > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
     if (p->min_length > p->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length,
                         p->max_length);

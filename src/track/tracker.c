@@ -9,6 +9,7 @@
 #include "track/check.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* A context where the lost one was. After a reset the driver may need a moment. */
 static gls_status open_again(const gls_device *lost, gls_device **device)
@@ -97,6 +98,7 @@ typedef struct completion {
 static void *complete(void *user)
 {
     completion *c = user;
+    gls_threads_apply();
     c->status = gls_engine_complete(c->engine, c->input);
     if (c->status != GLS_OK) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
     return NULL;

@@ -4,6 +4,7 @@
 
 #include "tractogram/shard_read.h"
 #include "tractogram/tractogram.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -27,6 +28,7 @@ typedef struct merge {
     gls_shard_reader first; /* the head of paths[0], which the others are compared with */
     bool half, half_known;
     lengths lengths;
+    uint64_t last_part, last_seeds; /* see gls_merge_result */
     gls_merge_progress progress;
     void *user;
     uint64_t bytes, bytes_done;
@@ -106,7 +108,7 @@ static gls_status compare(const merge *m, const char *path, const gls_shard_read
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
     if (x->inputs != y->inputs)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
-    if (x->parameters != y->parameters)
+    if (x->parameters != y->parameters || x->select != y->select)
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
     if (!same_lines(a->reader->lines, r->reader->lines))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
@@ -179,6 +181,19 @@ static gls_status fail_shard(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
 }
 
+/* Of the run's streamlines no more than were wanted. */
+static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
+{
+    uint64_t left = shard->select - m->lengths.streamlines;
+    if (shard->select == 0 || lines->n < left) return;
+    lines->n = (size_t)left;
+    if (left == 0) return;
+    const gls_column *index = gls_column_find(lines->dps, lines->n_dps, GLS_DPS_SEED_INDEX);
+    bool exact = index && (index->type == GLS_TYPE_UINT32 || shard->total_seeds <= UINT64_C(1) << 24);
+    m->last_part = shard->index;
+    m->last_seeds = exact ? (uint64_t)gls_column_value(index, left - 1) + 1 : 0;
+}
+
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
     gls_shard_reader r;
@@ -190,8 +205,10 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         r.file.n_streamlines != m->file[i].n_streamlines)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
     if (status == GLS_OK) status = compare(m, m->paths[i], &r);
-    while (status == GLS_OK && lines.n > 0) {
+    for (bool more = true; status == GLS_OK && more;) {
         status = gls_shard_reader_next(&r, &lines);
+        more = lines.n > 0;
+        if (status == GLS_OK) cut_lines(m, &r.file.shard, &lines);
         if (status == GLS_OK) status = gls_tractogram_writer_append(writer, &lines);
         /* what the writer refuses, no shard that it made has */
         if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
@@ -259,7 +276,15 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
     }
     if (status == GLS_OK) status = sort(&m);
     if (status == GLS_OK) status = write_output(&m, overwrite, group);
-    if (status == GLS_OK && result) *result = lengths_result(&m.lengths);
+    if (status == GLS_OK && result) {
+        *result = lengths_result(&m.lengths);
+        if (m.first.file.shard.select > result->streamlines)
+            gls_log(GLS_LOG_WARNING,
+                    "%s: %llu streamlines in place of %llu (--select): all shards together have no more", output,
+                    (unsigned long long)result->streamlines, (unsigned long long)m.first.file.shard.select);
+        result->last_part = m.last_part;
+        result->last_seeds = m.last_seeds;
+    }
     gls_shard_reader_close(&m.first);
     free(m.lengths.bin);
     free(m.order);

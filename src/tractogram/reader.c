@@ -253,11 +253,16 @@ void gls_tractogram_reader_close(gls_tractogram_reader *r)
 
 static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
 {
+    const uint32_t exponent = 0x7f800000;
     const float *x = r->point[0];
     size_t end = 3 * (size_t)r->line_offset[n], at = 0, line = 0;
-    float sum = 0;
-    for (size_t i = 0; i < end; i++) sum += x[i] * 0.0f; /* NaN if one is not finite */
-    if (sum == 0) return GLS_OK;
+    uint32_t largest = 0, bits;
+    for (size_t i = 0; i < end; i++) {
+        memcpy(&bits, &x[i], sizeof bits);
+        bits &= exponent;
+        largest = bits > largest ? bits : largest;
+    }
+    if (largest < exponent) return GLS_OK;
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;
     return gls_fail(GLS_ERR_INPUT, "%s: a point of streamline %llu is not finite", r->path,

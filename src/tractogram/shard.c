@@ -21,8 +21,10 @@ static void print(const gls_shard *s, const char *version, const uint32_t *crc, 
 {
     int n = snprintf(text, GLS_SHARD_TEXT,
                      "index=%" PRIu32 " count=%" PRIu32 " first_seed=%" PRIu64 " n_seeds=%" PRIu64
-                     " total_seeds=%" PRIu64 " parameters=%016" PRIx64 " inputs=%016" PRIx64 " version=%s",
-                     s->index, s->count, s->first_seed, s->n_seeds, s->total_seeds, s->parameters, s->inputs, version);
+                     " total_seeds=%" PRIu64 " parameters=%016" PRIx64 " inputs=%016" PRIx64,
+                     s->index, s->count, s->first_seed, s->n_seeds, s->total_seeds, s->parameters, s->inputs);
+    if (s->select > 0) n += snprintf(text + n, GLS_SHARD_TEXT - (size_t)n, " select=%" PRIu64, s->select);
+    n += snprintf(text + n, GLS_SHARD_TEXT - (size_t)n, " version=%s", version);
     if (crc) snprintf(text + n, GLS_SHARD_TEXT - (size_t)n, " crc32=%08" PRIx32, *crc);
 }
 
@@ -34,14 +36,17 @@ void gls_shard_print(const gls_shard *shard, const uint32_t *crc, char text[GLS_
 bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char version[32])
 {
     char again[GLS_SHARD_TEXT];
-    gls_shard s, expected;
+    gls_shard s = {.index = 0}, expected;
     uint32_t sum = 0;
-    int n =
-        sscanf(text,
-               "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64
-               " parameters=%" SCNx64 " inputs=%" SCNx64 " version=%31s crc32=%" SCNx32,
-               &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, version, &sum);
-    if (n != (crc ? 9 : 8)) return false;
+    int end = 0,
+        n = sscanf(text,
+                   "index=%" SCNu32 " count=%" SCNu32 " first_seed=%" SCNu64 " n_seeds=%" SCNu64 " total_seeds=%" SCNu64
+                   " parameters=%" SCNx64 " inputs=%" SCNx64 "%n",
+                   &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, &end);
+    if (n != 7) return false;
+    const char *rest = text + end;
+    if (sscanf(rest, " select=%" SCNu64 "%n", &s.select, &end) == 1) rest += end;
+    if (sscanf(rest, " version=%31s crc32=%" SCNx32, version, &sum) != (crc ? 2 : 1)) return false;
     /* what sscanf() forgives, and numbers that do not belong together, show when it is printed again */
     if (s.count < 1 || s.count > GLS_MAX_SHARDS || s.index < 1 || s.index > s.count) return false;
     gls_shard_init(s.index, s.count, s.total_seeds, &expected);

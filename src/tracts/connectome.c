@@ -1,42 +1,54 @@
-/* Connectomes: threads find the regions of both ends of each streamline, and one adds them up in order. */
+/* Connectomes: threads find the regions of each streamline, and one adds them up in order. */
 #include <glslines/connectome.h>
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/regions.h"
+#include "tracts/assign.h"
 #include "tracts/grouped.h"
+#include "tracts/lines.h"
+#include "tracts/nodes.h"
 #include "util/affine.h"
 #include "util/format.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "util/text.h"
 
-/* A voxel near another one. */
-typedef struct offset {
-    int32_t step[3];
-    double mm;
-    size_t order; /* among those of equal distance */
-} offset;
+#define FORWARD_SIDES 12 /* of a voxel: the largest reach of the search ahead */
+
+/* What gls_connectome_get_edge() tells. */
+typedef struct edge {
+    double count, weight, sum, length, min, max;
+} edge;
+
+/* With GLS_ASSIGN_ALL: where the regions of a streamline of the parcel stand. */
+typedef struct stretch {
+    int thread;
+    size_t first, n;
+} stretch;
+
+/* What a thread found for a parcel with GLS_ASSIGN_ALL. */
+typedef struct finder {
+    gls_assign_room room;
+    size_t n, capacity;
+    int32_t *node;
+} finder;
 
 struct gls_connectome {
     gls_connectome_options options;
-    gls_grid grid;
-    double world_to_voxel[3][4];
-    int32_t *node; /* region of each voxel from 1, 0: none */
-    size_t n_nodes;
-    int32_t *label;   /* of each region, from 0 */
-    uint64_t *volume; /* voxels of each, from 1 */
-    uint64_t *ends;
-    double (*centre)[3]; /* of each, voxel coordinates */
-    size_t n_offsets;
-    offset *offset; /* radial search: by distance */
-    double half_diagonal;
-    double *value, *weight; /* (n_nodes + 1)^2, upper triangle */
+    gls_nodes nodes;
+    gls_assigner *assigner;
+    uint64_t *ends;         /* of each region, from 1 */
+    double *value, *weight; /* (n + 1)^2, upper triangle */
+    edge *edge;             /* the same; NULL: not wanted */
     gls_connectome_counts counts;
-    size_t capacity;
-    int32_t (*pair)[2]; /* of a parcel */
+    size_t capacity;    /* of a parcel */
+    int32_t (*pair)[2]; /* regions of its streamlines */
+    stretch *stretch;   /* the same with GLS_ASSIGN_ALL */
+    int n_threads;
+    finder *finder; /* one for each thread */
 };
 
 gls_connectome_options gls_connectome_options_default(void)
@@ -45,150 +57,29 @@ gls_connectome_options gls_connectome_options_default(void)
         .size = sizeof(gls_connectome_options), .assignment = GLS_ASSIGN_RADIAL, .radius = 4};
 }
 
-static int compare_labels(const void *a, const void *b)
+/* What streamlines bring to a cell, but for what depends on its regions. */
+static double scale_of(const gls_connectome *c, double length)
 {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    double value = 1;
+    if (c->options.scale & GLS_SCALE_LENGTH) value *= length;
+    if (c->options.scale & GLS_SCALE_INVLENGTH) value *= length > 0 ? 1 / length : 0;
+    return value;
 }
 
-static int compare_offsets(const void *a, const void *b)
+static double volume_scale(const gls_connectome *c, const int32_t *node, size_t n)
 {
-    const offset *x = a, *y = b;
-    if (x->mm != y->mm) return x->mm < y->mm ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+    const double mm3 = gls_nodes_voxel_volume(&c->nodes);
+    double voxels = 0, value = 1;
+    for (size_t i = 0; i < n; i++) voxels += (double)c->nodes.volume[node[i]];
+    if (c->options.scale & GLS_SCALE_INVNODEVOL) value *= voxels > 0 ? (double)n / voxels : 0;
+    if (c->options.scale & GLS_SCALE_INVNODEVOL_MM3) value *= voxels > 0 ? (double)n / (voxels * mm3) : 0;
+    return value;
 }
 
-/* Numbers the labels that occur. */
-static gls_status number_labels(gls_connectome *c, const gls_image *labels, const char *name)
+static void add(gls_connectome *c, int32_t one, int32_t other, double value, double weight, double length)
 {
-    const size_t n = gls_grid_voxels(&labels->grid);
-    int32_t *sorted = malloc((n + 1) * sizeof *sorted);
-    double p[3];
-    c->node = malloc(n * sizeof *c->node);
-    if (!sorted || !c->node) goto no_memory;
-    for (size_t v = 0; v < n; v++) {
-        float value = labels->data[v];
-        if (!(value >= 0 && value <= 16777216.0f && value == floorf(value))) {
-            free(sorted);
-            return gls_fail(GLS_ERR_INPUT, "%s: %g is no label: whole numbers from 0 to 16777216 are", name,
-                            (double)value);
-        }
-        c->node[v] = sorted[v] = (int32_t)value;
-    }
-    qsort(sorted, n, sizeof *sorted, compare_labels);
-    for (size_t v = 0; v < n; v++)
-        if (sorted[v] > 0 && (c->n_nodes == 0 || sorted[v] != sorted[c->n_nodes - 1])) sorted[c->n_nodes++] = sorted[v];
-    c->label = sorted;
-    if (c->n_nodes == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no label", name);
-    if (c->n_nodes > GLS_CONNECTOME_MAX_NODES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu labels, more than %d", name, c->n_nodes,
-                        GLS_CONNECTOME_MAX_NODES);
-    c->volume = calloc(c->n_nodes + 1, sizeof *c->volume);
-    c->ends = calloc(c->n_nodes + 1, sizeof *c->ends);
-    c->centre = calloc(c->n_nodes + 1, sizeof *c->centre);
-    if (!c->volume || !c->ends || !c->centre) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
-    for (size_t v = 0; v < n; v++) {
-        if (c->node[v] == 0) continue;
-        int32_t *at = bsearch(&c->node[v], c->label, c->n_nodes, sizeof *at, compare_labels);
-        c->node[v] = (int32_t)(at - c->label) + 1;
-        c->volume[c->node[v]]++;
-        gls_region_centre(&labels->grid, v, p);
-        for (int a = 0; a < 3; a++) c->centre[c->node[v]][a] += p[a];
-    }
-    return GLS_OK;
-no_memory:
-    free(sorted);
-    return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
-}
-
-/* Voxels in whose reach an end may lie. Those of equal distance come in the order of axes that point towards RAS. */
-static gls_status list_offsets(gls_connectome *c)
-{
-    const double *size = c->grid.voxel_size, reach = c->options.radius + c->half_diagonal;
-    int sign[3], n[3];
-    double boxes = 1;
-    for (int a = 0; a < 3; a++) {
-        int longest = 0;
-        for (int r = 1; r < 3; r++)
-            if (fabs(c->grid.affine[r][a]) > fabs(c->grid.affine[longest][a])) longest = r;
-        sign[a] = c->grid.affine[longest][a] < 0 ? -1 : 1;
-        boxes *= 2 * ceil(reach / size[a]) + 1;
-    }
-    if (boxes > 1e7)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a search of %g mm among voxels of %g mm", c->options.radius, size[0]);
-    for (int a = 0; a < 3; a++) n[a] = (int)ceil(reach / size[a]);
-    c->offset = malloc((size_t)boxes * sizeof *c->offset);
-    if (!c->offset) return gls_fail(GLS_ERR_MEMORY, "out of memory for a search");
-    for (int z = -n[2]; z <= n[2]; z++)
-        for (int y = -n[1]; y <= n[1]; y++)
-            for (int x = -n[0]; x <= n[0]; x++) {
-                double dz = z * size[2], dy = y * size[1], dx = x * size[0], mm = sqrt(dz * dz + dy * dy + dx * dx);
-                if (mm >= reach) continue;
-                c->offset[c->n_offsets] = (offset){{x * sign[0], y * sign[1], z * sign[2]}, mm, c->n_offsets};
-                c->n_offsets++;
-            }
-    qsort(c->offset, c->n_offsets, sizeof *c->offset, compare_offsets);
-    return GLS_OK;
-}
-
-/* The voxel if it is one of the grid; v: whole numbers. */
-static bool find_voxel(const gls_connectome *c, const double v[3], size_t *voxel)
-{
-    for (int a = 0; a < 3; a++)
-        if (!(v[a] >= 0 && v[a] < c->grid.dim[a])) return false;
-    *voxel = ((size_t)v[2] * (size_t)c->grid.dim[1] + (size_t)v[1]) * (size_t)c->grid.dim[0] + (size_t)v[0];
-    return true;
-}
-
-static int32_t find_node(const gls_connectome *c, const float point[3])
-{
-    double p[3] = {point[0], point[1], point[2]}, centre[3], best = c->options.radius;
-    int32_t node = 0;
-    size_t voxel;
-    gls_affine_apply(c->world_to_voxel, p, centre);
-    for (int a = 0; a < 3; a++) centre[a] = round(centre[a]);
-    if (c->options.assignment == GLS_ASSIGN_END) return find_voxel(c, centre, &voxel) ? c->node[voxel] : 0;
-    for (size_t i = 0; i < c->n_offsets && c->offset[i].mm <= best + 2 * c->half_diagonal; i++) {
-        const int32_t *step = c->offset[i].step;
-        double v[3] = {centre[0] + step[0], centre[1] + step[1], centre[2] + step[2]}, w[3];
-        if (!find_voxel(c, v, &voxel) || c->node[voxel] == 0) continue;
-        gls_affine_apply(c->grid.affine, v, w);
-        double x = p[0] - w[0], y = p[1] - w[1], z = p[2] - w[2], mm = sqrt(x * x + y * y + z * z);
-        if (mm >= best) continue;
-        best = mm;
-        node = c->node[voxel];
-    }
-    return node;
-}
-
-static double length_of(const float (*point)[3], size_t n)
-{
-    double length = 0;
-    for (size_t p = 1; p < n; p++) {
-        double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
-               z = (double)point[p][2] - point[p - 1][2];
-        length += sqrt(x * x + y * y + z * z);
-    }
-    return length;
-}
-
-static double scale_of(const gls_connectome *c, const int32_t pair[2], const float (*point)[3], size_t n)
-{
-    double length, voxels;
-    switch (c->options.scale) {
-    case GLS_SCALE_LENGTH: return length_of(point, n);
-    case GLS_SCALE_INVLENGTH: length = length_of(point, n); return length > 0 ? 1 / length : 0;
-    case GLS_SCALE_INVNODEVOL:
-        voxels = (double)(c->volume[pair[0]] + c->volume[pair[1]]);
-        return voxels > 0 ? 2 / voxels : 0;
-    default: return 1;
-    }
-}
-
-static void add(gls_connectome *c, const int32_t pair[2], double value, double weight)
-{
-    size_t a = (size_t)(pair[0] < pair[1] ? pair[0] : pair[1]), b = (size_t)(pair[0] < pair[1] ? pair[1] : pair[0]),
-           cell = a * (c->n_nodes + 1) + b;
+    size_t a = (size_t)(one < other ? one : other), b = (size_t)(one < other ? other : one),
+           cell = a * (c->nodes.n + 1) + b;
     switch (c->options.stat) {
     case GLS_STAT_SUM:
     case GLS_STAT_MEAN:
@@ -198,15 +89,44 @@ static void add(gls_connectome *c, const int32_t pair[2], double value, double w
     case GLS_STAT_MIN: c->value[cell] = fmin(c->value[cell], value); break;
     case GLS_STAT_MAX: c->value[cell] = fmax(c->value[cell], value); break;
     }
-    c->counts.joined += a > 0;
-    c->ends[a]++;
-    c->ends[b]++;
-    c->counts.unassigned += (a == 0) + (b == 0);
+    if (!c->edge) return;
+    edge *e = &c->edge[cell];
+    e->min = e->count > 0 ? fmin(e->min, value) : value;
+    e->max = e->count > 0 ? fmax(e->max, value) : value;
+    e->count++;
+    e->weight += weight;
+    e->sum += value * weight;
+    e->length += length * weight;
 }
 
-static int32_t label_of(const gls_connectome *c, int32_t node)
+/* One streamline: pairs of its ends, or of all its regions. */
+static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, double value, double weight, double length)
 {
-    return node > 0 ? c->label[node - 1] : 0;
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL;
+    if (c->options.scale & (GLS_SCALE_INVNODEVOL | GLS_SCALE_INVNODEVOL_MM3))
+        value *= n > 0 ? volume_scale(c, node, n) : 0;
+    if (all && n < 2) {
+        add(c, 0, n > 0 ? node[0] : 0, value, weight, length);
+        c->counts.unassigned += 2 - n;
+    } else if (all) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = i; k < n; k++) add(c, node[i], node[k], value, weight, length);
+    } else {
+        add(c, node[0], node[1], value, weight, length);
+        c->counts.unassigned += (node[0] == 0) + (node[1] == 0);
+    }
+    c->counts.joined += all ? n > 1 : node[0] > 0 && node[1] > 0;
+    for (size_t i = 0; i < n; i++) c->ends[node[i]]++;
+}
+
+static gls_status tell(const gls_connectome *c, const int32_t *node, size_t n)
+{
+    int32_t few[64] = {0}, *label = n <= 64 ? few : malloc(n * sizeof *label);
+    if (!label) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    for (size_t i = 0; i < n; i++) label[i] = node[i] > 0 ? c->nodes.label[node[i] - 1] : 0;
+    c->options.assigned(c->options.user, label, n);
+    if (label != few) free(label);
+    return GLS_OK;
 }
 
 static gls_status find_column(const gls_streamlines *s, const char *name, const gls_column **column)
@@ -217,38 +137,115 @@ static gls_status find_column(const gls_streamlines *s, const char *name, const 
                : gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", name);
 }
 
+static gls_status reserve(gls_connectome *c, size_t n)
+{
+    if (n <= c->capacity) return GLS_OK;
+    int32_t(*pair)[2] = realloc(c->pair, n * sizeof *pair);
+    if (pair) c->pair = pair;
+    stretch *stretch = realloc(c->stretch, n * sizeof *stretch);
+    if (stretch) c->stretch = stretch;
+    if (!pair || !stretch) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of streamlines");
+    c->capacity = n;
+    return GLS_OK;
+}
+
+/* Keeps what the room of a thread holds. */
+static void keep(finder *f, stretch *s, int thread)
+{
+    if (f->n + f->room.n > f->capacity) {
+        size_t capacity = 2 * (f->n + f->room.n) + 256;
+        int32_t *node = realloc(f->node, capacity * sizeof *node);
+        f->room.failed |= !node;
+        if (!node) return;
+        f->node = node;
+        f->capacity = capacity;
+    }
+    if (f->room.n > 0) memcpy(f->node + f->n, f->room.node, f->room.n * sizeof *f->node);
+    *s = (stretch){thread, f->n, f->room.n};
+    f->n += f->room.n;
+}
+
+static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
+{
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL;
+    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
+    /* two looks at labels take less time than threads need to meet */
+    const bool alone = c->options.assignment <= GLS_ASSIGN_END;
+#pragma omp parallel for schedule(dynamic, 256) num_threads(c->n_threads) if (!alone)
+    for (size_t i = 0; i < s->n; i++) {
+        const float(*point)[3] = s->point + s->offset[i];
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        const int thread = omp_get_thread_num();
+        c->pair[i][0] = c->pair[i][1] = 0;
+        c->stretch[i] = (stretch){thread, 0, 0};
+        if (n == 0) continue;
+        if (!all) {
+            gls_assign_ends(c->assigner, point, n, c->pair[i]);
+            continue;
+        }
+        gls_assign_all(c->assigner, &c->finder[thread].room, point, n);
+        keep(&c->finder[thread], &c->stretch[i], thread);
+    }
+    for (int t = 0; t < c->n_threads; t++)
+        if (c->finder[t].room.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    return GLS_OK;
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_connectome *c = user;
     const gls_column *weights, *scales;
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL,
+               needs_length = c->edge || (c->options.scale & (GLS_SCALE_LENGTH | GLS_SCALE_INVLENGTH));
     gls_status status = find_column(s, c->options.weights, &weights);
     if (!status) status = find_column(s, c->options.scale_column, &scales);
-    if (status) return status;
-    if (s->n > c->capacity) {
-        int32_t(*pair)[2] = realloc(c->pair, s->n * sizeof *pair);
-        if (!pair) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of streamlines");
-        c->pair = pair;
-        c->capacity = s->n;
-    }
-#pragma omp parallel for schedule(dynamic, 256)
-    for (size_t i = 0; i < s->n; i++) {
-        if (s->offset[i + 1] == s->offset[i]) continue;
-        c->pair[i][0] = find_node(c, s->point[s->offset[i]]);
-        c->pair[i][1] = find_node(c, s->point[s->offset[i + 1] - 1]);
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+    if (!status) status = reserve(c, s->n);
+    if (!status) status = find_regions(c, s);
+    for (size_t i = 0; i < s->n && !status; i++) {
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        const int32_t *node = all ? c->finder[c->stretch[i].thread].node + c->stretch[i].first : c->pair[i];
+        const size_t n_nodes = all ? c->stretch[i].n : 2;
         double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
         if (!isfinite(weight) || !isfinite(scale))
             return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         c->counts.empty += n == 0;
-        if (n == 0) c->pair[i][0] = c->pair[i][1] = 0;
-        if (n > 0) add(c, c->pair[i], scale * scale_of(c, c->pair[i], s->point + s->offset[i], n), weight);
-        if (c->options.assigned)
-            c->options.assigned(c->options.user, label_of(c, c->pair[i][0]), label_of(c, c->pair[i][1]));
+        if (n > 0) {
+            double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
+            add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
+        }
+        if (c->options.assigned) status = tell(c, node, n_nodes);
     }
+    return status;
+}
+
+static gls_status check_options(const gls_connectome_options *o, const gls_grid *grid)
+{
+    const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
+    GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MAX);
+    GLS_REQUIRE(o->scale < 16 && isfinite(o->radius));
+    GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
+    if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a search ahead of %g mm: more than 0 and at most %d voxels of %g mm",
+                        o->radius, FORWARD_SIDES, least);
+    return GLS_OK;
+}
+
+static gls_status make_cells(gls_connectome *c)
+{
+    const gls_connectome_options *o = &c->options;
+    const size_t cells = (c->nodes.n + 1) * (c->nodes.n + 1);
+    c->ends = calloc(c->nodes.n + 1, sizeof *c->ends);
+    c->value = calloc(cells, sizeof *c->value);
+    c->weight = calloc(cells, sizeof *c->weight);
+    c->edge = o->edges ? calloc(cells, sizeof *c->edge) : NULL;
+    c->n_threads = omp_get_max_threads();
+    c->finder = calloc((size_t)c->n_threads, sizeof *c->finder);
+    if (!c->ends || !c->value || !c->weight || !c->finder || (o->edges && !c->edge))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome of %zu regions", c->nodes.n);
+    for (size_t i = 0; i < cells && o->stat >= GLS_STAT_MIN; i++)
+        c->value[i] = o->stat == GLS_STAT_MIN ? INFINITY : -INFINITY;
     return GLS_OK;
 }
 
@@ -257,26 +254,15 @@ gls_status gls_connectome_create(const gls_image *labels, const char *name, cons
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(labels && labels->n_volumes == 1 && name && connectome);
-    gls_connectome_options o = options ? *options : gls_connectome_options_default();
-    GLS_REQUIRE(o.radius > 0 && isfinite(o.radius));
+    const gls_connectome_options o = options ? *options : gls_connectome_options_default();
+    gls_status status = check_options(&o, &labels->grid);
+    if (status) return status;
     gls_connectome *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
     c->options = o;
-    c->grid = labels->grid;
-    gls_grid_inverse(&c->grid, c->world_to_voxel);
-    for (int a = 0; a < 3; a++) c->half_diagonal += 0.25 * c->grid.voxel_size[a] * c->grid.voxel_size[a];
-    c->half_diagonal = sqrt(c->half_diagonal);
-    gls_status status = number_labels(c, labels, name);
-    if (!status && o.assignment == GLS_ASSIGN_RADIAL) status = list_offsets(c);
-    size_t cells = (c->n_nodes + 1) * (c->n_nodes + 1);
-    if (!status) {
-        c->value = calloc(cells, sizeof *c->value);
-        c->weight = calloc(cells, sizeof *c->weight);
-        if (!c->value || !c->weight)
-            status = gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome of %zu regions", c->n_nodes);
-    }
-    for (size_t i = 0; i < cells && !status && o.stat >= GLS_STAT_MIN; i++)
-        c->value[i] = o.stat == GLS_STAT_MIN ? INFINITY : -INFINITY;
+    status = gls_nodes_init(&c->nodes, labels, name, o.raw_labels);
+    if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
+    if (!status) status = make_cells(c);
     if (status)
         gls_connectome_destroy(c);
     else
@@ -296,22 +282,24 @@ gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome
 
 size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels)
 {
-    if (labels) *labels = connectome->label;
-    return connectome->n_nodes;
+    if (labels) *labels = connectome->nodes.label;
+    return connectome->nodes.n;
 }
 
 gls_connectome_node gls_connectome_get_node(const gls_connectome *c, size_t i)
 {
-    const double *side = c->grid.voxel_size, n = (double)c->volume[i + 1];
-    gls_connectome_node node = {c->label[i], c->volume[i + 1], c->ends[i + 1], n * side[0] * side[1] * side[2], {0}};
-    for (int a = 0; a < 3; a++) node.centroid[a] = c->centre[i + 1][a] / n;
-    gls_affine_apply(c->grid.affine, node.centroid, node.centroid);
+    const gls_nodes *nodes = &c->nodes;
+    const double n = (double)nodes->volume[i + 1];
+    gls_connectome_node node = {
+        nodes->label[i], nodes->volume[i + 1], c->ends[i + 1], n * gls_nodes_voxel_volume(nodes), {0}};
+    for (int a = 0; a < 3; a++) node.centroid[a] = nodes->centre[i + 1][a] / n; /* NaN without voxels */
+    gls_affine_apply(nodes->grid.affine, node.centroid, node.centroid);
     return node;
 }
 
 size_t gls_connectome_size(const gls_connectome *c)
 {
-    return c->n_nodes + (c->options.keep_unassigned ? 1 : 0);
+    return c->nodes.n + (c->options.keep_unassigned ? 1 : 0);
 }
 
 double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
@@ -319,19 +307,42 @@ double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
     if (!c->options.keep_unassigned) row++, column++;
     if (row == column && c->options.zero_diagonal) return 0;
     if (row > column && !c->options.symmetric) return 0;
-    size_t a = row < column ? row : column, b = row < column ? column : row, cell = a * (c->n_nodes + 1) + b;
+    size_t a = row < column ? row : column, b = row < column ? column : row, cell = a * (c->nodes.n + 1) + b;
     double value = c->value[cell];
     if (c->options.stat == GLS_STAT_MEAN) return c->weight[cell] != 0 ? value / c->weight[cell] : value;
     return isfinite(value) ? value : NAN;
 }
 
+gls_connectome_edge gls_connectome_get_edge(const gls_connectome *c, size_t row, size_t column)
+{
+    if (!c->options.keep_unassigned) row++, column++;
+    const edge *e = &c->edge[row * (c->nodes.n + 1) + column];
+    gls_connectome_edge out = {(uint64_t)e->count, e->weight, e->sum, NAN, NAN, NAN, NAN};
+    if (e->count == 0) return out;
+    out.mean = e->weight != 0 ? e->sum / e->weight : NAN;
+    out.mean_length = e->weight != 0 ? e->length / e->weight : NAN;
+    out.min = e->min;
+    out.max = e->max;
+    return out;
+}
+
 gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, bool overwrite)
 {
-    return gls_connectome_write_grouped(connectome, path, overwrite, NULL);
+    return gls_connectome_write_grouped(connectome, path, overwrite, NULL, NULL);
+}
+
+/* The names of the columns, with an empty one over those of the rows. */
+static void put_header(const gls_connectome *c, const char *const *names, char separator, gls_text *row)
+{
+    for (size_t k = 0; k < gls_connectome_size(c); k++) {
+        gls_text_append(row, &separator, 1);
+        gls_text_puts(row, names[k]);
+    }
+    gls_text_append(row, "\n", 1);
 }
 
 gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *path, bool overwrite,
-                                        gls_output_group *group)
+                                        gls_output_group *group, const char *const *names)
 {
     GLS_REQUIRE(c && path);
     const size_t n = gls_connectome_size(c);
@@ -342,16 +353,18 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
     char number[40];
     gls_status status = gls_output_create(path, overwrite, &output);
     output.group = group;
+    if (names) put_header(c, names, separator, &row);
     for (size_t i = 0; i < n && !status; i++) {
-        row.length = 0;
+        if (names) gls_text_puts(&row, names[i]);
         for (size_t k = 0; k < n; k++) {
             double value = gls_connectome_value(c, i, k);
-            if (k > 0) gls_text_append(&row, &separator, 1);
+            if (k > 0 || names) gls_text_append(&row, &separator, 1);
             gls_text_puts(&row, isnan(value) ? "nan" : gls_format_double(value, number, sizeof number));
         }
         gls_text_append(&row, "\n", 1);
         status = row.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
                             : gls_output_write(&output, row.data, row.length);
+        row.length = 0;
     }
     gls_text_finish(&row);
     if (!status) return gls_output_commit(&output);
@@ -362,14 +375,18 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
 void gls_connectome_destroy(gls_connectome *c)
 {
     if (!c) return;
-    free(c->node);
-    free(c->label);
-    free(c->volume);
+    gls_assigner_destroy(c->assigner);
+    gls_nodes_finish(&c->nodes);
+    for (int t = 0; c->finder && t < c->n_threads; t++) {
+        gls_assign_room_finish(&c->finder[t].room);
+        free(c->finder[t].node);
+    }
+    free(c->finder);
     free(c->ends);
-    free(c->centre);
-    free(c->offset);
     free(c->value);
     free(c->weight);
+    free(c->edge);
     free(c->pair);
+    free(c->stretch);
     free(c);
 }

@@ -9,6 +9,7 @@
 
 #include "image/nifti.h"
 #include "tracts/grouped.h"
+#include "tracts/lines.h"
 #include "tracts/visits.h"
 #include "util/status.h"
 
@@ -18,15 +19,30 @@
 #define LENGTH_ROOM 8192.0
 #define LARGEST 4.0e18
 
+/* A number with 64 bits before and behind the point. */
+typedef struct wide {
+    uint64_t low;
+    int64_t high;
+} wide;
+
+/* What a voxel has. Narrow: sums of counts, mm or weights in one fixed point. Wide: sums of any values. */
+typedef enum kind { NARROW, WIDE, EXTREME } kind;
+
 struct gls_density {
     gls_grid grid;
     gls_visit_grid visit_grid;
     gls_density_options options;
-    int bits; /* of fixed point behind the point */
-    size_t n_voxels;
-    int64_t *sum;
-    double total; /* an upper bound of all that was added, in units of the last bit */
+    kind kind;
+    int bits; /* NARROW: of fixed point behind the point */
+    size_t n_voxels, n_maps, n_planes;
+    int64_t *sum;    /* NARROW: for each map */
+    wide *wide;      /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
+    double *extreme; /* EXTREME: for each map; +-INFINITY without visits */
+    double total;    /* an upper bound of all that was added, in units of the last bit, WIDE: of 1 */
+    double scale;
     gls_density_counts counts;
+    size_t capacity; /* of a parcel */
+    uint8_t *used;
     int n_threads;
     gls_visits *visits; /* one for each thread */
 };
@@ -43,14 +59,49 @@ uint32_t gls_density_upsampling(double step, const gls_grid *grid)
     return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
 }
 
+uint32_t gls_density_precise_upsampling(double step, const gls_grid *grid)
+{
+    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    double ratio = ceil((double)(float)step / (side * (double)0.1f));
+    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
+}
+
+static bool is_in_mm(const gls_density_options *o)
+{
+    return o->mapping == GLS_DENSITY_LENGTH || o->mapping == GLS_DENSITY_PRECISE;
+}
+
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
-    if (!o->weights) return o->mapping == GLS_DENSITY_LENGTH ? LENGTH_BITS : 0;
-    if (o->mapping == GLS_DENSITY_LENGTH) most *= LENGTH_ROOM;
+    if (!o->weights) return is_in_mm(o) ? LENGTH_BITS : 0;
+    if (is_in_mm(o)) most *= LENGTH_ROOM;
     int exponent = 0;
     frexp(most, &exponent);
     return exponent > 61 ? 0 : exponent < -900 ? 961 : 61 - exponent;
+}
+
+static gls_status check_options(const gls_density_options *o)
+{
+    const bool column = o->value == GLS_DENSITY_COLUMN || o->value == GLS_DENSITY_IS_NONZERO;
+    GLS_REQUIRE((unsigned)o->mapping <= GLS_DENSITY_ENDS && o->upsample >= 1);
+    GLS_REQUIRE(o->sum_weights >= 0 && isfinite(o->sum_weights));
+    GLS_REQUIRE((unsigned)o->value <= GLS_DENSITY_IS_NONZERO && (unsigned)o->stat <= GLS_DENSITY_MAX);
+    GLS_REQUIRE(column == (o->column != NULL) && (o->group != NULL || o->n_groups == 0));
+    GLS_REQUIRE(!o->directions || (o->stat == GLS_DENSITY_SUM && o->n_groups == 0 && o->mapping != GLS_DENSITY_ENDS &&
+                                   o->mapping != GLS_DENSITY_PRECISE));
+    return GLS_OK;
+}
+
+static bool make_maps(gls_density *d)
+{
+    const gls_density_options *o = &d->options;
+    const size_t n = d->n_voxels * d->n_maps;
+    if (d->kind == NARROW) return (d->sum = calloc(n, sizeof *d->sum)) != NULL;
+    if (d->kind == WIDE) return (d->wide = calloc(n * d->n_planes, sizeof *d->wide)) != NULL;
+    d->extreme = malloc(n * sizeof *d->extreme);
+    for (size_t v = 0; d->extreme && v < n; v++) d->extreme[v] = o->stat == GLS_DENSITY_MIN ? INFINITY : -INFINITY;
+    return d->extreme != NULL;
 }
 
 gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density)
@@ -58,20 +109,28 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(grid && density);
     gls_density_options o = options ? *options : gls_density_options_default();
-    GLS_REQUIRE((unsigned)o.mapping <= GLS_DENSITY_ENDS && o.upsample >= 1);
-    GLS_REQUIRE(o.sum_weights >= 0 && isfinite(o.sum_weights));
+    gls_status status = check_options(&o);
+    if (status) return status;
     gls_density *d = calloc(1, sizeof *d);
+    bool made = d;
     if (d) {
         d->grid = *grid;
         d->options = o;
+        d->kind = o.stat >= GLS_DENSITY_MIN                                                  ? EXTREME
+                  : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
+                                                                                             : WIDE;
         d->bits = choose_bits(&o);
+        d->scale = 1;
         d->n_voxels = gls_grid_voxels(grid);
+        d->n_maps = o.n_groups > 0 ? o.n_groups : 1;
+        d->n_planes = o.directions ? 4 : o.stat == GLS_DENSITY_MEAN ? 2 : 1;
         d->n_threads = omp_get_max_threads();
         gls_visit_grid_init(&d->visit_grid, grid);
         d->visits = calloc((size_t)d->n_threads, sizeof *d->visits);
-        d->sum = calloc(d->n_voxels, sizeof *d->sum);
+        for (int i = 0; d->visits && i < d->n_threads; i++) d->visits[i].directed = o.directions;
+        made = d->visits && make_maps(d);
     }
-    if (!d || !d->visits || !d->sum) {
+    if (!made) {
         gls_density_destroy(d);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a map of %zu voxels", gls_grid_voxels(grid));
     }
@@ -79,67 +138,201 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     return GLS_OK;
 }
 
-/* Adds one streamline; returns what it adds at most to one voxel, in units of the last bit. */
-static double add_one(gls_density *d, gls_visits *visits, const float (*point)[3], size_t n, double weight)
+/* The order of additions leaves no trace: a carry goes up whenever one occurs. */
+static void add_wide(wide *to, double value)
 {
-    double most = 0;
-    gls_visits_find(visits, &d->visit_grid, &d->options, point, n);
-    for (size_t i = 0; i < visits->n; i++) {
-        double value = d->options.mapping == GLS_DENSITY_LENGTH ? weight * visits->mm[i] : weight;
-        double fixed = rint(ldexp(value, d->bits));
-        if (fabs(fixed) > LARGEST) return INFINITY;
-        int64_t whole = (int64_t)fixed;
-        most = fmax(most, fabs(fixed));
+    double whole = floor(value);
+    uint64_t low = (uint64_t)ldexp(value - whole, 64), before;
+    int64_t high = (int64_t)whole;
+#pragma omp atomic capture
+    {
+        before = to->low;
+        to->low += low;
+    }
+    high += before > UINT64_MAX - low;
+    if (high == 0) return;
 #pragma omp atomic
-        d->sum[visits->voxel[i]] += whole;
+    to->high += high;
+}
+
+static double get_wide(const wide *w)
+{
+    return (double)w->high + ldexp((double)w->low, -64);
+}
+
+static void widen(double *extreme, double value, bool is_min)
+{
+    double before;
+    __atomic_load(extreme, &before, __ATOMIC_RELAXED);
+    while ((is_min ? value < before : value > before) &&
+           !__atomic_compare_exchange(extreme, &before, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+/* What one streamline brings: its value and weight. */
+typedef struct share {
+    double value, weight;
+} share;
+
+/* Adds the visits to one map; returns what they add at most to one voxel, see `total`. */
+static double add_visits(gls_density *d, const gls_visits *v, size_t map, share one)
+{
+    const bool mm = is_in_mm(&d->options);
+    double most = 0;
+    if (d->kind == NARROW && !d->options.weights && !mm) {
+        for (size_t i = 0; i < v->n; i++) {
+#pragma omp atomic
+            d->sum[map * d->n_voxels + v->voxel[i]]++;
+        }
+        return 2;
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        const size_t at = map * d->n_voxels + v->voxel[i];
+        const double weight = mm ? one.weight * v->mm[i] : one.weight, value = weight * one.value;
+        if (d->kind == EXTREME) {
+            widen(&d->extreme[at], one.value, d->options.stat == GLS_DENSITY_MIN);
+            continue;
+        }
+        double fixed = d->kind == NARROW ? rint(ldexp(weight, d->bits)) : fabs(value) + fabs(weight);
+        if (!(fabs(fixed) <= LARGEST)) return INFINITY;
+        most = fmax(most, fabs(fixed));
+        if (d->kind == NARROW) {
+            int64_t whole = (int64_t)fixed;
+#pragma omp atomic
+            d->sum[at] += whole;
+            continue;
+        }
+        wide *to = &d->wide[at * d->n_planes];
+        if (d->options.directions) {
+            const double *x = v->direction[i], length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+            if (length == 0) continue;
+            for (int r = 0; r < 3; r++) add_wide(&to[r], value * x[r] / length);
+            add_wide(&to[3], value);
+        } else {
+            add_wide(&to[0], value);
+            if (d->n_planes == 2) add_wide(&to[1], weight);
+        }
     }
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
 
-static gls_status find_weights(const gls_density *d, const gls_streamlines *s, const gls_column **weights)
+/* Columns of a parcel that a map needs. */
+typedef struct columns {
+    const gls_column *weights, *value;
+    const gls_column **group;
+} columns;
+
+static gls_status find_column(const gls_density *d, const gls_streamlines *s, const char *name, bool finite,
+                              const gls_column **column)
 {
-    *weights = NULL;
-    if (!d->options.weights) return GLS_OK;
-    *weights = gls_column_find(s->dps, s->n_dps, d->options.weights);
-    if (!*weights || (*weights)->components != 1)
-        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", d->options.weights);
-    for (size_t i = 0; i < s->n; i++)
-        if (!isfinite(gls_column_value(*weights, i)))
+    *column = NULL;
+    if (!name) return GLS_OK;
+    *column = gls_column_find(s->dps, s->n_dps, name);
+    if (!*column || (*column)->components != 1)
+        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", name);
+    for (size_t i = 0; i < s->n && finite; i++)
+        if (!isfinite(gls_column_value(*column, i)))
             return gls_fail(GLS_ERR_INPUT, "the weight of streamline %llu is not finite",
                             (unsigned long long)(d->counts.streamlines + i));
     return GLS_OK;
 }
 
-static gls_status append(void *user, const gls_streamlines *s)
+static gls_status find_columns(const gls_density *d, const gls_streamlines *s, columns *c)
 {
-    gls_density *d = user;
-    const gls_column *weights;
-    uint64_t used = 0, empty = 0, partial = 0;
+    gls_status status = find_column(d, s, d->options.weights, true, &c->weights);
+    if (!status) status = find_column(d, s, d->options.column, false, &c->value);
+    for (size_t g = 0; g < d->options.n_groups && !status; g++) {
+        c->group[g] = gls_column_find(s->group, s->n_groups, d->options.group[g]);
+        if (!c->group[g]) status = gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", d->options.group[g]);
+    }
+    return status;
+}
+
+static double value_of(const gls_density *d, const columns *c, const gls_streamlines *s, size_t i)
+{
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+    switch (d->options.value) {
+    case GLS_DENSITY_MM: return gls_line_length(s->point + s->offset[i], n);
+    case GLS_DENSITY_INVERSE: return 1 / gls_line_length(s->point + s->offset[i], n);
+    case GLS_DENSITY_COLUMN: return gls_column_value(c->value, i);
+    case GLS_DENSITY_IS_NONZERO: {
+        double value = gls_column_value(c->value, i);
+        return isfinite(value) && value != 0;
+    }
+    default: return 1;
+    }
+}
+
+enum { UNUSED, USED, ZERO };
+
+/* One streamline; returns as add_visits(). */
+static double add_one(gls_density *d, gls_visits *v, const columns *c, const gls_streamlines *s, size_t i)
+{
+    share one = {value_of(d, c, s, i), c->weights ? gls_column_value(c->weights, i) : 1};
+    double most = 0;
+    d->used[i] = UNUSED;
+    v->outside = false;
+    if (!isfinite(one.value) || one.value == 0) {
+        one.value = 0;
+        d->used[i] = ZERO;
+        if (!d->options.map_zero) return 0;
+    }
+    gls_visits_find(v, &d->visit_grid, &d->options, s->point + s->offset[i], (size_t)(s->offset[i + 1] - s->offset[i]));
+    d->used[i] = v->n > 0 ? USED : UNUSED;
+    if (d->options.n_groups == 0) return add_visits(d, v, 0, one);
+    for (size_t g = 0; g < d->options.n_groups; g++)
+        if (gls_column_value(c->group[g], i)) most = fmax(most, add_visits(d, v, g, one));
+    return most;
+}
+
+static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)
+{
+    uint64_t partial = 0;
     double total = 0;
     bool failed = false;
-    gls_status status = find_weights(d, s, &weights);
-    if (status) return status;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(d->n_threads) \
-    reduction(+ : used, empty, partial, total) reduction(|| : failed)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(d->n_threads) reduction(+ : partial, total) \
+    reduction(|| : failed)
     for (size_t i = 0; i < s->n; i++) {
         gls_visits *visits = &d->visits[omp_get_thread_num()];
-        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-        empty += n == 0;
-        if (n == 0) continue;
-        total += add_one(d, visits, s->point + s->offset[i], n, weights ? gls_column_value(weights, i) : 1);
-        used += visits->n > 0;
+        d->used[i] = UNUSED;
+        if (s->offset[i + 1] == s->offset[i]) continue;
+        total += add_one(d, visits, c, s, i);
         partial += visits->outside;
         failed = failed || visits->failed;
     }
+    for (size_t i = 0; i < s->n; i++) {
+        d->counts.empty += s->offset[i + 1] == s->offset[i];
+        d->counts.zero += d->used[i] == ZERO;
+        d->counts.used += d->used[i] == USED;
+        if (d->used[i] == USED) d->counts.weight += c->weights ? gls_column_value(c->weights, i) : 1;
+    }
     d->counts.streamlines += s->n;
-    d->counts.used += used;
-    d->counts.empty += empty;
     d->counts.partial += partial;
     d->total += total;
     if (failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the voxels of a streamline");
     if (d->total > LARGEST)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the sum of the map exceeds the range of its fixed point");
     return GLS_OK;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    gls_density *d = user;
+    columns c = {.group = calloc(d->options.n_groups + 1, sizeof *c.group)};
+    if (!c.group) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+    gls_status status = find_columns(d, s, &c);
+    if (!status && s->n > d->capacity) {
+        uint8_t *used = realloc(d->used, s->n);
+        if (used) {
+            d->used = used;
+            d->capacity = s->n;
+        } else {
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
+        }
+    }
+    if (!status) status = add_parcel(d, &c, s);
+    free(c.group);
+    return status;
 }
 
 gls_sink gls_density_sink(gls_density *density)
@@ -152,9 +345,34 @@ gls_density_counts gls_density_get_counts(const gls_density *density)
     return density->counts;
 }
 
+size_t gls_density_volumes(const gls_density *density)
+{
+    return density->options.directions ? 3 : density->n_maps;
+}
+
+void gls_density_set_scale(gls_density *density, double factor)
+{
+    density->scale = factor;
+}
+
+/* i counts voxels of all volumes. */
+static double value_at(const gls_density *d, size_t i)
+{
+    if (d->kind == NARROW) return d->scale * ldexp((double)d->sum[i], -d->bits);
+    if (d->kind == EXTREME) return isfinite(d->extreme[i]) ? d->scale * d->extreme[i] : 0;
+    if (d->options.directions) {
+        const wide *w = &d->wide[(i % d->n_voxels) * 4];
+        double x = get_wide(&w[0]), y = get_wide(&w[1]), z = get_wide(&w[2]), length = sqrt(x * x + y * y + z * z);
+        return length > 0 ? d->scale * get_wide(&w[i / d->n_voxels]) * get_wide(&w[3]) / length : 0;
+    }
+    const wide *w = &d->wide[i * d->n_planes];
+    double sum = get_wide(&w[0]), weight = d->n_planes == 2 ? get_wide(&w[1]) : 1;
+    return weight != 0 ? d->scale * (sum / weight) : 0;
+}
+
 void gls_density_get(const gls_density *d, double *out)
 {
-    for (size_t v = 0; v < d->n_voxels; v++) out[v] = ldexp((double)d->sum[v], -d->bits);
+    for (size_t v = 0, n = d->n_voxels * gls_density_volumes(d); v < n; v++) out[v] = value_at(d, v);
 }
 
 gls_status gls_density_write(const gls_density *density, const char *path)
@@ -165,24 +383,24 @@ gls_status gls_density_write(const gls_density *density, const char *path)
 gls_status gls_density_write_grouped(const gls_density *d, const char *path, bool overwrite, gls_output_group *group)
 {
     GLS_REQUIRE(d && path);
+    const size_t volumes = gls_density_volumes(d), n = d->n_voxels * volumes;
     gls_type type = GLS_TYPE_FLOAT32;
-    if (!d->options.weights && d->options.mapping != GLS_DENSITY_LENGTH) {
+    if (d->kind == NARROW && !d->options.weights && !is_in_mm(&d->options) && d->scale == 1) {
         type = GLS_TYPE_INT32;
-        for (size_t v = 0; v < d->n_voxels; v++)
+        for (size_t v = 0; v < n; v++)
             if (d->sum[v] > INT32_MAX) type = GLS_TYPE_FLOAT64;
     }
-    void *data = malloc(d->n_voxels * gls_type_size(type));
+    void *data = malloc(n * gls_type_size(type));
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (size_t v = 0; v < d->n_voxels; v++) {
-        double value = ldexp((double)d->sum[v], -d->bits);
+    for (size_t v = 0; v < n; v++) {
         if (type == GLS_TYPE_INT32)
             ((int32_t *)data)[v] = (int32_t)d->sum[v];
         else if (type == GLS_TYPE_FLOAT32)
-            ((float *)data)[v] = (float)value;
+            ((float *)data)[v] = (float)value_at(d, v);
         else
-            ((double *)data)[v] = value;
+            ((double *)data)[v] = value_at(d, v);
     }
-    gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, 1, type, data);
+    gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, volumes, type, data);
     free(data);
     return status;
 }
@@ -193,5 +411,8 @@ void gls_density_destroy(gls_density *d)
     for (int i = 0; d->visits && i < d->n_threads; i++) gls_visits_finish(&d->visits[i]);
     free(d->visits);
     free(d->sum);
+    free(d->wide);
+    free(d->extreme);
+    free(d->used);
     free(d);
 }

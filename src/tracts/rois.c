@@ -15,8 +15,9 @@
 typedef struct place {
     gls_grid grid;
     double inverse[3][4];
-    uint32_t *voxel;          /* NULL: a sphere */
-    double low[3], high[3];   /* box of voxels with regions, corners at whole numbers */
+    uint32_t *voxel;        /* NULL: a sphere */
+    double low[3], high[3]; /* box of voxels with regions, corners at whole numbers */
+    int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere; /* in set 1 */
 } place;
 
@@ -133,6 +134,10 @@ static bool mark(gls_rois *r, place *p, const gls_region_area *area, roi *roi)
         gls_affine_apply(area->grid.affine, c, c);
         widen_box(roi->low, roi->high, c);
     }
+    for (int a = 0; a < 3 && isfinite(p->low[a]); a++) {
+        p->low_voxel[a] = (int)p->low[a];
+        p->high_voxel[a] = (int)p->high[a];
+    }
     free(with);
     return done;
 }
@@ -239,6 +244,15 @@ static void to_corner(const place *p, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5;
 }
 
+/* The same, and the voxel, unless the point is too far away for that: false. */
+static bool find_corner(const place *p, const float point[3], double c[3], int v[3])
+{
+    to_corner(p, point, c);
+    if (!gls_walk_is_near(c)) return false;
+    for (int a = 0; a < 3; a++) v[a] = gls_walk_floor(c[a]);
+    return true;
+}
+
 static uint32_t set_of_point(const place *p, const float point[3])
 {
     double c[3], square = 0;
@@ -284,6 +298,19 @@ static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, 
 static void find_vertices(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
     for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, set_of_point(&r->place[k], point[p]));
+}
+
+/* The same for a segment within one voxel, whole numbers. */
+static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const int v[3], double at)
+{
+    const place *p = &r->place[k];
+    for (int a = 0; a < 3; a++)
+        if (v[a] < p->low_voxel[a] || v[a] >= p->high_voxel[a]) {
+            note(r, h, k, at, 0);
+            return;
+        }
+    note(r, h, k, at,
+         p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]]);
 }
 
 /* A segment of mm that begins at `at`, in voxels. */
@@ -337,15 +364,21 @@ static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
 {
     const place *p = &r->place[k];
     double a[3] = {0}, b[3] = {0}, at = 0;
-    if (p->voxel) to_corner(p, point[0], a);
+    int u[3] = {0}, v[3] = {0};
+    bool near = false, stays;
+    if (p->voxel) near = find_corner(p, point[0], a, u);
     for (size_t i = 1; i < n; i++) {
         double x = (double)point[i][0] - point[i - 1][0], y = (double)point[i][1] - point[i - 1][1],
                z = (double)point[i][2] - point[i - 1][2], mm = sqrt(x * x + y * y + z * z);
-        if (p->voxel) to_corner(p, point[i], b);
-        if (mm > 0 && p->voxel) cross_grid(r, h, k, a, b, at, mm);
+        stays = near;
+        if (p->voxel) near = find_corner(p, point[i], b, v);
+        stays = stays && near && u[0] == v[0] && u[1] == v[1] && u[2] == v[2];
+        if (mm > 0 && p->voxel && stays) stay_in_voxel(r, h, k, u, at);
+        if (mm > 0 && p->voxel && !stays) cross_grid(r, h, k, a, b, at, mm);
         if (mm > 0 && !p->voxel) cross_sphere(r, h, k, point[i - 1], point[i], at, mm);
         at += mm;
-        if (p->voxel) memcpy(a, b, sizeof a);
+        memcpy(a, b, sizeof a);
+        memcpy(u, v, sizeof u);
     }
     if (at == 0) note(r, h, k, 0, set_of_point(p, point[0]));
     h->length = at;

@@ -17,7 +17,9 @@ gls_sample_options gls_sample_options_default(void)
 
 const char *gls_track_stat_name(gls_track_stat stat)
 {
-    static const char *const names[GLS_TRACK_STATS] = {"mean", "median", "min", "max", "sum", "std"};
+    static const char *const names[GLS_TRACK_STATS] = {
+        "mean",         "median",   "min",      "max",       "sum",       "std",      "mean_nonzero",
+        "upper_median", "ends_min", "ends_max", "ends_mean", "ends_prod", "ends_corr"};
     return (unsigned)stat < GLS_TRACK_STATS ? names[stat] : "unknown";
 }
 
@@ -177,6 +179,7 @@ static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[
             r->weight[i] = r->visits.mm[i];
             for (size_t t = 0; t < volumes; t++) {
                 double value = c->image->data[t * gls_grid_voxels(&c->image->grid) + r->visits.voxel[i]];
+                if (s->o.total) value *= r->visits.mm[i] / s->o.total[r->visits.voxel[i]];
                 r->value[i * volumes + t] = isfinite(value) ? value : s->o.outside_zero ? 0 : NAN;
             }
         }
@@ -204,37 +207,89 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
+static double of_ends(gls_track_stat stat, double first, double last)
 {
-    double total = 0, sum = 0, square = 0, min = INFINITY, max = -INFINITY, plain = 0;
-    size_t m = 0;
+    switch (stat) {
+    case GLS_TRACK_ENDS_MIN: return fabs(first) < fabs(last) ? first : last;
+    case GLS_TRACK_ENDS_MAX: return fabs(first) > fabs(last) ? first : last;
+    case GLS_TRACK_ENDS_MEAN: return 0.5 * (first + last);
+    default: return isnan(first * last) ? NAN : fmax(first * last, 0);
+    }
+}
+
+/* Of the series at both ends; NaN where one of them does not vary. */
+static double correlate(const double *a, const double *b, size_t n)
+{
+    double mean_a = 0, mean_b = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t t = 0; t < n; t++) {
+        mean_a += a[t] / (double)n;
+        mean_b += b[t] / (double)n;
+    }
+    for (size_t t = 0; t < n; t++) {
+        aa += (a[t] - mean_a) * (a[t] - mean_a);
+        bb += (b[t] - mean_b) * (b[t] - mean_b);
+        ab += (a[t] - mean_a) * (b[t] - mean_b);
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
+}
+
+static double median_of(room *r, size_t m, size_t n, bool upper)
+{
+    qsort(r->sorted, m, sizeof *r->sorted, by_value);
+    if (upper) return n / 2 < m ? r->sorted[n / 2] : NAN;
+    return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
+}
+
+/* Of the values of a streamline in volume t: sums over those that are numbers. */
+typedef struct sums {
+    size_t m, nonzero;
+    double total, weighted, plain, min, max;
+} sums;
+
+static sums add_up(room *r, size_t n, size_t volumes, size_t t)
+{
+    sums s = {.min = INFINITY, .max = -INFINITY};
     for (size_t i = 0; i < n; i++) {
         double v = r->value[i * volumes + t], w = r->weight[i];
         if (isnan(v)) continue;
-        r->sorted[m++] = v;
-        total += w;
-        sum += w * v;
-        plain += v;
-        min = fmin(min, v);
-        max = fmax(max, v);
+        r->sorted[s.m++] = v;
+        s.nonzero += v != 0;
+        s.total += w;
+        s.weighted += w * v;
+        s.plain += v;
+        s.min = v < s.min ? v : s.min;
+        s.max = v > s.max ? v : s.max;
     }
-    if (m == 0) return NAN;
-    double mean = total > 0 ? sum / total : plain / (double)m;
+    return s;
+}
+
+static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
+{
+    if (n > 0 && stat == GLS_TRACK_ENDS_CORR) return correlate(r->value, r->value + (n - 1) * volumes, volumes);
+    if (n > 0 && stat >= GLS_TRACK_ENDS_MIN) return of_ends(stat, r->value[t], r->value[(n - 1) * volumes + t]);
+    const sums s = add_up(r, n, volumes, t);
+    if (s.m == 0) return NAN;
+    double mean = s.total > 0 ? s.weighted / s.total : s.plain / (double)s.m, square = 0;
     switch (stat) {
     case GLS_TRACK_MEAN: return mean;
-    case GLS_TRACK_MIN: return min;
-    case GLS_TRACK_MAX: return max;
-    case GLS_TRACK_SUM: return plain;
-    case GLS_TRACK_MEDIAN:
-        qsort(r->sorted, m, sizeof *r->sorted, by_value);
-        return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
-    case GLS_TRACK_STD: break;
+    case GLS_TRACK_MIN: return s.min;
+    case GLS_TRACK_MAX: return s.max;
+    case GLS_TRACK_SUM: return s.plain;
+    case GLS_TRACK_MEAN_NONZERO: return s.nonzero > 0 ? s.plain / (double)s.nonzero : NAN;
+    case GLS_TRACK_MEDIAN: return median_of(r, s.m, n, false);
+    case GLS_TRACK_UPPER_MEDIAN: return median_of(r, s.m, n, true);
+    default: break;
     }
     for (size_t i = 0; i < n; i++) {
         double d = r->value[i * volumes + t] - mean;
-        if (!isnan(d)) square += (total > 0 ? r->weight[i] : 1) * d * d;
+        if (!isnan(d)) square += (s.total > 0 ? r->weight[i] : 1) * d * d;
     }
-    return sqrt(square / (total > 0 ? total : (double)m));
+    return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
+}
+
+static size_t components_of(const gls_sample_column *c)
+{
+    return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;
 }
 
 static void sample_line(const sampler *s, room *r, const gls_streamlines *in, size_t i)
@@ -249,8 +304,9 @@ static void sample_line(const sampler *s, room *r, const gls_streamlines *in, si
             for (size_t j = 0; j < m * volumes; j++) out[j] = (float)r->value[j];
             continue;
         }
-        double *out = (double *)s->data[k] + i * volumes;
-        for (size_t t = 0; t < volumes; t++) {
+        const size_t components = components_of(c);
+        double *out = (double *)s->data[k] + i * components;
+        for (size_t t = 0; t < components; t++) {
             out[t] = statistic(r, c->stat, m, volumes, t);
             without |= isnan(out[t]);
         }
@@ -288,7 +344,7 @@ static size_t list_columns(const sampler *s, bool per_vertex, const gls_column *
     for (size_t k = 0; k < s->n; k++)
         if (s->column[k].per_vertex == per_vertex)
             list[n++] = (gls_column){s->column[k].name, per_vertex ? GLS_TYPE_FLOAT32 : GLS_TYPE_FLOAT64,
-                                     (uint32_t)s->column[k].image->n_volumes, s->data[k]};
+                                     (uint32_t)components_of(&s->column[k]), s->data[k]};
     const size_t fresh = n;
     for (size_t k = 0; k < n_old; k++)
         if (!gls_column_find(list, fresh, old[k].name)) list[n++] = old[k];
@@ -352,6 +408,7 @@ gls_status gls_filter_sample_create(const gls_sample_column *columns, size_t n, 
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(columns && n >= 1 && next && next->append && filter);
+    GLS_REQUIRE(!options || !options->total || options->weight == GLS_SAMPLE_BY_VOXEL);
     for (size_t k = 0; k < n; k++)
         GLS_REQUIRE(columns[k].image && columns[k].name && (unsigned)columns[k].stat < GLS_TRACK_STATS);
     sampler *s = calloc(1, sizeof *s);

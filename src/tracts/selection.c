@@ -250,8 +250,9 @@ static void note_box(gls_selection *s, const gls_streamlines *in)
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (uint64_t p = 0; p < in->offset[in->n]; p++)
         for (int a = 0; a < 3; a++) {
-            low[a] = fminf(low[a], in->point[p][a]);
-            high[a] = fmaxf(high[a], in->point[p][a]);
+            float x = in->point[p][a];
+            low[a] = x < low[a] ? x : low[a];
+            high[a] = x > high[a] ? x : high[a];
         }
     for (int a = 0; a < 3; a++) {
         s->low[a] = fmin(s->low[a], (double)low[a]);

@@ -12,6 +12,7 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
     gls_grid turned = *grid;
     double inverse[3][4];
     memcpy(to->dim, grid->dim, sizeof to->dim);
+    to->least_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     gls_grid_inverse(grid, to->world_to_voxel);
     for (int c = 0; c < 3; c++) {
         int longest = 0;
@@ -32,8 +33,9 @@ void gls_visits_finish(gls_visits *v)
 {
     free(v->voxel);
     free(v->mm);
+    free(v->direction);
     free(v->slot);
-    *v = (gls_visits){0};
+    *v = (gls_visits){.directed = v->directed};
 }
 
 static size_t slot_of(const gls_visits *v, uint64_t voxel)
@@ -50,8 +52,10 @@ static bool grow(gls_visits *v)
     if (voxel) v->voxel = voxel;
     double *mm = realloc(v->mm, capacity * sizeof *mm);
     if (mm) v->mm = mm;
+    double(*direction)[3] = v->directed ? realloc(v->direction, capacity * sizeof *direction) : NULL;
+    if (direction) v->direction = direction;
     uint32_t *slot = calloc(2 * capacity, sizeof *slot);
-    if (!voxel || !mm || !slot) {
+    if (!voxel || !mm || !slot || (v->directed && !direction)) {
         free(slot);
         v->failed = true;
         return false;
@@ -64,6 +68,29 @@ static bool grow(gls_visits *v)
     return true;
 }
 
+/* The place of a voxel in the list, at its end where it is new; SIZE_MAX: out of memory. The last voxel comes first to
+ * mind: most points lie where the one before does. */
+static size_t place_of(gls_visits *s, uint64_t voxel)
+{
+    if (s->n > 0 && s->voxel[s->n - 1] == voxel) return s->n - 1;
+    if (s->n == s->capacity && !grow(s)) return SIZE_MAX;
+    size_t at = slot_of(s, voxel);
+    if (s->slot[at]) return s->slot[at] - 1;
+    s->voxel[s->n] = voxel;
+    s->mm[s->n] = 0;
+    if (s->directed) memset(s->direction[s->n], 0, sizeof s->direction[s->n]);
+    s->slot[at] = (uint32_t)++s->n;
+    return s->n - 1;
+}
+
+void gls_visits_note(gls_visits *s, uint64_t voxel, double mm)
+{
+    size_t at = place_of(s, voxel);
+    if (at == SIZE_MAX) return;
+    s->mm[at] += mm;
+    for (int r = 0; r < 3 && s->directed; r++) s->direction[at][r] += mm * s->heading[r];
+}
+
 static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
 {
     for (int a = 0; a < 3; a++)
@@ -72,27 +99,23 @@ static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel
     return true;
 }
 
-/* v: whole numbers. The last voxel comes first to mind: most points lie where the one before does. */
+/* v: whole numbers. */
 static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel;
-    if (!index_of(g, v, &voxel)) {
+    if (index_of(g, v, &voxel))
+        gls_visits_note(s, voxel, mm);
+    else
         s->outside = true;
-        return;
-    }
-    if (s->n > 0 && s->voxel[s->n - 1] == voxel) {
-        s->mm[s->n - 1] += mm;
-        return;
-    }
-    if (s->n == s->capacity && !grow(s)) return;
-    size_t at = slot_of(s, voxel);
-    if (s->slot[at]) {
-        s->mm[s->slot[at] - 1] += mm;
-        return;
-    }
-    s->voxel[s->n] = voxel;
-    s->mm[s->n] = mm;
-    s->slot[at] = (uint32_t)++s->n;
+}
+
+static void visit_voxel(gls_visits *s, const gls_visit_grid *g, const int v[3], double mm)
+{
+    if (v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < g->dim[0] && v[1] < g->dim[1] && v[2] < g->dim[2])
+        gls_visits_note(
+            s, ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0], mm);
+    else
+        s->outside = true;
 }
 
 /* Voxel coordinates with corners at whole numbers. */
@@ -123,24 +146,61 @@ static void visit_segment(gls_visits *s, const gls_visit_grid *g, const double a
     while (inside && gls_walk_next(&walk, v, &from, &until)) visit(s, g, v, mm * (until - from));
 }
 
-static void visit_polyline(gls_visits *s, const gls_visit_grid *g, const float (*point)[3], size_t n)
+/* The same where u and v are the voxels of a and b: most segments stay in a voxel, or cross one face inside the grid.
+ */
+static void visit_step(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], const int u[3],
+                       const int v[3], double mm)
+{
+    if (u[0] == v[0] && u[1] == v[1] && u[2] == v[2]) {
+        visit_voxel(s, g, u, mm);
+        return;
+    }
+    double share = gls_walk_face(a, b, u, v);
+    for (int r = 0; r < 3; r++)
+        if (u[r] < 0 || v[r] < 0 || u[r] >= g->dim[r] || v[r] >= g->dim[r]) share = -1;
+    if (share < 0) {
+        visit_segment(s, g, a, b, mm);
+        return;
+    }
+    if (share > 0) visit_voxel(s, g, u, mm * share);
+    if (share < 1) visit_voxel(s, g, v, mm * (1 - share));
+}
+
+/* measured: mm are wanted; else any number that is 0 where they are. */
+static void visit_polyline(gls_visits *s, const gls_visit_grid *g, bool measured, const float (*point)[3], size_t n)
 {
     double a[3], b[3];
+    int u[3] = {0}, v[3] = {0};
     bool any = false;
     to_corner(g, point[0], a);
+    bool near = gls_walk_is_near(a);
+    for (int r = 0; r < 3 && near; r++) u[r] = gls_walk_floor(a[r]);
     for (size_t p = 1; p < n; p++) {
         double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
-               z = (double)point[p][2] - point[p - 1][2], mm = sqrt(x * x + y * y + z * z);
+               z = (double)point[p][2] - point[p - 1][2], square = x * x + y * y + z * z;
+        double mm = measured ? sqrt(square) : square;
         to_corner(g, point[p], b);
-        if (mm > 0) visit_segment(s, g, a, b, mm);
+        bool was_near = near;
+        near = gls_walk_is_near(b);
+        for (int r = 0; r < 3 && near; r++) v[r] = gls_walk_floor(b[r]);
+        if (s->directed && mm > 0) {
+            s->heading[0] = fabs(x) / mm;
+            s->heading[1] = fabs(y) / mm;
+            s->heading[2] = fabs(z) / mm;
+        }
+        if (mm > 0 && near && was_near)
+            visit_step(s, g, a, b, u, v, mm);
+        else if (mm > 0)
+            visit_segment(s, g, a, b, mm);
         any |= mm > 0;
         memcpy(a, b, sizeof a);
+        memcpy(u, v, sizeof u);
     }
-    if (!any) visit_point(s, g, a);
+    if (!any && !s->directed) visit_point(s, g, a);
 }
 
 /* The voxel of a point as MRtrix3 finds it: float32, halves away from 0, axes flipped towards RAS. */
-static void round_turned(const gls_visit_grid *g, const float p[3], double v[3])
+void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[3])
 {
     for (int r = 0; r < 3; r++) {
         const float *m = g->turned[r];
@@ -152,11 +212,57 @@ static void round_turned(const gls_visit_grid *g, const float p[3], double v[3])
     }
 }
 
-static void visit_turned(gls_visits *s, const gls_visit_grid *g, const float p[3])
+/* The points of a streamline as the mappings of points see them, one after the other. With directions a point has that
+ * from the one before it to the one after it, so it waits until that comes. */
+typedef struct train {
+    gls_visits *visits;
+    const gls_visit_grid *grid;
+    bool turned; /* voxels as MRtrix3 finds them, else floor(v + 0.5) */
+    int n;       /* points so far, 2 at most */
+    float before[3], last[3];
+} train;
+
+static void visit_from(train *t, const float p[3])
 {
     double v[3];
-    round_turned(g, p, v);
-    visit(s, g, v, 0);
+    if (t->turned) {
+        gls_visit_voxel_turned(t->grid, p, v);
+    } else {
+        to_corner(t->grid, p, v);
+        for (int r = 0; r < 3; r++) v[r] = floor(v[r]);
+    }
+    visit(t->visits, t->grid, v, 1);
+}
+
+/* p, whose neighbours are `from` and `to`. */
+static void visit_directed(train *t, const float p[3], const float from[3], const float to[3])
+{
+    double d[3], length = 0;
+    for (int r = 0; r < 3; r++) {
+        d[r] = fabs((double)(to[r] - from[r]));
+        length += d[r] * d[r];
+    }
+    if (length == 0) return;
+    length = sqrt(length);
+    for (int r = 0; r < 3; r++) t->visits->heading[r] = d[r] / length;
+    visit_from(t, p);
+}
+
+static void take_point(train *t, const float p[3])
+{
+    if (!t->visits->directed) {
+        visit_from(t, p);
+        return;
+    }
+    if (t->n > 0) visit_directed(t, t->last, t->n > 1 ? t->before : t->last, p);
+    if (t->n > 0) memcpy(t->before, t->last, sizeof t->before);
+    memcpy(t->last, p, sizeof t->last);
+    t->n = t->n < 2 ? t->n + 1 : 2;
+}
+
+static void end_train(train *t)
+{
+    if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
 }
 
 /* Cardinal spline of tension 0.1 through points 1 and 2. */
@@ -169,30 +275,41 @@ static void spline_weights(float mu, float w[4])
     w[3] = (h - t) * (p3 - p2);
 }
 
-static void visit_upsampled(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, const float (*p)[3], size_t n)
+/* What lies beyond both ends: the first and the last step go on. */
+static void extend_ends(const float (*p)[3], size_t n, float before[3], float after[3])
 {
-    float before[3], after[3], q[3], w[4];
-    if (n == 1) {
-        visit_turned(s, g, p[0]);
-        return;
-    }
     for (int a = 0; a < 3; a++) {
         before[a] = p[0][a] + (p[0][a] - p[1][a]);
         after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
     }
+}
+
+void gls_spline_at(float mu, const float *a, const float *b, const float *c, const float *d, float q[3])
+{
+    float w[4];
+    spline_weights(mu, w);
+    for (int r = 0; r < 3; r++) {
+        float x0 = w[0] * a[r], x1 = w[1] * b[r], x2 = w[2] * c[r], x3 = w[3] * d[r];
+        q[r] = ((x0 + x1) + x2) + x3;
+    }
+}
+
+static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, uint32_t ratio, const float (*p)[3],
+                         size_t n)
+{
+    train t = {.visits = s, .grid = g, .turned = turned};
+    float before[3] = {0}, after[3] = {0}, q[3];
+    if (n > 1) extend_ends(p, n, before, after);
     for (size_t i = 0; i + 1 < n; i++) {
         const float *first = i > 0 ? p[i - 1] : before, *last = i + 2 < n ? p[i + 2] : after;
-        visit_turned(s, g, p[i]);
+        take_point(&t, p[i]);
         for (uint32_t k = 1; k < ratio; k++) {
-            spline_weights((float)k / (float)ratio, w);
-            for (int a = 0; a < 3; a++) {
-                float x0 = w[0] * first[a], x1 = w[1] * p[i][a], x2 = w[2] * p[i + 1][a], x3 = w[3] * last[a];
-                q[a] = ((x0 + x1) + x2) + x3;
-            }
-            visit_turned(s, g, q);
+            gls_spline_at((float)k / (float)ratio, first, p[i], p[i + 1], last, q);
+            take_point(&t, q);
         }
     }
-    visit_turned(s, g, p[n - 1]);
+    take_point(&t, p[n - 1]);
+    end_train(&t);
 }
 
 static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)
@@ -201,7 +318,7 @@ static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[
     uint64_t voxel;
     if (s->capacity < 2 && !grow(s)) return;
     for (size_t i = 0; i < (n > 1 ? 2 : 1); i++) {
-        round_turned(g, i == 0 ? p[0] : p[n - 1], v);
+        gls_visit_voxel_turned(g, i == 0 ? p[0] : p[n - 1], v);
         if (index_of(g, v, &voxel))
             s->voxel[s->n++] = voxel;
         else
@@ -212,19 +329,14 @@ static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[
 void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_options *o, const float (*point)[3],
                      size_t n)
 {
-    double c[3];
     s->n = 0;
     s->outside = false;
     switch (o->mapping) {
     case GLS_DENSITY_SEGMENT:
-    case GLS_DENSITY_LENGTH: visit_polyline(s, g, point, n); break;
-    case GLS_DENSITY_VERTEX:
-        for (size_t p = 0; p < n; p++) {
-            to_corner(g, point[p], c);
-            visit_point(s, g, c);
-        }
-        break;
-    case GLS_DENSITY_MRTRIX: visit_upsampled(s, g, o->upsample, point, n); break;
+    case GLS_DENSITY_LENGTH: visit_polyline(s, g, o->mapping == GLS_DENSITY_LENGTH || s->directed, point, n); break;
+    case GLS_DENSITY_VERTEX: visit_points(s, g, false, 1, point, n); break;
+    case GLS_DENSITY_MRTRIX: visit_points(s, g, true, o->upsample, point, n); break;
+    case GLS_DENSITY_PRECISE: gls_visits_precise(s, g, o->upsample, point, n); break;
     case GLS_DENSITY_ENDS: visit_ends(s, g, point, n); return;
     }
     if (s->slots <= 4 * s->n) {

@@ -10,6 +10,7 @@ typedef struct gls_visit_grid {
     double world_to_voxel[3][4];
     float turned[3][4]; /* the same for axes that are flipped towards RAS, in float32, as MRtrix3 has them */
     bool flip[3];
+    float least_side; /* of a voxel, mm */
 } gls_visit_grid;
 
 /* Room for the visits of one streamline, each voxel once. */
@@ -17,17 +18,29 @@ typedef struct gls_visits {
     size_t n, capacity;
     uint64_t *voxel;
     double *mm;
-    size_t slots;   /* a power of two, at least twice the capacity */
-    uint32_t *slot; /* place in voxel + 1, 0: free; all free between streamlines */
-    bool outside;   /* a part lies outside the grid */
-    bool failed;    /* out of memory */
+    double (*direction)[3]; /* sum of directions without signs; of those mappings that have them, else NULL */
+    bool directed;          /* it is wanted: set before the first use */
+    size_t slots;           /* a power of two, at least twice the capacity */
+    uint32_t *slot;         /* place in voxel + 1, 0: free; all free between streamlines */
+    double heading[3];      /* direction of what is noted, without signs */
+    bool outside;           /* a part lies outside the grid */
+    bool failed;            /* out of memory */
 } gls_visits;
 
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);
 void gls_visits_finish(gls_visits *visits);
-/* Fills in the visits of n >= 1 points. mm is set by the mapping of lengths only; a voxel that both ends share comes
+/* Fills in the visits of n >= 1 points. mm is set by the mappings of lengths only; a voxel that both ends share comes
  * twice. */
 void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
                      const float (*point)[3], size_t n);
+
+/* For the mappings: mm in a voxel; the voxel of a point as MRtrix3 finds it, in float32; and the cardinal spline of
+ * tension 0.1 through b and c, whose neighbours are a and d. */
+void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
+void gls_visit_voxel_turned(const gls_visit_grid *grid, const float p[3], double voxel[3]);
+void gls_spline_at(float mu, const float *a, const float *b, const float *c, const float *d, float q[3]);
+/* GLS_DENSITY_PRECISE. */
+void gls_visits_precise(gls_visits *visits, const gls_visit_grid *grid, uint32_t ratio, const float (*point)[3],
+                        size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 char *gls_format_count(uint64_t n, char *buffer, size_t size)
 {
@@ -69,11 +70,23 @@ char *gls_format_duration(double seconds, char *buffer, size_t size)
 
 char *gls_format_double(double v, char *buffer, size_t size)
 {
+    char digits[32];
+    int n = 15;
     if (v == 0) v = 0; /* no minus sign */
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(buffer, size, "%.*g", digits, v);
-        if (strtod(buffer, NULL) == v) break;
+    if (!isfinite(v) || (fabs(v) < 1e6 && v == (double)(int)v)) {
+        snprintf(buffer, size, "%.6g", v);
+        return buffer;
     }
+    /* fifteen digits are the shortest form, once zeros at their end are gone, wherever fifteen are enough */
+    snprintf(digits, sizeof digits, "%.14e", v);
+    if (strtod(digits, NULL) == v) {
+        const char *last = strchr(digits, 'e') - 1;
+        while (n > 6 && *last == '0') n--, last--;
+    } else {
+        snprintf(digits, sizeof digits, "%.16g", v);
+        n = strtod(digits, NULL) == v ? 16 : 17;
+    }
+    snprintf(buffer, size, "%.*g", n, v);
     return buffer;
 }
 

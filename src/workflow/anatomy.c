@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "image/regions.h"
+#include "track/check.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -24,13 +25,19 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !maps) return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
     const char *lone = o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
+                       : t->backtrack                     ? "backtrack"
                        : t->crop_at_gmwmi                 ? "crop-at-gmwmi"
                        : t->keep_all_ends                 ? "keep-all-ends"
                        : o->seed_gmwmi                    ? "seed-gmwmi"
                                                           : NULL;
     if (lone && !tissue) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others", lone);
-    if (o->act_rule != GLS_TISSUE_RULE_ACT && t->crop_at_gmwmi)
-        return gls_fail(GLS_ERR_ARGUMENT, "--crop-at-gmwmi: only --act-rule act has it");
+    if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
+                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
+    if (t->backtrack && t->keep_all_ends)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
+    gls_status status = t->backtrack ? gls_track_backtrack_check(t) : GLS_OK;
+    if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
                                           "the stop map is not used else");
@@ -56,8 +63,11 @@ static gls_status check_seeds(const gls_job_options *o)
     const gls_numbers *d = &o->seed_direction;
     if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
         return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: three numbers x,y,z, not all 0");
-    if (o->shard && o->track.select > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--select: not with --shard: no shard knows what the others find");
+    if (o->shard && counted && o->nseeds == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: not with --shard, which divides the seeds");
+    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: merge the shards, then 'glslines %s'",
+                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
     return GLS_OK;
 }
 

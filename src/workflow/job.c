@@ -16,6 +16,7 @@
 #include "workflow/anatomy.h"
 #include "workflow/defaults.h"
 #include "workflow/empty.h"
+#include "workflow/job_outputs.h"
 #include "workflow/output.h"
 #include "workflow/checked.h"
 #include "workflow/memory.h"
@@ -29,6 +30,16 @@ uint64_t gls_job_seeds(const gls_job *job)
 {
     if (!job->study.seeds) return job->options.nseeds; /* they are made after the fit */
     return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
+}
+
+/* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
+static gls_status check_source(const gls_job_options *o)
+{
+    bool files = o->dwi || o->sh || o->odf;
+    if (files && o->phantom) return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files");
+    if (files || o->phantom) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
+                                      "[options], or --sh, --odf or --phantom (built in) instead of DWI");
 }
 
 /* Which images there are: a series, ODFs, both, or the phantom. */
@@ -88,111 +99,8 @@ static gls_status check_options(const gls_job_options *o)
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
     if (!status) status = check_getter(o);
-    return status ? status : gls_model_options_check(&o->model);
-}
-
-/* The name of this part of an output; frees path. */
-static char *shard_name(char *path, const gls_shard *shard)
-{
-    if (!path || shard->count == 0) return path;
-    char *name = gls_shard_name(path, shard);
-    free(path);
-    return name;
-}
-
-static gls_status choose_format(gls_job *job)
-{
-    const gls_job_options *o = &job->options;
-    job->format = o->format;
-    if (o->output && o->output_prefix)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
-    job->maps_alone = o->output && strcmp(o->output, "none") == 0;
-    gls_status status = o->output && !job->maps_alone ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
-    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
-    return status;
-}
-
-/* A place that can be written and holds none of the inputs. */
-static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
-{
-    const gls_job_options *o = &job->options;
-    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
-                                                                          gls_table_path(o->bval),
-                                                                          gls_table_path(o->bvec),
-                                                                          o->mask,
-                                                                          o->roi,
-                                                                          o->fa,
-                                                                          o->sh,
-                                                                          o->odf,
-                                                                          o->model.response,
-                                                                          o->seeds,
-                                                                          gls_sphere_is_built_in(o->sphere) ? NULL
-                                                                                                            : o->sphere,
-                                                                          gls_csd_directions_file(&o->model),
-                                                                          o->model.response_wm,
-                                                                          o->model.response_gm,
-                                                                          o->model.response_csf,
-                                                                          o->act,
-                                                                          o->pve_wm,
-                                                                          o->pve_gm,
-                                                                          o->pve_csf,
-                                                                          o->pve_sgm,
-                                                                          o->seed_rejection,
-                                                                          o->seed_gmwmi};
-    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
-                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
-    size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
-        for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];
-    return gls_place_check(path, job->overwrite || path == job->journal, inputs, n, others, n_others);
-}
-
-/* Names of the output files. */
-static gls_status name_outputs(gls_job *job)
-{
-    const gls_job_options *o = &job->options;
-    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
-    char word[8];
-    const char *others[7];
-    size_t n_maps = gls_maps_outputs(&job->maps, others), n_others = 0;
-    if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome or --profile");
-    if (job->maps_alone)
-        job->output = strdup(others[0]);
-    else if (o->output)
-        job->output = strdup(o->output);
-    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
-                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
-        job->output = NULL;
-    if (!job->maps_alone) job->output = shard_name(job->output, &job->shard);
-    if (!job->output) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!none) {
-        job->sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
-        if (!job->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-        if (strcmp(job->sidecar, job->output) == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", job->sidecar);
-    }
-    if (o->weights && !job->maps_alone && job->format != GLS_FORMAT_TRX &&
-        asprintf(&job->maps.weights, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) < 0)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (o->resume && !(job->journal = gls_resume_name(job->output))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    job->overwrite = o->force || gls_resume_is_own(job->journal, job->output);
-    gls_status status = check_place(job, job->output, NULL, 0);
-    const char *map[3];
-    gls_maps_outputs(&job->maps, map);
-    others[n_others++] = job->output;
-    if (!status && job->sidecar) status = check_place(job, job->sidecar, others, n_others);
-    if (job->sidecar) others[n_others++] = job->sidecar;
-    if (!status && o->write_mask) status = check_place(job, o->write_mask, others, n_others);
-    if (o->write_mask) others[n_others++] = o->write_mask;
-    if (!status && job->maps.weights) status = check_place(job, job->maps.weights, others, n_others);
-    if (job->maps.weights) others[n_others++] = job->maps.weights;
-    for (size_t i = job->maps_alone ? 1 : 0; i < n_maps && !status; i++) {
-        status = check_place(job, map[i], others, n_others);
-        others[n_others++] = map[i];
-    }
-    return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
+    if (!status) status = gls_model_options_check(&o->model);
+    return status ? status : check_source(o);
 }
 
 /* What needs to be known of the seeds, once they are there. */
@@ -225,7 +133,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (monitor) job->monitor = *monitor;
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
-    if (!status) status = choose_format(job);
+    if (!status) status = gls_job_choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
         status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
         job->options.bval = job->bval;
@@ -235,7 +143,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = gls_maps_init(&job->maps, &job->options, &job->shard);
-    if (!status) status = name_outputs(job);
+    if (!status) status = gls_job_name_outputs(job);
     if (!status) status = gls_study_init(&job->study, &job->options);
     if (status) {
         gls_job_destroy(job);

@@ -222,8 +222,8 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Lengths of streamlines whose last steps may be parts of one, which their points do not tell: of the shards' figures
- * the mean and the extremes follow, but no median. */
+/* Lengths of streamlines whose points do not tell how many steps they have: last steps may be parts of one, points left
+ * out: of the shards' figures the mean and the extremes follow, but no median. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double sum = 0, least = INFINITY, most = 0;
@@ -252,8 +252,12 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     const cJSON *step = item_at(root, "parameters", "step_size_mm");
     if (r->streamlines == 0 || !cJSON_IsNumber(step)) return;
     double mm = step->valuedouble;
+    const cJSON *thinned = item_at(root, "parameters", "downsample"),
+                *compress = item_at(root, "parameters", "compress_mm");
     /* parts of steps: of ifod2 alone */
-    if (cJSON_IsNumber(item_at(root, "parameters", "samples"))) {
+    if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
+        (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
+        (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);
     } else {
         replace_double(lengths, "mean_mm", r->mean_steps * mm);
@@ -320,6 +324,23 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
         cJSON_Delete(devices);
     }
     return ok;
+}
+
+/* The counts of the whole run: of all shards, or where a number of streamlines was wanted of those up to the one with
+ * the last of them. That one goes on behind it, unless it is the first and ended there. */
+static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
+{
+    uint64_t own = 0;
+    bool ok = sum_part(root, shards, r->last_part > 0 ? (size_t)r->last_part : n, "counts", true);
+    if (!ok || r->last_part == 0) return ok;
+    cJSON *counts = cJSON_GetObjectItemCaseSensitive(root, "counts");
+    get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
+    if (r->last_part == 1 && own == r->streamlines) return true;
+    if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
+    replace_uint(counts, "streamlines", r->streamlines);
+    replace_uint(counts, "points", r->points);
+    cJSON_AddBoolToObject(counts, "counters_beyond_selection", true);
+    return true;
 }
 
 /* What names this output and this command line. */
@@ -394,7 +415,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
-    bool ok = root && sum_part(root, shards, n, "counts", true) && sum_part(root, shards, n, "seconds", false) &&
+    bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     *text = NULL;
     if (ok) {

@@ -197,6 +197,12 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_study *study, const gls_job_
     gls_format_count(shard->total_seeds, total, sizeof total);
     gls_log(GLS_LOG_INFO, "shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count, n,
             total, first);
+    shard->select = options->track.select;
+    if (shard->select > 0 && shard->count > 1)
+        gls_log(GLS_LOG_INFO,
+                "--select: no shard knows what the others find: each goes on until it has %" PRIu64
+                " streamlines itself; a number of seeds near what these need spares work",
+                shard->select);
     gls_run_identity identity = {0};
     status = gls_run_identify(study, options, mm, &identity);
     shard->parameters = identity.parameters;

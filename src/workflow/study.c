@@ -99,8 +99,8 @@ static gls_status make_phantom(gls_study *input)
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;
-    gls_log(GLS_LOG_INFO, "no input files: tracking the built-in phantom, %d x %d x %d voxels, %zu volumes",
-            input->grid->dim[0], input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
+    gls_log(GLS_LOG_INFO, "tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", input->grid->dim[0],
+            input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
     return GLS_OK;
 }
 
@@ -170,9 +170,9 @@ static gls_status check_roi(gls_study *input)
 gls_status gls_study_read(gls_study *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
-    bool files = input->file[GLS_FILE_DWI].path || options->sh || options->odf;
-    gls_status code = files ? read_files(input, options) : make_phantom(input);
-    if (!code && !files) code = read_map(input, GLS_FILE_FA, gls_study_name(input, GLS_FILE_DWI), &input->stop_map);
+    gls_status code = options->phantom ? make_phantom(input) : read_files(input, options);
+    if (!code && options->phantom)
+        code = read_map(input, GLS_FILE_FA, gls_study_name(input, GLS_FILE_DWI), &input->stop_map);
     if (!code)
         code = gls_image_count_voxels(input->mask, gls_study_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
     if (!code && input->roi) code = check_roi(input);

@@ -117,20 +117,20 @@ gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_g
     return write_file(path, overwrite, group, &text);
 }
 
-gls_status gls_weights_write_selection(const gls_weights *w, const char *path, bool overwrite)
+gls_status gls_weights_write_selection(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
 {
     uint64_t n;
     const float *value = gls_weights_get(w, &n);
     gls_text text = {0};
     for (uint64_t i = 0; i < n; i++) gls_text_puts(&text, value[i] != 0 ? "1\n" : "0\n");
-    return write_file(path, overwrite, NULL, &text);
+    return write_file(path, overwrite, group, &text);
 }
 
-gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool overwrite)
+gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
 {
     gls_text text = {0};
     gls_text_printf(&text, "%.9g\n", gls_weights_get_result(w)->mu);
-    return write_file(path, overwrite, NULL, &text);
+    return write_file(path, overwrite, group, &text);
 }
 
 static void put_spread(gls_text *text, const gls_weights_spread *s)
@@ -138,7 +138,7 @@ static void put_spread(gls_text *text, const gls_weights_spread *s)
     gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);
 }
 
-gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, bool overwrite)
+gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
     gls_text text = {0};
@@ -154,7 +154,7 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
         put_spread(&text, &x->coefficient);
         gls_text_printf(&text, ",%.9g\n", x->norm);
     }
-    return write_file(path, overwrite, NULL, &text);
+    return write_file(path, overwrite, group, &text);
 }
 
 gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixels, const char *directory,

@@ -39,10 +39,12 @@ void gls_weights_tell(const gls_weights *weights);
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
 /* 0 and 1, a line each. */
-gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite);
-gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite);
+gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite,
+                                       gls_output_group *group);
+gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite, gls_output_group *group);
 /* A line for each iteration, with the columns of tcksift2. */
-gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite);
+gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
+                                        gls_output_group *group);
 /* Fixel directory with all values. */
 gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
                                     bool overwrite);

@@ -35,7 +35,16 @@ fails 2 "needs --fa-threshold" track $an --act "$t" --mask-stop interpolated
 fails 2 "needs --seed-unidirectional" track $an --include-ordered 0,0,0,5
 fails 2 "needs --include" track $an --stop
 fails 2 "not all 0" track $an --seed-direction 0,0,0
-fails 2 "not with --shard" track $an --select 5 --shard 1/2
+fails 2 "needs --nseeds" track ${an% --nseeds 200} --select 5 --shard 1/2
+fails 2 "merge the shards" track $an --select 5 --shard 1/2 --density d.nii.gz
+fails 2 "not with --shard" track $an --select 5 --nseeds 0 --shard 1/2
+fails 2 "--backtrack" track $an --backtrack
+fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
+fails 2 "only --act-rule act" track $an --act "$t" --act-rule pve --backtrack
+fails 2 "not with --stop" track $an --act "$t" --backtrack --stop --include 0,0,0,5
+fails 2 "--keep-all-ends" track $an --act "$t" --backtrack --keep-all-ends
+fails 7 "parallel transport" track $an --act "$t" --dg ptt --backtrack
+fails 2 "exclude each other" track $an --compress 0.1 --downsample 2
 fails 2 "needs --select" track $an --nseeds 0
 fails 2 "exclude each other" track $an --seed-grid 2
 fails 2 "two ends" track $an --include-end 0,0,0,5 --include-end 0,0,0,6 --include-end 0,0,0,7

@@ -19,7 +19,7 @@ same() {
     api=$1
     limits=$2
     shift 2
-    GLSLINES_FORCE_LIMITS=$limits "$tool" track "$@" --api "$api" -o a.trx --force -q || note "exit code $?: $*, $api, limits '$limits'"
+    GLSLINES_FORCE_LIMITS=$limits "$tool" track --phantom "$@" --api "$api" -o a.trx --force -q || note "exit code $?: $*, $api, limits '$limits'"
     cmp -s a.trx expected.trx || note "another tractogram: $*, $api, limits '$limits'"
 }
 
@@ -37,13 +37,13 @@ grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || not
 set -- --device llvmpipe --mapping single
 for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300" "--dg det --nseeds 300" "--dg ptt --nseeds 20"; do
     # shellcheck disable=SC2086
-    GLSLINES_ODF_CELLS=0 "$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+    GLSLINES_ODF_CELLS=0 "$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
     # shellcheck disable=SC2086
     same gles gles31 "$@" $options
 done
 # where there is a fifth storage block, it holds the ODFs of parallel transport
 # shellcheck disable=SC2086
-"$tool" track "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
+"$tool" track --phantom "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
 # shellcheck disable=SC2086
 same auto "" "$@" $options
 grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"
@@ -58,7 +58,7 @@ done
 same gles "" "$@" $options
 # without memory for them pairs do
 # shellcheck disable=SC2086
-GLSLINES_INJECT=memory:200000000 "$tool" track "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
+GLSLINES_INJECT=memory:200000000 "$tool" track --phantom "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
 cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
 grep -q 'quarter of 436.6 MiB' stderr || note "that there is no memory for cells is not told: $(cat stderr)"
 unset GLSLINES_ODF_CELLS
@@ -70,7 +70,7 @@ unset GLSLINES_ODF_CELLS
     # shellcheck disable=SC2086
     same auto "" "$@" $options
     grep -q '"version":.*OpenGL ES' a.json || note "OpenGL ES was not taken in place of OpenGL"
-    "$tool" track --api gl --device llvmpipe -o b.trx -q 2> stderr
+    "$tool" track --phantom --api gl --device llvmpipe -o b.trx -q 2> stderr
     [ $? -eq 5 ] || note "OpenGL 4.2 is taken for 4.3"
     exit $failures
 )
@@ -82,9 +82,9 @@ if GALLIUM_DRIVER=softpipe "$tool" devices 2> /dev/null | grep -q '^0: softpipe'
     for dg in det prob; do
         options="--dg $dg --sphere small --nseeds 100 --max-length 30 --sidecar none --force -q"
         # shellcheck disable=SC2086
-        GALLIUM_DRIVER=softpipe GLSLINES_FORCE_LIMITS=work_group_size=1 "$tool" track $options -o softpipe.tck || note "exit code $? on softpipe: $dg"
+        GALLIUM_DRIVER=softpipe GLSLINES_FORCE_LIMITS=work_group_size=1 "$tool" track --phantom $options -o softpipe.tck || note "exit code $? on softpipe: $dg"
         # shellcheck disable=SC2086
-        "$tool" track --device llvmpipe --mapping single $options -o llvmpipe.tck || note "exit code $?: $dg"
+        "$tool" track --phantom --device llvmpipe --mapping single $options -o llvmpipe.tck || note "exit code $?: $dg"
         python3 - << 'PYTHON' || note "softpipe tracks otherwise: $dg"
 import re, struct
 def lines(path):

@@ -30,8 +30,8 @@ fails 3 "$b/none.txt" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --seeds "$b/no
 for file in words empty far; do
     fails 3 "$b/$file.txt" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --seeds "$b/$file.txt"
 done
-fails 3 "$b/none.txt" track --sphere "$b/none.txt"
-fails 3 "$b/few.txt" track --sphere "$b/few.txt"
+fails 3 "$b/none.txt" track --phantom --sphere "$b/none.txt"
+fails 3 "$b/few.txt" track --phantom --sphere "$b/few.txt"
 # more coefficients than directions
 fails 3 "30" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --sh-order 8
 
@@ -61,6 +61,6 @@ fails 3 "the shells are: 2000" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --she
 fails 4 "$dwi" track $csd --cache-dir "$dwi"
 fails 4 "$b/none/cache" track $csd --cache-dir "$b/none/cache"
 
-fails 5 no-such-device track --device no-such-device
-fails 5 /dev/dri/renderD250 track --device /dev/dri/renderD250
-fails 5 99 track --device 99
+fails 5 no-such-device track --phantom --device no-such-device
+fails 5 /dev/dri/renderD250 track --phantom --device /dev/dri/renderD250
+fails 5 99 track --phantom --device 99

@@ -12,7 +12,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/exit.h"
-#include "cmd/options.h"
+#include "options/options.h"
 #include "util/format.h"
 #include "util/parse.h"
 

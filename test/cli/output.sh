@@ -20,11 +20,11 @@ PYTHON
 
 # an existing output stays as it is without --force, sidecar included
 cksum "$work/out/a.trx" "$work/out/a.json" >"$work/before"
-run track $small -o a.trx
+run track --phantom $small -o a.trx
 [ "$code" -eq 4 ] || note "existing output: exit code $code, not 4"
 grep -q '^glslines: a\.trx: exists' "$work/stderr" || note "existing output is not named"
 mv "$work/out/a.trx" "$work/a.trx"
-run track $small -o a.trx
+run track --phantom $small -o a.trx
 [ "$code" -eq 4 ] || note "existing sidecar: exit code $code, not 4"
 grep -q '^glslines: a\.json: exists' "$work/stderr" || note "existing sidecar is not named"
 mv "$work/a.trx" "$work/out/a.trx"
@@ -33,7 +33,7 @@ require test "$(find "$work/out" -type f | wc -l)" -eq 2
 
 # a sidecar stays with its output: another of the same stem gets one of its own, and not even --force takes it
 for force in "" --force; do
-    succeeds track $small -o a.trk $force -q
+    succeeds track --phantom $small -o a.trk $force -q
     require grep -q '"path":.*"a\.trk"' "$work/out/a.trk.json"
     cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
     require test "$(find "$work/out" -type f | wc -l)" -eq 4
@@ -44,9 +44,9 @@ grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "t
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
 rm "$work/out/a.trk" "$work/out/a.trk.json"
 # one whose output is gone may be replaced
-succeeds track $small -o b.trx -q
+succeeds track --phantom $small -o b.trx -q
 rm "$work/out/b.trx"
-succeeds track $small -o b.tck --force -q
+succeeds track --phantom $small -o b.tck --force -q
 require grep -q '"path":.*"b\.tck"' "$work/out/b.json"
 rm "$work/out/b.tck" "$work/out/b.json"
 
@@ -83,18 +83,18 @@ require test -z "$(find "$work/out" -type f)"
 
 # places that cannot be written: also for root, whom no permission stops
 : >"$work/file"
-fails 4 "$work/file/a.trx" track $small -o "$work/file/a.trx"
-fails 4 "$work/none/a.trx" track $small -o "$work/none/a.trx"
-fails 4 "$work/none/a.json" track $small -o a.trx --sidecar "$work/none/a.json"
+fails 4 "$work/file/a.trx" track --phantom $small -o "$work/file/a.trx"
+fails 4 "$work/none/a.trx" track --phantom $small -o "$work/none/a.trx"
+fails 4 "$work/none/a.json" track --phantom $small -o a.trx --sidecar "$work/none/a.json"
 fails 4 "$work/file" phantom "$work/file" --shape 18 20 18
 fails 4 "$i" phantom "$i" --shape 18 20 18
 mkdir "$work/out/a.trx"
-run track $small -o a.trx
+run track --phantom $small -o a.trx
 [ "$code" -eq 4 ] || note "output is a directory: exit code $code, not 4"
 clean
 if [ "$(id -u)" -ne 0 ]; then
     mkdir -p "$work/locked" && chmod a-w "$work/locked"
-    fails 4 "$work/locked/a.trx" track $small -o "$work/locked/a.trx"
+    fails 4 "$work/locked/a.trx" track --phantom $small -o "$work/locked/a.trx"
 fi
 
 # full disk: a small file system where mounting is allowed, else a limit on the size of files, which fails in the same places

@@ -77,14 +77,14 @@ cksum "$p2" | cmp -s - "$work/before" || note "an existing shard was changed"
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 200 -o "$s/part.trx" --shard 2/3 --force -q
 cksum "$p2" | cmp -s - "$work/before" || note "a shard has other bytes the second time"
 
-for wrong in 0/3 4/3 -1/3 1/0 1/4097 3 1/ /3 1/3/4 x/3 1.0/3 99999999999999999999/3 1/99999999999999999999; do fails 2 "--shard" track --shard "$wrong"; done
-fails 2 "shards are counted from 1: 1/3 is the first, 3/3 the last" track --shard 0/3
+for wrong in 0/3 4/3 -1/3 1/0 1/4097 3 1/ /3 1/3/4 x/3 1.0/3 99999999999999999999/3 1/99999999999999999999; do fails 2 "--shard" track --phantom --shard "$wrong"; done
+fails 2 "shards are counted from 1: 1/3 is the first, 3/3 the last" track --phantom --shard 0/3
 fails 2 "--rng-seed random" track --shard 1/3 --rng-seed random
 fails 2 "--seed-seed random" track --shard 1/3 --seed-seed random
-fails 2 "--fail-if-empty" track --shard 1/3 --fail-if-empty
+fails 2 "--fail-if-empty" track --phantom --shard 1/3 --fail-if-empty
 
 # auto: what launchers set
-fails 2 "none of SLURM_PROCID" track --shard auto
+fails 2 "none of SLURM_PROCID" track --phantom --shard auto
 # auto_is SHARD NAME=VALUE...
 auto_is() {
     shard=$1
@@ -106,7 +106,7 @@ auto_fails() {
     text=$1
     shift
     for variable in "$@"; do export "${variable?}"; done
-    fails 2 "$text" track --nseeds 9 --shard auto
+    fails 2 "$text" track --phantom --nseeds 9 --shard auto
     for variable in "$@"; do unset "${variable%%=*}"; done
 }
 auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3

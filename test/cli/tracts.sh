@@ -146,7 +146,7 @@ END
 expect 0 connectome t.trx labels.nii c.csv
 [ "$(wc -l < c.csv)" -eq 12 ] || note "not a row for each label that occurs"
 expect 4 connectome t.trx labels.nii c.csv
-expect 0 connectome t.trx labels.nii c.tsv --assign end --symmetric
+expect 0 connectome t.trx labels.nii c.tsv --assign end --symmetric --nodes none
 expect 0 connectome t.trx labels.nii keep.txt --keep-unassigned --stat-edge min --scale length
 grep -q nan keep.txt || note "no empty cell of the smallest lengths"
 expect 0 connectome w.trx labels.nii w1.csv --weights weights.txt

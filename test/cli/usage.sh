@@ -40,15 +40,21 @@ fails 2 --force track --force=yes
 fails 2 --min-length track --min-length 20 --max-length 10
 fails 2 --seeds track --seeds "$b/far.txt" --nseeds 10
 fails 2 --seed-space track --seed-space world
-fails 2 --output-prefix track -o a.trx --output-prefix b
-fails 2 --write-method track -o a.trx --write-method trk
-fails 2 --output-precision track -o a.tck --output-precision half
+fails 2 --output-prefix track --phantom -o a.trx --output-prefix b
+fails 2 --write-method track --phantom -o a.trx --write-method trk
+fails 2 --output-precision track --phantom -o a.tck --output-precision half
 fails 2 ROI track "$dwi" "$bval"
 fails 2 --roi track "$dwi" "$bval" "$bvec" "$mask" "$roi" --roi "$roi"
 fails 3 "bvals and bvecs" track "$mask"
 fails 2 six track "$dwi" "$bval" "$bvec" "$mask" "$roi" six
-fails 2 a.xyz track -o a.xyz
-fails 2 tracks track -o tracks
+# the phantom is tracked where it is asked for, not where a list of files turns out empty
+nothing=
+fails 2 "no input files; usage: glslines track" track
+fails 2 "no input files" track $nothing -o sub-01.trx --nseeds 1000
+fails 2 --phantom track "$dwi" --phantom
+fails 2 --phantom track --phantom --sh "$dwi" --fa "$mask" --roi "$roi"
+fails 2 a.xyz track --phantom -o a.xyz
+fails 2 tracks track --phantom -o tracks
 fails 2 --shape phantom d --shape 40 52
 fails 2 --shape phantom d --shape 40 52 5
 fails 2 --orientation phantom d --orientation LLS
@@ -61,8 +67,8 @@ fails 2 --output track --output --force
 
 fails 2 --ngpus track --ngpus 65
 fails 2 --ngpus track --device llvmpipe,llvmpipe --ngpus 3
-fails 2 "empty name" track --device llvmpipe,,llvmpipe
-fails 5 nobody track --device llvmpipe,nobody
+fails 2 "empty name" track --phantom --device llvmpipe,,llvmpipe
+fails 5 nobody track --phantom --device llvmpipe,nobody
 
 # models and direction getters
 fails 2 csd track --dg boot --model csd

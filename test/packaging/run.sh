@@ -7,7 +7,7 @@ mkdir -p "$1/out" "$1/deb"
 work=$(cd "$1" && pwd)
 
 track() { # PROGRAM NAME
-    "$1" track -q --device llvmpipe --nseeds 100 -o "$work/out/$2.trx" --force
+    "$1" track --phantom -q --device llvmpipe --nseeds 100 -o "$work/out/$2.trx" --force
 }
 
 # --- tarball ---

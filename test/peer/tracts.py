@@ -215,10 +215,20 @@ def check_connectome(lines):
             (["--scale", "length", "--stat-edge", "min"], ["-scale_length", "-stat_edge", "min"], 1e-5),
             (["--scale", "length", "--stat-edge", "max"], ["-scale_length", "-stat_edge", "max"], 1e-5),
             (["--scale", "invnodevol"], ["-scale_invnodevol"], 1e-6),
+            (["--scale", "length", "--scale", "invnodevol", "--labels", "raw"], ["-scale_length", "-scale_invnodevol"], 1e-5),
             (["--weights", "weights.txt"], ["-tck_weights_in", "weights.txt"], 1e-6),
+            (["--assign", "reverse"], ["-assignment_reverse_search", "0"], 0),
+            (["--assign", "reverse", "--radius", "5"], ["-assignment_reverse_search", "5"], 0),
+            (["--assign", "forward"], ["-assignment_forward_search", "3"], 0),
+            (["--assign", "forward", "--radius", "5"], ["-assignment_forward_search", "5"], 0),
+            (["--assign", "all", "--roi-test", "vertex"], ["-assignment_all_voxels"], 0),
+            (["--assign", "all", "--roi-test", "vertex", "--scale", "invnodevol"], ["-assignment_all_voxels", "-scale_invnodevol"], 1e-6),
         ):
-            glslines("connectome", "many.tck", "labels.nii.gz", "mine.csv", *mine)
-            run("tck2connectome", "many.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", *theirs)
+            glslines("connectome", "many.tck", "labels.nii.gz", "mine.csv", *mine, "--assignments", "mine.txt")
+            run("tck2connectome", "many.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", *theirs, "-out_assignments", "theirs.txt")
+            a, b = ([line for line in open(path(file)).read().splitlines() if not line.startswith("#")] for file in ("mine.txt", "theirs.txt"))
+            differ = sum(x.split() != y.split() for x, y in zip(a, b)) + abs(len(a) - len(b))
+            report(f"connectome: {name} {' '.join(mine)}, assignments", differ == 0, f"{differ} of {len(b)} differ")
             a, b = (np.genfromtxt(path(file), delimiter=",") for file in ("mine.csv", "theirs.csv"))
             same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
             worst = np.nanmax(np.abs(a - b)) / np.nanmax(b) if same else np.inf

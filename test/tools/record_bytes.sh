@@ -83,7 +83,7 @@ done
     track "two contexts" trx $few --dg prob --chunk-size 37 --ngpus 2
     track "b-vectors as voxel axes, shell" tck $few --dg prob --bvec-frame image --model csd --shells 2000
     track "smoothing and smallest signal" tck $few --dg prob --sm-lambda 0.02 --min-signal 20
-    seeds="--nseeds 100" from=" " track "the built-in phantom" tck $few --dg det
+    seeds="--nseeds 100" from="--phantom" track "the built-in phantom" tck $few --dg det
 }
 GLSLINES_FORCE_LIMITS=storage_bytes=2097152 track "small buffers" trx $few --dg prob
 GLSLINES_FORCE_LIMITS=texture_3d=64 track "small textures" trx $few --dg prob

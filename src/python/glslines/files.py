@@ -49,8 +49,8 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
     """`glslines track`: from files to a tractogram and its sidecar. Returns counts and times.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
-    include=["a.nii.gz"]. Without files the built-in phantom is tracked. progress(phase, done, total, streamlines,
-    points) may return False to stop. picture, report: files that render() and report() then make of it.
+    include=["a.nii.gz"]. phantom=True tracks the built-in phantom in place of files.
+    progress(phase, done, total, streamlines, points) may return False to stop. picture, report: files that render() and report() then make of it.
     """
     given = Options()
     for member, value in (("dwi", dwi), ("bval", bval), ("bvec", bvec)):

@@ -192,6 +192,7 @@ gls_outcome gls_lines_judge(gls_batch *c, const float seed[3], uint32_t n_lines,
     o.forward = points_of(t, half[1].parts);
     o.truncated = cut(t->plan.max_steps, &o.backward, &o.forward) || long_one;
     o.parts = lesser(half[0].parts, o.backward * each) + lesser(half[1].parts, o.forward * each);
+    o.points = o.backward + o.forward + 1;
     double length = o.parts * t->params.step_size / each;
     gls_verdict verdict = gls_verdict_goes_first(guided)                                 ? guided
                           : o.backward + o.forward == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT

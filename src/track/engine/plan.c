@@ -103,7 +103,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     if (wanted < needed) wanted = needed;
     blocks = min_u64(blocks, wanted);
     uint64_t state_bytes = sizeof(gls_state_header) + 4 * gls_half_words(&p, 2 * lines);
-    if (state_bytes + 4 * BLOCK_WORDS * blocks > storage) blocks = (storage - state_bytes) / (4 * BLOCK_WORDS);
+    uint64_t record = 4ull * p.guide.block_words;
+    if (state_bytes + record * blocks > storage) blocks = (storage - state_bytes) / record;
     if (blocks < needed)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the device's buffers of %llu bytes are too small for one streamline",
                         (unsigned long long)storage);
@@ -127,7 +128,7 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
     bytes[GLS_TRACK_LINES] = sizeof(gls_line_record) * p->batch_lines;
     bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
     bytes[GLS_TRACK_STATE] =
-        sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * BLOCK_WORDS * p->pool_blocks;
+        sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
     bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i];
     return sum;

@@ -1,11 +1,19 @@
 #include "track/engine/refine.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/regions.h"
 #include "image/tissue.h"
+#include "streamlines/thin.h"
 #include "util/affine.h"
+#include "util/status.h"
+
+/* Largest distance between points that compression leaves, mm. */
+#define MAX_SEGMENT 10.0
+/* Fewer are not worth waking threads for. */
+#define ENOUGH_LINES 256
 
 #define END_ROLES 3
 static const gls_region_role end_role[END_ROLES] = {GLS_REGION_INCLUDE_END, GLS_REGION_INCLUDE_BOTH_ENDS,
@@ -23,9 +31,14 @@ static bool crops(const gls_guide *guide)
     return guide->tissue && guide->params.crop_at_gmwmi;
 }
 
+static bool thins_points(const gls_guide *guide)
+{
+    return guide->params.downsample > 1 || guide->params.compress > 0;
+}
+
 bool gls_refine_is_needed(const gls_guide *guide)
 {
-    return crops(guide) || end_bits(guide) != 0;
+    return crops(guide) || end_bits(guide) != 0 || thins_points(guide);
 }
 
 /* A streamline on its way through the checks. */
@@ -103,32 +116,80 @@ static gls_verdict decide(refined *r, const gls_outcome *o)
     return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
 }
 
+/* Leaves out points; returns how many stay. kept has room for their numbers. */
+static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
+{
+    const gls_track_params *p = &r->guide->params;
+    const float(*point)[3] = (const float(*)[3])r->point;
+    size_t n = p->compress > 0 ? gls_points_compress(point, r->n, p->compress, MAX_SEGMENT, kept)
+                               : gls_points_downsample(r->n, (size_t)p->downsample, o->backward, kept);
+    for (size_t k = 0; k < n; k++) memcpy(r->point[k], r->point[kept[k]], sizeof *r->point);
+    return n;
+}
+
+/* Decides on the streamlines of the parcel, each by itself: points of those that stay move to the front of their place.
+ */
+static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_parcel *parcel)
+{
+    bool thins = thins_points(all->guide), failed = false;
+    size_t longest = 0;
+    for (size_t i = 0; i < parcel->n; i++) {
+        size_t n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+        longest = n > longest ? n : longest;
+    }
+#pragma omp parallel if (thins && parcel->n > ENOUGH_LINES)
+    {
+        size_t *kept = thins && longest > 0 ? malloc(longest * sizeof *kept) : NULL;
+        refined r = *all;
+        if (thins && longest > 0 && !kept) {
+#pragma omp atomic write
+            failed = true;
+        }
+#pragma omp for schedule(dynamic, 64)
+        for (size_t i = 0; i < parcel->n; i++) {
+            gls_outcome *o = outcome[i];
+            r.point = parcel->point + parcel->offset[i];
+            r.n = (size_t)(parcel->offset[i + 1] - parcel->offset[i]);
+            gls_verdict verdict = decide(&r, o);
+            o->verdict = (uint8_t)verdict;
+            o->met_counts = verdict != GLS_VERDICT_TOO_SHORT;
+            if (verdict == GLS_VERDICT_KEPT && kept) o->points = (uint32_t)thin(&r, o, kept);
+        }
+        free(kept);
+    }
+    return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline") : GLS_OK;
+}
+
+/* Closes the gaps. */
+static void squeeze(gls_outcome *const *outcome, gls_parcel *parcel)
+{
+    size_t kept = 0, n = parcel->n;
+    uint64_t points = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (outcome[i]->verdict != GLS_VERDICT_KEPT) continue;
+        memmove(parcel->point + points, parcel->point + parcel->offset[i], outcome[i]->points * sizeof *parcel->point);
+        memmove(parcel->seed[kept], parcel->seed[i], sizeof parcel->seed[kept]);
+        parcel->seed_index[kept] = parcel->seed_index[i];
+        parcel->offset[kept++] = points;
+        points += outcome[i]->points;
+    }
+    parcel->n = kept;
+    parcel->offset[kept] = points;
+}
+
 gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space[3][4], gls_tally *tally,
                       gls_parcel *parcel)
 {
     refined r = {.guide = guide, .parts = parts, .space = space};
-    size_t line = 0, kept = 0;
-    uint64_t points = 0;
+    size_t n = 0;
+    if (parcel->n == 0) return GLS_OK;
+    gls_outcome **outcome = malloc(parcel->n * sizeof *outcome);
+    if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", parcel->n);
     gls_affine_invert(space, r.inverse);
-    for (size_t i = 0; i < tally->n_outcomes; i++) {
-        gls_outcome *o = &tally->outcome[i];
-        if (o->verdict != GLS_VERDICT_KEPT) continue;
-        uint64_t first = parcel->offset[line];
-        r.point = parcel->point + first;
-        r.n = (size_t)(parcel->offset[line + 1] - first);
-        gls_verdict verdict = decide(&r, o);
-        o->verdict = (uint8_t)verdict;
-        o->met_counts = verdict != GLS_VERDICT_TOO_SHORT;
-        if (verdict == GLS_VERDICT_KEPT) {
-            memmove(parcel->point + points, r.point, r.n * sizeof *parcel->point);
-            memmove(parcel->seed[kept], parcel->seed[line], sizeof parcel->seed[kept]);
-            parcel->seed_index[kept] = parcel->seed_index[line];
-            parcel->offset[kept++] = points;
-            points += r.n;
-        }
-        line++;
-    }
-    parcel->n = kept;
-    parcel->offset[kept] = points;
-    return GLS_OK;
+    for (size_t i = 0; i < tally->n_outcomes; i++)
+        if (tally->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &tally->outcome[i];
+    gls_status status = refine_all(&r, outcome, parcel);
+    if (status == GLS_OK) squeeze(outcome, parcel);
+    free(outcome);
+    return status;
 }

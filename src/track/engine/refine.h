@@ -1,5 +1,5 @@
-/* What is decided from the points of streamlines once they are gathered: ends that are cut at the border of grey
- * matter, and the regions in which they lie. */
+/* What is done with the points of streamlines once they are gathered: ends that are cut at the border of grey matter,
+ * the regions in which they lie, and points that are left out. */
 #ifndef GLS_TRACK_ENGINE_REFINE_H
 #define GLS_TRACK_ENGINE_REFINE_H
 

@@ -50,7 +50,7 @@ static void count(const gls_outcome *o, gls_track_stats *stats)
     for (int bit = 0; bit < GLS_REGION_MAX_BITS && o->met_counts; bit++) r->met[bit] += o->met >> bit & 1;
     if (o->verdict != GLS_VERDICT_KEPT) return;
     r->truncated += o->truncated;
-    gls_track_stats_add(stats, o->backward + o->forward, o->parts);
+    gls_track_stats_add(stats, o->points - 1, o->parts);
 }
 
 bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)

@@ -25,6 +25,9 @@ typedef struct gls_guide_plan {
      * include regions; tissue: flags, and what is left when a half is cut in deep grey matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;
+    bool backtracks;      /* halves that ended badly are taken back */
+    uint32_t backtrack;   /* its words, behind all others */
+    uint32_t block_words; /* of the record of a block of the pool */
 } gls_guide_plan;
 
 /* A guide on a device. */

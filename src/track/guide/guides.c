@@ -9,7 +9,10 @@ gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_
     *plan = (gls_guide_plan){.kind = input->tissue                           ? &gls_guide_tissue
                                      : gls_regions_count(input->regions) > 0 ? &gls_guide_regions
                                                                              : &gls_guide_threshold};
-    return plan->kind->plan(params, limits, input, plan);
+    gls_status status = plan->kind->plan(params, limits, input, plan);
+    plan->block_words =
+        plan->backtracks ? BLOCK_POINTS + POOL_BLOCK * (ARRIVAL_WORDS + plan->backtrack) : (uint32_t)BLOCK_WORDS;
+    return status;
 }
 
 gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
@@ -34,6 +37,9 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
     gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, in front of the field's");
     gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "that the guide remembers of a half");
     gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for the amplitude along the last step");
+    gls_define_int(defines, "BACKTRACK", plan->backtracks, "halves that ended badly are taken back");
+    gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack, "words of what is known of that");
+    gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block");
     gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }

@@ -43,6 +43,13 @@ static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
     if (ordered) plan->keep_order = plan->n_words++;
 }
 
+static void take_backtrack_words(gls_guide_plan *plan)
+{
+    plan->backtracks = true;
+    plan->backtrack = plan->n_words;
+    plan->n_words += BACKTRACK_WORDS;
+}
+
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -57,6 +64,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     plan->n_textures += has_path(t) ? 2 : 1;
     plan->bytes += voxels_of(t) * (t->single ? 4 : 2) * (has_path(t) ? 5 : 4);
     take_words(t, has_regions(input) && gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED), plan);
+    if (params->backtrack) take_backtrack_words(plan);
     return status;
 }
 

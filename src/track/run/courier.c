@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Parcels that one worker may have on their way: two, or with several workers as many more as fit in the memory that
  * they share, and one besides for what is due. */
@@ -86,6 +87,7 @@ static void hand_over(gls_courier *c, gls_parcel *parcel)
 static void *deliver(void *user)
 {
     gls_courier *c = user;
+    gls_threads_apply();
     pthread_mutex_lock(&c->queue->lock);
     for (;;) {
         gls_parcel *parcel = find_due(c);

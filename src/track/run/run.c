@@ -8,10 +8,12 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 static void *thread_main(void *user)
 {
     gls_worker *w = user;
+    gls_threads_apply();
     gls_worker_work(w);
     pthread_mutex_lock(&w->run->queue.lock);
     w->run->n_threads--;

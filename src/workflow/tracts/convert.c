@@ -64,6 +64,10 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
     status = gls_sink_tee(both, 2, sink);
     if (status) gls_sink_abort(&both[0]);
     gls_sink next = *sink;
+    if (!status && c->o->compress > 0) {
+        status = gls_filter_compress_create(c->o->compress, c->o->max_segment, &next, sink);
+        next = *sink;
+    }
     if (!status) status = gls_filter_valid_create(&c->valid, &next, sink);
     for (int k = 0; k < c->o->tsf.n && !status; k++) status = gls_tract_scalars_sink(&c->scalars[k], sink);
     for (size_t k = 0; k < c->table.n && !status; k++) {

@@ -6,7 +6,7 @@
 #include <glslines/tractogram.h>
 
 #include "util/output.h"
-#include "workflow/tracts/rows.h"
+#include "workflow/rows.h"
 
 struct cJSON;
 
@@ -21,6 +21,7 @@ typedef struct gls_tract_common {
 typedef struct gls_tract_job {
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked now and then */
+    const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
     const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
     size_t n_inputs, n_outputs;
     char *sidecar; /* NULL: there is no output */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/density.h>
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
@@ -28,6 +29,7 @@ typedef struct sampling {
     gls_sample_column *column;
     char **name; /* of columns */
     gls_sample_counts counts;
+    double *total; /* mm of all streamlines in each voxel, with --fraction */
     gls_tract_text table;
     bool plain; /* the table has numbers only */
     uint64_t row;
@@ -46,8 +48,11 @@ static gls_status choose_stats(sampling *s)
         int at = 0;
         while (at < GLS_TRACK_STATS && strcmp(gls_track_stat_name((gls_track_stat)at), s->o->stat.value[k]) != 0) at++;
         if (at == GLS_TRACK_STATS)
-            return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck %s: must be mean, median, min, max, sum or std",
-                            s->o->stat.value[k]);
+            return gls_fail(
+                GLS_ERR_ARGUMENT,
+                "--stat-tck %s: must be mean, median, min, max, sum, std, mean_nonzero, upper_median, ends_min, "
+                "ends_max, ends_mean, ends_prod or ends_corr",
+                s->o->stat.value[k]);
         for (size_t i = 0; i < s->n_stats; i++)
             if ((int)s->stat[i] == at)
                 return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck %s: was given twice", s->o->stat.value[k]);
@@ -128,9 +133,9 @@ static gls_status open_table(sampling *s)
     if (status || s->plain) return status;
     gls_tract_text_printf(&s->table, "id");
     for (size_t k = 0; k < s->n_columns; k++)
-        for (size_t t = 0; t < s->column[k].image->n_volumes && !s->column[k].per_vertex; t++)
-            gls_tract_text_printf(&s->table, s->column[k].image->n_volumes > 1 ? "%c%s_%zu" : "%c%s",
-                                  s->table.separator, s->name[k], t);
+        for (size_t t = 0, n = s->column[k].stat == GLS_TRACK_ENDS_CORR ? 1 : s->column[k].image->n_volumes;
+             t < n && !s->column[k].per_vertex; t++)
+            gls_tract_text_printf(&s->table, n > 1 ? "%c%s_%zu" : "%c%s", s->table.separator, s->name[k], t);
     gls_tract_text_printf(&s->table, "\n");
     return GLS_OK;
 }
@@ -166,6 +171,32 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     return status;
 }
 
+/* The first pass of --fraction. */
+static gls_status measure_total(sampling *s)
+{
+    gls_density_options options = gls_density_options_default();
+    gls_tractogram_reader *reader = NULL;
+    gls_density *density = NULL;
+    const gls_grid *grid = &s->image[0]->grid;
+    if (!s->o->fraction) return GLS_OK;
+    for (size_t i = 1; i < s->n_images; i++)
+        if (memcmp(grid->dim, s->image[i]->grid.dim, sizeof grid->dim) != 0 ||
+            memcmp(grid->affine, s->image[i]->grid.affine, sizeof grid->affine) != 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ", s->path[0], s->path[i]);
+    options.mapping = GLS_DENSITY_LENGTH;
+    s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);
+    gls_status status = s->total ? gls_density_create(grid, &options, &density) : GLS_ERR_MEMORY;
+    if (!s->total) return gls_fail(status, "out of memory for a map");
+    if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
+    gls_sink sink = {0};
+    if (!status) sink = gls_density_sink(density);
+    status = gls_tract_pump(s->job, reader, &sink, status);
+    if (!status) gls_density_get(density, s->total);
+    gls_tractogram_reader_close(reader);
+    gls_density_destroy(density);
+    return status;
+}
+
 static gls_status run(sampling *s)
 {
     gls_sample_options options = gls_sample_options_default();
@@ -174,6 +205,7 @@ static gls_status run(sampling *s)
     options.nearest = s->o->nearest;
     options.edge = s->o->like == LIKE_DIPY ? GLS_EDGE_ZERO : (gls_sample_edge)s->o->edge;
     options.outside_zero = s->o->outside || s->o->like == LIKE_MRTRIX;
+    options.total = s->total;
     options.weight = s->o->like == LIKE_DIPY ? GLS_SAMPLE_BY_POINT : (gls_sample_weight)s->o->by;
     gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
     if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
@@ -194,6 +226,7 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
     if (o->to_dps && (n_images > 1 || o->stat.n > 1))
         return gls_fail(GLS_ERR_ARGUMENT, "--to-dps: one name for %zu images and %d statistics", n_images, o->stat.n);
     if (o->tsf && n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--tsf: one image, %zu were given", n_images);
+    if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");
     if (o->like && (o->edge || o->outside || o->by))
         return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge, --outside and --by");
     return GLS_OK;
@@ -211,6 +244,7 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
     if (!status) status = gls_tract_job_writes(job, o->tsf);
     if (!status) status = choose_stats(&s);
     if (!status) status = read_images(&s);
+    if (!status) status = measure_total(&s);
     if (!status) status = run(&s);
     if (!status) {
         const gls_sample_counts *c = &s.counts;
@@ -229,6 +263,7 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
     }
     for (size_t k = 0; k < s.n_columns; k++) free(s.name[k]);
     for (size_t i = 0; s.image && i < s.n_images; i++) gls_image_destroy(s.image[i]);
+    free(s.total);
     free(s.image);
     free(s.column);
     free(s.name);

@@ -6,6 +6,7 @@
 
 #include <glslines/density.h>
 #include <glslines/filters.h>
+#include <glslines/phantom.h>
 #include <glslines/score.h>
 
 #include "tracts/bundle_rules.h"
@@ -249,22 +250,40 @@ static gls_status choose_grid(scoring *s)
     return status;
 }
 
+static gls_status score_tracks(gls_tract_job *job, const gls_score_cli *o, const char *tracks)
+{
+    scoring s = {.job = job, .o = o, .tracks = tracks};
+    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
+    gls_status status = choose_grid(&s);
+    if (!status) status = o->truth ? score_truth(&s) : compare(&s);
+    job->printed = gls_text_take(&s.shown);
+    return status;
+}
+
 gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n)
 {
     const gls_score_cli *o = options;
-    scoring s = {.job = job, .o = o, .tracks = file[0]};
-    (void)n;
-    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
-    gls_status status = gls_tract_job_reads(job, file[0]);
-    const char *const inputs[] = {o->truth, o->template_image, o->against, job->options.reference};
-    for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
+    gls_status status = GLS_OK;
+    const char *const inputs[] = {n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against,
+                                  job->options.reference};
+    for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
     if (!status && o->json) status = gls_sidecar_check(o->json, job->options.force, job->input, job->n_inputs, NULL, 0);
-    if (!status) status = choose_grid(&s);
-    if (!status) status = o->truth ? score_truth(&s) : compare(&s);
-    job->printed = gls_text_take(&s.shown);
+    if (!status) status = n > 0 ? score_tracks(job, o, file[0]) : gls_tract_score_phantom(job, o);
     if (status || !o->json) return status;
     char *text = cJSON_Print(job->root);
     status = gls_sidecar_write(o->json, job->options.force, &job->group, text);
     free(text);
     return status;
+}
+
+gls_score_cli gls_score_cli_default(void)
+{
+    gls_score_cli o = {
+#define ROW GLS_ROW_DEFAULT
+#include "workflow/tracts/score.def"
+#undef ROW
+    };
+    o.max_angle = gls_track_params_default().max_angle;
+    o.snr = gls_phantom_params_default().snr;
+    return o;
 }

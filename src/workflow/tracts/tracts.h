@@ -3,6 +3,7 @@
 #ifndef GLS_WORKFLOW_TRACTS_TRACTS_H
 #define GLS_WORKFLOW_TRACTS_TRACTS_H
 
+#include "workflow/fod.h"
 #include "workflow/tracts/job.h"
 
 #define ROW GLS_ROW_FIELD
@@ -36,6 +37,12 @@ typedef struct gls_convert_cli {
 typedef struct gls_info_cli {
 #include "workflow/tracts/info.def"
 } gls_info_cli;
+typedef struct gls_fixels_cli {
+#include "workflow/tracts/fod.def"
+} gls_fixels_cli;
+typedef struct gls_weights_cli {
+#include "workflow/tracts/weights.def"
+} gls_weights_cli;
 #undef ROW
 
 /* file: inputs, and the output last. */
@@ -48,8 +55,11 @@ gls_status gls_tract_stats(gls_tract_job *job, const void *options, const char *
 gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n);
-/* file: TRACKS */
+/* file: TRACKS, or nothing for the phantom */
 gls_status gls_tract_score(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_status gls_tract_score_phantom(gls_tract_job *job, const gls_score_cli *options);
+/* Defaults of rows that the tracker has. */
+gls_score_cli gls_score_cli_default(void);
 /* file: TRACKS OUT */
 gls_status gls_tract_density(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS LABELS OUT */
@@ -58,5 +68,11 @@ gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const c
 gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 /* file: TRACKS... */
 gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+/* file: SH DIR */
+gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
+/* file: TRACKS SH */
+gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n);
+gls_weights_cli gls_weights_cli_default(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/bench_print.h"
+#include "bench/bench.h"
 #include "util/format.h"
 #include "workflow/params.h"
 
@@ -189,7 +189,7 @@ static void devices(const bench_run *run)
     }
 }
 
-void cmd_bench_print(const bench_run *run)
+void bench_print(const bench_run *run)
 {
     const gls_study *in = &run->data;
     char a[32], text[64];

@@ -1,15 +1,15 @@
 /* Table-driven options. One table per command gives the name, type, unit, range and text of every option; from it come
  * parsing, range checks, --help, manual pages, completions and the Markdown tables of src/doc/options.md. Values go
  * into a struct of the command, whose initial contents are the defaults that the help shows. */
-#ifndef GLS_CMD_OPTIONS_H
-#define GLS_CMD_OPTIONS_H
+#ifndef GLS_OPTIONS_OPTIONS_H
+#define GLS_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <glslines/workflow.h>
+#include "workflow/rows.h"
 
 /* What an option takes, and the C type of its field. */
 typedef enum cmd_type {
@@ -28,10 +28,7 @@ typedef enum cmd_type {
 
 struct cJSON;
 
-typedef struct cmd_length {
-    double value;
-    bool mm; /* else voxels */
-} cmd_length;
+typedef gls_length cmd_length;
 
 typedef struct cmd_seed {
     uint64_t value;
@@ -59,6 +56,16 @@ typedef struct cmd_option {
     const char *help;
 } cmd_option;
 
+/* Where progress goes: the words of --progress, in their order. */
+typedef enum cmd_progress_mode {
+    CMD_PROGRESS_AUTO, /* a bar on a terminal, else lines */
+    CMD_PROGRESS_BAR,
+    CMD_PROGRESS_PLAIN,
+    CMD_PROGRESS_JSON,
+    CMD_PROGRESS_NONE
+} cmd_progress_mode;
+#define CMD_PROGRESS_CHOICES "auto|bar|plain|json|none"
+
 /* First member of the struct of every command. */
 typedef struct cmd_common {
     bool help;
@@ -66,6 +73,7 @@ typedef struct cmd_common {
     int verbose;
     int progress; /* cmd_progress_mode */
     const char *progress_file;
+    int nthreads; /* 0: as many as suit */
 } cmd_common;
 
 #define CMD_MAX_POSITIONALS 4096 /* shards of a run */
@@ -80,6 +88,12 @@ typedef struct cmd_arguments {
     char **argv;
 } cmd_arguments;
 
+/* What stands here for options of other programs and for their values; NULL: nothing does. */
+typedef struct cmd_hints {
+    const char *(*option)(const char *name);
+    const char *(*value)(const char *option, const char *value);
+} cmd_hints;
+
 typedef struct cmd_command cmd_command;
 struct cmd_command {
     const char *name;
@@ -90,11 +104,19 @@ struct cmd_command {
     int max_positionals;
     const cmd_option *options;          /* an entry without a name ends it */
     const char *const *examples;        /* pairs of what and command line, NULL-terminated */
+    const cmd_hints *hints;             /* NULL: none */
+    const void *work;                   /* what run() needs to know of this command; NULL: nothing */
     size_t values_size;                 /* of the struct that starts with cmd_common; at most CMD_MAX_VALUES */
     void (*set_defaults)(void *values); /* on a zeroed struct */
     int (*run)(const cmd_command *command, void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
 #define CMD_MAX_VALUES 8192
+
+/* Storage for the options of any command. */
+typedef union cmd_values {
+    char bytes[CMD_MAX_VALUES];
+    max_align_t align;
+} cmd_values;
 
 /* The options that every command has (-q -v -h), in a table of their own. */
 extern const cmd_option cmd_common_options[];
@@ -122,13 +144,14 @@ void cmd_range_text(const cmd_option *option, char *buffer, size_t size);
 /* Default of an option as the help shows it, from the initial values; "" for none. */
 void cmd_default_text(const cmd_option *option, const void *values, char *buffer, size_t size);
 
+/* " [range; default: x]", or "" where there is neither. */
+void cmd_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size);
+
 /* Help of a command at this width, and its Markdown table. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
 void cmd_help_markdown(FILE *out, const cmd_command *command);
 /* An entry for each option of the command, its unit in the key. */
 void cmd_options_json(struct cJSON *object, const cmd_command *command, const void *values);
-/* A line on each exit code. */
-void cmd_help_exit_codes(FILE *out, int width);
 /* Text in lines of at most width columns, the first at column (already there), the others after indent blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
 /* Columns of the terminal behind stream, or of COLUMNS, or 80; within 60 .. 120. */

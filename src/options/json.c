@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/options.h"
+#include "options/options.h"
 #include "util/format.h"
 #include "util/parse.h"
 #include "workflow/json.h"

@@ -1,6 +1,5 @@
 /* Help texts made from the tables of options. */
-#include "cmd/exit.h"
-#include "cmd/manual.h"
+#include "options/options.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -92,7 +91,7 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
     }
 }
 
-void manual_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size)
+void cmd_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size)
 {
     char range[128], fallback[256];
     cmd_range_text(option, range, sizeof range);
@@ -123,7 +122,7 @@ static void help_option(FILE *out, const cmd_option *option, const void *values,
     char head[256], bracket[400], text[1800];
     const int indent = 30;
     option_head(option, head, sizeof head);
-    manual_option_brackets(option, values, bracket, sizeof bracket);
+    cmd_option_brackets(option, values, bracket, sizeof bracket);
     snprintf(text, sizeof text, "%s%s", option->help, bracket);
     int column = fprintf(out, "  %s", head);
     if (column > indent - 2)
@@ -145,7 +144,7 @@ static void help_options(FILE *out, const cmd_option *options, const void *value
 
 void cmd_help(FILE *out, const cmd_command *command, int width)
 {
-    manual_values values = {{0}};
+    cmd_values values = {{0}};
     command->set_defaults(values.bytes);
     fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
     cmd_wrap(out, command->description, 0, 0, width);
@@ -164,14 +163,6 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
     }
     fputc('\n', out);
     cmd_wrap(out, "'glslines help' lists commands, topics of the manual and exit codes.", 0, 0, width);
-}
-
-void cmd_help_exit_codes(FILE *out, int width)
-{
-    for (size_t i = 0; cmd_exit_text(i); i++) {
-        fprintf(out, "  %-4d ", cmd_exit_code(i));
-        cmd_wrap(out, cmd_exit_text(i), 7, 7, width);
-    }
 }
 
 static void markdown_cell(FILE *out, const char *text)
@@ -202,7 +193,7 @@ static void markdown_option(FILE *out, const cmd_option *option, const void *val
 
 void cmd_help_markdown(FILE *out, const cmd_command *command)
 {
-    manual_values values = {{0}};
+    cmd_values values = {{0}};
     command->set_defaults(values.bytes);
     fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; command->options[i].name; i++) markdown_option(out, &command->options[i], values.bytes);

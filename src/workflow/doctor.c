@@ -1,4 +1,4 @@
-#include "cmd/doctor.h"
+#include "workflow/doctor.h"
 
 #include <cJSON.h>
 #include <dirent.h>
@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/text.h"
+
 /* What was seen, for advice that needs more than one fact. */
 typedef struct facts {
     int render_nodes, usable_nodes;
@@ -18,18 +20,14 @@ typedef struct facts {
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that load */
     bool nvidia_nodes;                         /* /dev/nvidia0 */
     bool container;
+    int problems;
+    gls_text *text;
 } facts;
 
-void cmd_doctor_finding(void *user, bool usable, const char *line)
+static void advise(facts *f, const char *problem, const char *remedy)
 {
-    (void)user;
-    printf("  [%s] %s\n", usable ? "ok" : "--", line);
-}
-
-static void advise(int *n, const char *problem, const char *remedy)
-{
-    if (*n == 0) puts("\nWhat to mend:");
-    printf("  %d. %s\n     %s\n", ++*n, problem, remedy);
+    if (f->problems == 0) gls_text_puts(f->text, "\nWhat to mend:\n");
+    gls_text_printf(f->text, "  %d. %s\n     %s\n", ++f->problems, problem, remedy);
 }
 
 static bool exists(const char *path)
@@ -66,16 +64,16 @@ static void look_at_pci(facts *f)
         ssize_t length = readlink(path, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
         const char *driver = strrchr(target, '/');
-        printf("  [%s] graphics device %s: %s, kernel driver %s\n", length > 0 ? "ok" : "--", entry->d_name, vendor,
-               driver ? driver + 1 : "none");
+        gls_text_printf(f->text, "  [%s] graphics device %s: %s, kernel driver %s\n", length > 0 ? "ok" : "--",
+                        entry->d_name, vendor, driver ? driver + 1 : "none");
         f->gpus++;
         f->nvidia_gpus += strcmp(vendor, "NVIDIA") == 0;
     }
     if (directory) closedir(directory);
-    if (f->gpus == 0) puts("  [--] no graphics device on the PCI bus");
+    if (f->gpus == 0) gls_text_puts(f->text, "  [--] no graphics device on the PCI bus\n");
 }
 
-static void look_at_render_nodes(facts *f, int *n)
+static void look_at_render_nodes(facts *f)
 {
     DIR *directory = opendir("/dev/dri");
     struct dirent *entry;
@@ -100,7 +98,7 @@ static void look_at_render_nodes(facts *f, int *n)
             snprintf(remedy, sizeof remedy,
                      "It belongs to group %u, which has no name here: start the container with --group-add %u.",
                      (unsigned)info.st_gid, (unsigned)info.st_gid);
-        advise(n, problem, remedy);
+        advise(f, problem, remedy);
     }
     if (directory) closedir(directory);
 }
@@ -120,7 +118,8 @@ static void look_at_vendor(const char *path, facts *f)
         handle = dlopen(library->valuestring, RTLD_LAZY | RTLD_LOCAL);
         if (!handle) snprintf(reason, sizeof reason, "%s", dlerror());
     }
-    printf("  [%s] EGL vendor %s: %s\n", handle ? "ok" : "--", path, handle ? library->valuestring : reason);
+    gls_text_printf(f->text, "  [%s] EGL vendor %s: %s\n", handle ? "ok" : "--", path,
+                    handle ? library->valuestring : reason);
     if (handle) {
         f->vendors++;
         f->nvidia_vendors += strstr(library->valuestring, "nvidia") != NULL;
@@ -135,7 +134,7 @@ static void look_at_vendors(facts *f)
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");
     char list[4096], *state = NULL;
     bool seen = false;
-    if (files) printf("  [ok] __EGL_VENDOR_LIBRARY_FILENAMES is set to %s\n", files);
+    if (files) gls_text_printf(f->text, "  [ok] __EGL_VENDOR_LIBRARY_FILENAMES is set to %s\n", files);
     snprintf(list, sizeof list, "%s",
              files  ? files
              : dirs ? dirs
@@ -158,7 +157,7 @@ static void look_at_vendors(facts *f)
         }
         if (directory) closedir(directory);
     }
-    if (!seen) puts("  [--] no EGL vendor file");
+    if (!seen) gls_text_puts(f->text, "  [--] no EGL vendor file\n");
 }
 
 static bool in_container(void)
@@ -168,58 +167,59 @@ static bool in_container(void)
            getenv("KUBERNETES_SERVICE_HOST");
 }
 
-static void advise_libraries(const facts *f, int *n)
+static void advise_libraries(facts *f)
 {
     void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (!egl) advise(n, "libEGL.so.1 cannot be loaded.", "Install it: apt-get install libegl1");
+    if (!egl) advise(f, "libEGL.so.1 cannot be loaded.", "Install it: apt-get install libegl1");
     if (f->vendors == 0)
-        advise(n, "No EGL vendor library can be loaded, so EGL has nothing to offer.",
+        advise(f, "No EGL vendor library can be loaded, so EGL has nothing to offer.",
                "For Mesa (AMD, Intel, software): apt-get install libegl-mesa0 libgl1-mesa-dri. For NVIDIA: the "
                "driver's libEGL_nvidia.so.0.");
     else if (f->mesa_vendors == 0)
-        advise(n, "Mesa's EGL library is not installed, so there is no software renderer to fall back on.",
+        advise(f, "Mesa's EGL library is not installed, so there is no software renderer to fall back on.",
                "apt-get install libegl-mesa0 libgl1-mesa-dri");
     if (egl) dlclose(egl);
 }
 
-static void advise_nvidia(const facts *f, int *n)
+static void advise_nvidia(facts *f)
 {
     if (!(f->nvidia_nodes || f->nvidia_gpus > 0) || f->nvidia_vendors > 0) return;
     if (f->container)
-        advise(n, "An NVIDIA GPU is here, but its EGL library is not passed into this container.",
+        advise(f, "An NVIDIA GPU is here, but its EGL library is not passed into this container.",
                "Docker, Podman: --gpus all -e NVIDIA_DRIVER_CAPABILITIES=graphics,compute,utility. Apptainer: --nv. If "
                "10_nvidia.json alone is missing, write "
                "{\"file_format_version\":\"1.0.0\",\"ICD\":{\"library_path\":\"libEGL_nvidia.so.0\"}} to "
                "/usr/share/glvnd/egl_vendor.d/10_nvidia.json.");
     else
-        advise(n, "An NVIDIA GPU is here, but its EGL library is not installed.",
+        advise(f, "An NVIDIA GPU is here, but its EGL library is not installed.",
                "Debian: apt-get install nvidia-driver libnvidia-egl-gbm1; Ubuntu: the libnvidia-gl package of your "
                "driver's version.");
 }
 
-void cmd_doctor(const gls_device_info *list, size_t n_devices)
+char *gls_doctor_text(const gls_device_info *list, size_t n_devices)
 {
-    facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0")};
-    int n = 0;
+    gls_text text = {0};
+    facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0"), .text = &text};
     bool hardware = false;
     for (size_t i = 0; i < n_devices; i++) hardware = hardware || !list[i].software;
-    puts("\nSystem:");
+    gls_text_puts(f.text, "\nSystem:\n");
     look_at_pci(&f);
     look_at_vendors(&f);
-    if (f.container) puts("  [ok] this is a container");
-    look_at_render_nodes(&f, &n);
+    if (f.container) gls_text_puts(f.text, "  [ok] this is a container\n");
+    look_at_render_nodes(&f);
     if (f.render_nodes == 0 && f.gpus > f.nvidia_gpus)
-        advise(&n, "A GPU is on the bus, but there is no render node /dev/dri/renderD*.",
+        advise(&f, "A GPU is on the bus, but there is no render node /dev/dri/renderD*.",
                f.container ? "Pass it into the container: --device /dev/dri."
                            : "Load its kernel driver (amdgpu, i915, xe, nouveau ...); some need firmware: apt-get "
                              "install firmware-linux.");
-    advise_nvidia(&f, &n);
-    advise_libraries(&f, &n);
+    advise_nvidia(&f);
+    advise_libraries(&f);
     if (n_devices > 0 && !hardware)
-        advise(&n,
+        advise(&f,
                "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",
                f.gpus || f.nvidia_nodes
                    ? "The points above may bring the GPU back."
                    : "This machine shows no GPU; in a container or virtual machine one has to be passed on.");
-    if (n == 0) puts("\nNothing to mend.");
+    if (f.problems == 0) gls_text_puts(f.text, "\nNothing to mend.\n");
+    return gls_text_take(&text);
 }

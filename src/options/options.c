@@ -1,5 +1,4 @@
-#include "cmd/options.h"
-#include "cmd/events.h"
+#include "options/options.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,44 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/bridge.h"
+#include "options/rows.h"
 #include "util/format.h"
 #include "util/parse.h"
 #include "workflow/params.h"
 
+#define CMD_OWNER cmd_common
 const cmd_option cmd_common_options[] = {
-    {.group = "General",
-     .name = "quiet",
-     .letter = 'q',
-     .type = CMD_FLAG,
-     .offset = offsetof(cmd_common, quiet),
-     .help = "Print errors only."},
-    {.group = "General",
-     .name = "verbose",
-     .letter = 'v',
-     .type = CMD_COUNT,
-     .offset = offsetof(cmd_common, verbose),
-     .help = "Print more; twice: messages for developers, the driver's among them."},
-    {.group = "General",
-     .name = "progress",
-     .type = CMD_CHOICE,
-     .choices = CMD_PROGRESS_CHOICES,
-     .offset = offsetof(cmd_common, progress),
-     .help = "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
-             "there. auto: a bar on a terminal, else lines."},
-    {.group = "General",
-     .name = "progress-file",
-     .type = CMD_STRING,
-     .metavar = "FILE",
-     .default_text = "",
-     .offset = offsetof(cmd_common, progress_file),
-     .help = "Write the objects of --progress json to this file or named pipe."},
-    {.group = "General",
-     .name = "help",
-     .letter = 'h',
-     .type = CMD_FLAG,
-     .offset = offsetof(cmd_common, help),
-     .help = "Print this help and exit."},
+    CMD_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL, "Print errors only."),
+    CMD_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
+               "Print more; twice: messages for developers, the driver's among them."),
+    CMD_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,
+               "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
+               "there. auto: a bar on a terminal, else lines."),
+    CMD_OPTION("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, "", NULL,
+               "Write the objects of --progress json to this file or named pipe."),
+    CMD_OPTION("General", INT, nthreads, "nthreads", 0, "N", NULL, GLS_BETWEEN(1, 4096),
+               "one for each processor that the process may use", NULL,
+               "Threads on the CPU: of fits, of reading and writing, and of the software renderer."),
+    CMD_OPTION("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, NULL, NULL, "Print this help and exit."),
     {.name = NULL},
 };
 
@@ -136,7 +116,8 @@ static bool set_choice(parser *p, const cmd_option *option, const char *text, in
         }
     }
     list[used] = '\0';
-    const char *here = cmd_bridge_value(option->name, text);
+    const cmd_hints *hints = p->command->hints;
+    const char *here = hints ? hints->value(option->name, text) : NULL;
     if (here) return fail(p, "--%s: unknown value '%s'; here it is %s", option->name, text, here);
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
@@ -301,7 +282,8 @@ static bool unknown(parser *p, const char *dashes, const char *name)
         words[i] = option_at(p, i)->name;
         if (strcmp(words[i], ours) == 0) return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
     }
-    const char *here = cmd_bridge_option(p->command->name, name);
+    const cmd_hints *hints = p->command->hints;
+    const char *here = hints ? hints->option(name) : NULL;
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const char *near = cmd_nearest(ours, words, p->n_all);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);

@@ -1,0 +1,102 @@
+// Taking a half back that came to a bad end, to be tracked on from an earlier point with other random numbers (Smith et
+// al. 2012): how far, and how it stood there.
+
+// The block for the next point of a half that has filled one: its own from before it was taken back, or a new one.
+uint block_behind(Half h)
+{
+    uint block = NO_BLOCK;
+    if (h.n_points > 0u) {
+        if (LANE == 0) block = state[block_record(h.block) + BLOCK_NEXT];
+        block = lane_lead(block);
+    }
+    if (block != NO_BLOCK) return block;
+    block = next_block();
+    if (LANE == 0 && block < params.pool_blocks) {
+        uint record = block_record(block);
+        state[record + BLOCK_PREVIOUS] = h.n_points > 0u ? h.block : NO_BLOCK;
+        state[record + BLOCK_NEXT] = NO_BLOCK;
+        if (h.n_points > 0u) state[block_record(h.block) + BLOCK_NEXT] = block;
+    }
+    return block;
+}
+
+// Words of the point of this number, counted from 0, in the record of its block.
+uint arrival_at(uint block, uint point)
+{
+    const uint size = ARRIVAL_WORDS + uint(GUIDE_BACKTRACK);
+    return block_record(block) + BLOCK_POINTS + size * (point % POOL_BLOCK);
+}
+
+// How the half came to its last point.
+void note_arrival(Half h)
+{
+    if (LANE != 0) return;
+    uint at = arrival_at(h.block, h.n_points - 1u);
+    for (int a = 0; a < 3; a++) state[at + uint(a)] = floatBitsToUint(h.d[a]);
+    state[at + 3u] = h.aux.x;
+    for (int w = 0; w < GUIDE_BACKTRACK; w++) state[at + ARRIVAL_WORDS + uint(w)] = h.memory[w];
+}
+
+uint state_word(uint at)
+{
+    uint word = 0u;
+    if (LANE == 0) word = state[at];
+    return lane_lead(word);
+}
+
+uint pool_word(uint at)
+{
+    uint word = 0u;
+    if (LANE == 0) word = pool[at];
+    return lane_lead(word);
+}
+
+// The half as it was when it had so many points, at least one.
+void half_restore(inout Half h, uint n_points)
+{
+    uint last = n_points - 1u;
+    for (uint part = (h.n_points - 1u) / POOL_BLOCK; part > last / POOL_BLOCK; part--)
+        h.block = state_word(block_record(h.block) + BLOCK_PREVIOUS);
+    uint at = arrival_at(h.block, last), place = (h.block * POOL_BLOCK + last % POOL_BLOCK) * 3u;
+    for (int a = 0; a < 3; a++) {
+        h.p[a] = uintBitsToFloat(pool_word(place + uint(a)));
+        h.d[a] = uintBitsToFloat(state_word(at + uint(a)));
+    }
+    h.aux = uvec3(state_word(at + 3u), 0u, 0u);
+    for (int w = 0; w < GUIDE_BACKTRACK; w++) h.memory[w] = state_word(at + ARRIVAL_WORDS + uint(w));
+    h.n_points = n_points;
+}
+
+// Points that a half keeps that came to a bad end after n points, 0: it is given up. Three times with as many points as
+// it had at most, less one; then less two, and so on.
+uint points_to_keep(inout Half h, uint n)
+{
+    const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);
+    if (n > h.memory[most]) {
+        h.memory[most] = n;
+        h.memory[steps] = 4u + 1u;
+    } else if ((h.memory[steps] & 3u) == BACKTRACK_TIMES) {
+        h.memory[steps] = (h.memory[steps] & ~3u) + 4u + 1u;
+    } else {
+        h.memory[steps]++;
+    }
+    uint back = h.memory[steps] >> 2u;
+    return h.memory[most] > back ? h.memory[most] - back : 0u;
+}
+
+// Takes the half back after a bad end, if it may be. The first step stays: the other half began from it. Each time has
+// random numbers of its own, by its number beside that of the step.
+bool half_returns(inout Half h, inout uint end)
+{
+    uint step = h.draw.step, times = (step & STEP_RETURNS) >> STEP_RETURNS_SHIFT;
+    uint keep = points_to_keep(h, h.n_points + (end == GLS_END_CSF ? 1u : 0u));
+    if (keep == 0u) return false;
+    if (times >= BACKTRACK_LIMIT ||
+        h.memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)] > BACKTRACK_DRAWS * params.max_steps) {
+        end = GLS_END_BACKTRACK;
+        return false;
+    }
+    half_restore(h, keep);
+    h.draw.step = (keep + 1u) | (times + 1u) << STEP_RETURNS_SHIFT | (step & STEP_BACKWARD);
+    return true;
+}

@@ -1,0 +1,17 @@
+/* The report and the picture that a run of tracking makes of its output. */
+#ifndef GLS_RENDER_ILLUSTRATE_H
+#define GLS_RENDER_ILLUSTRATE_H
+
+#include <glslines/workflow.h>
+
+typedef struct gls_illustrations {
+    const char *report, *picture; /* files; NULL: none */
+} gls_illustrations;
+
+/* Whether they can be written. */
+gls_status gls_illustrations_check(const gls_illustrations *illustrations, const gls_job_options *job);
+/* Makes those that were asked for. What fails is a warning: the run has its result. */
+void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job_options *job,
+                            const gls_job_result *result);
+
+#endif

@@ -1,0 +1,264 @@
+/* Assignment of streamlines to regions. For the radial search the labelled voxel that is nearest to the centre of a
+ * voxel is found once and kept: an end in that voxel need only be compared with what lies little farther away. */
+#include "tracts/assign.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracts/ahead.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+#define UNKNOWN 0 /* of a voxel: not searched yet; else 1 + the first offset with a label */
+#define MAX_OFFSETS 1e7
+#define SLACK 1e-6 /* mm, of distances that are compared with a bound */
+
+/* A voxel near another one. */
+typedef struct offset {
+    int32_t step[3];
+    double mm;
+    size_t order;     /* among those of equal distance */
+    ptrdiff_t voxels; /* the step in the order of the image */
+} offset;
+
+struct gls_assigner {
+    gls_assignment assignment;
+    gls_roi_test test;
+    double radius, half_diagonal;
+    gls_grid grid;
+    double world_to_voxel[3][4];
+    gls_visit_grid visit_grid;
+    const int32_t *node;
+    size_t n_offsets;
+    offset *offset; /* radial search: by distance */
+    int32_t reach[3];
+    uint32_t *first; /* radial search: for each voxel */
+};
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const offset *x = a, *y = b;
+    if (x->mm != y->mm) return x->mm < y->mm ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Voxels in whose reach an end may lie. Those of equal distance come in the order of axes that point towards RAS. */
+static gls_status list_offsets(gls_assigner *a)
+{
+    const double *size = a->grid.voxel_size, reach = a->radius + a->half_diagonal;
+    const ptrdiff_t row = a->grid.dim[0], slice = row * a->grid.dim[1];
+    int sign[3];
+    double boxes = 1;
+    for (int c = 0; c < 3; c++) {
+        int longest = 0;
+        for (int r = 1; r < 3; r++)
+            if (fabs(a->grid.affine[r][c]) > fabs(a->grid.affine[longest][c])) longest = r;
+        sign[c] = a->grid.affine[longest][c] < 0 ? -1 : 1;
+        boxes *= 2 * ceil(reach / size[c]) + 1;
+    }
+    if (boxes > MAX_OFFSETS)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a search of %g mm among voxels of %g mm", a->radius, size[0]);
+    for (int c = 0; c < 3; c++) a->reach[c] = (int32_t)ceil(reach / size[c]);
+    a->offset = malloc((size_t)boxes * sizeof *a->offset);
+    a->first = calloc(gls_grid_voxels(&a->grid), sizeof *a->first);
+    if (!a->offset || !a->first) return gls_fail(GLS_ERR_MEMORY, "out of memory for a search");
+    for (int z = -a->reach[2]; z <= a->reach[2]; z++)
+        for (int y = -a->reach[1]; y <= a->reach[1]; y++)
+            for (int x = -a->reach[0]; x <= a->reach[0]; x++) {
+                double dz = z * size[2], dy = y * size[1], dx = x * size[0], mm = sqrt(dz * dz + dy * dy + dx * dx);
+                if (mm >= reach) continue;
+                offset *o = &a->offset[a->n_offsets];
+                *o = (offset){{x * sign[0], y * sign[1], z * sign[2]}, mm, a->n_offsets++, 0};
+                o->voxels = o->step[2] * slice + o->step[1] * row + o->step[0];
+            }
+    qsort(a->offset, a->n_offsets, sizeof *a->offset, compare_offsets);
+    return GLS_OK;
+}
+
+gls_status gls_assigner_create(const gls_grid *grid, const int32_t *node, const gls_connectome_options *options,
+                               gls_assigner **assigner)
+{
+    gls_assigner *a = calloc(1, sizeof *a);
+    if (!a) return gls_fail(GLS_ERR_MEMORY, "out of memory for a search");
+    a->assignment = options->assignment;
+    a->test = options->test;
+    a->radius = options->radius;
+    a->grid = *grid;
+    a->node = node;
+    gls_grid_inverse(grid, a->world_to_voxel);
+    gls_visit_grid_init(&a->visit_grid, grid);
+    for (int r = 0; r < 3; r++) a->half_diagonal += 0.25 * grid->voxel_size[r] * grid->voxel_size[r];
+    a->half_diagonal = sqrt(a->half_diagonal);
+    gls_status status = a->assignment == GLS_ASSIGN_RADIAL ? list_offsets(a) : GLS_OK;
+    if (status)
+        gls_assigner_destroy(a);
+    else
+        *assigner = a;
+    return status;
+}
+
+void gls_assigner_destroy(gls_assigner *a)
+{
+    if (!a) return;
+    free(a->offset);
+    free(a->first);
+    free(a);
+}
+
+/* The voxel of a point, halves away from 0; false: outside the grid, which v tells all the same. */
+static bool find_voxel(const gls_assigner *a, const float point[3], double v[3], size_t *voxel)
+{
+    const double p[3] = {point[0], point[1], point[2]};
+    bool inside = true;
+    gls_affine_apply(a->world_to_voxel, p, v);
+    for (int r = 0; r < 3; r++) {
+        v[r] = round(v[r]);
+        inside = inside && v[r] >= 0 && v[r] < a->grid.dim[r];
+    }
+    if (inside) *voxel = ((size_t)v[2] * (size_t)a->grid.dim[1] + (size_t)v[1]) * (size_t)a->grid.dim[0] + (size_t)v[0];
+    return inside;
+}
+
+static int32_t label_at(const gls_assigner *a, const float point[3])
+{
+    double v[3];
+    size_t voxel;
+    return find_voxel(a, point, v, &voxel) ? a->node[voxel] : 0;
+}
+
+/* The region at an offset from whole numbers v, which may lie outside. */
+static int32_t label_near(const gls_assigner *a, const double v[3], const offset *o)
+{
+    size_t at = 0;
+    for (int r = 2; r >= 0; r--) {
+        double c = v[r] + o->step[r];
+        if (!(c >= 0 && c < a->grid.dim[r])) return 0;
+        at = at * (size_t)a->grid.dim[r] + (size_t)c;
+    }
+    return a->node[at];
+}
+
+/* The first offset from voxel v with a label, n_offsets: none. */
+static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool inner)
+{
+    uint32_t known;
+#pragma omp atomic read
+    known = a->first[voxel];
+    if (known != UNKNOWN) return known - 1;
+    size_t i = 0;
+    while (i < a->n_offsets &&
+           (inner ? a->node[(ptrdiff_t)voxel + a->offset[i].voxels] : label_near(a, v, &a->offset[i])) == 0)
+        i++;
+    known = (uint32_t)i + 1;
+#pragma omp atomic write
+    a->first[voxel] = known;
+    return i;
+}
+
+static int32_t search(gls_assigner *a, const float point[3])
+{
+    const double p[3] = {point[0], point[1], point[2]};
+    double v[3], w[3], best = a->radius, away = 0;
+    size_t voxel = 0, i = 0;
+    int32_t node = 0;
+    bool inside = find_voxel(a, point, v, &voxel), inner = inside;
+    for (int r = 0; r < 3; r++) inner = inner && v[r] >= a->reach[r] && v[r] < a->grid.dim[r] - a->reach[r];
+    if (inside) i = first_label(a, v, voxel, inner);
+    gls_affine_apply(a->grid.affine, v, w);
+    for (int r = 0; r < 3; r++) away += (p[r] - w[r]) * (p[r] - w[r]);
+    away = sqrt(away) + SLACK;
+    for (; i < a->n_offsets && a->offset[i].mm <= best + away; i++) {
+        const offset *o = &a->offset[i];
+        int32_t here = inner ? a->node[(ptrdiff_t)voxel + o->voxels] : label_near(a, v, o);
+        if (here == 0) continue;
+        const double c[3] = {v[0] + o->step[0], v[1] + o->step[1], v[2] + o->step[2]};
+        gls_affine_apply(a->grid.affine, c, w);
+        double x = p[0] - w[0], y = p[1] - w[1], z = p[2] - w[2], mm = sqrt(x * x + y * y + z * z);
+        if (mm >= best) continue;
+        best = mm;
+        node = here;
+    }
+    return node;
+}
+
+/* The first label among `count` points from one end inwards; with a reach only until the way is longer than it. */
+static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff_t at, ptrdiff_t step, size_t count)
+{
+    double way = 0;
+    for (size_t k = 0; k < count; k++, at += step) {
+        int32_t node = label_at(a, point[at]);
+        if (node > 0) return node;
+        if (k + 1 == count || a->radius <= 0) continue;
+        const float *p = point[at], *q = point[at + step];
+        float x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2], mm = sqrtf(x * x + (y * y + z * z));
+        way += (double)mm;
+        if (way > a->radius) return 0;
+    }
+    return 0;
+}
+
+void gls_assign_ends(gls_assigner *a, const float (*point)[3], size_t n, int32_t pair[2])
+{
+    const size_t last = n - 1;
+    switch (a->assignment) {
+    case GLS_ASSIGN_RADIAL:
+        pair[0] = search(a, point[0]);
+        pair[1] = search(a, point[last]);
+        return;
+    case GLS_ASSIGN_REVERSE:
+        pair[0] = look_back(a, point, 0, 1, (n + 1) / 2);
+        pair[1] = look_back(a, point, (ptrdiff_t)last, -1, last - n / 2);
+        return;
+    case GLS_ASSIGN_FORWARD:
+        pair[0] = gls_look_ahead(&a->grid, (const double(*)[4])a->world_to_voxel, a->node, a->radius, point, n, false);
+        pair[1] = gls_look_ahead(&a->grid, (const double(*)[4])a->world_to_voxel, a->node, a->radius, point, n, true);
+        return;
+    default: pair[0] = label_at(a, point[0]); pair[1] = label_at(a, point[last]);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_node(gls_assign_room *room, int32_t node)
+{
+    if (node == 0 || (room->n > 0 && room->node[room->n - 1] == node)) return;
+    if (room->n == room->capacity) {
+        size_t capacity = room->capacity ? 2 * room->capacity : 64;
+        int32_t *list = realloc(room->node, capacity * sizeof *list);
+        room->failed |= !list;
+        if (!list) return;
+        room->node = list;
+        room->capacity = capacity;
+    }
+    room->node[room->n++] = node;
+}
+
+void gls_assign_all(const gls_assigner *a, gls_assign_room *room, const float (*point)[3], size_t n)
+{
+    const gls_density_options walk = {.size = sizeof walk, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
+    size_t kept = 0;
+    room->n = 0;
+    if (a->test == GLS_ROI_TEST_VERTEX) {
+        for (size_t p = 0; p < n; p++) add_node(room, label_at(a, point[p]));
+    } else {
+        gls_visits_find(&room->visits, &a->visit_grid, &walk, point, n);
+        room->failed |= room->visits.failed;
+        for (size_t i = 0; i < room->visits.n; i++) add_node(room, a->node[room->visits.voxel[i]]);
+    }
+    if (room->n > 1) qsort(room->node, room->n, sizeof *room->node, by_value);
+    for (size_t i = 0; i < room->n; i++)
+        if (i == 0 || room->node[i] != room->node[kept - 1]) room->node[kept++] = room->node[i];
+    room->n = kept;
+}
+
+void gls_assign_room_finish(gls_assign_room *room)
+{
+    gls_visits_finish(&room->visits);
+    free(room->node);
+    *room = (gls_assign_room){.n = 0};
+}

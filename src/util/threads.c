@@ -1,0 +1,138 @@
+/* The number of threads: OpenMP, OpenBLAS and the software renderer each count the machine's processors, and a
+ * container that may use two of 64 would be slowed down by 64 threads that wait for each other. */
+#include "util/threads.h"
+
+#include <glslines/common.h>
+
+#include <math.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define MAX_THREADS 4096
+
+extern void openblas_set_num_threads(int n);
+
+static atomic_int chosen;
+
+static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
+{
+    if (!(quota > 0) || !(period > 0)) return;
+    double cpus = quota / period;
+    if (limits->cpus == 0 || cpus < limits->cpus) limits->cpus = cpus;
+}
+
+/* Version 1 writes a number near 2^63 for none. */
+static void take_smaller_memory(gls_cgroup *limits, unsigned long long bytes)
+{
+    if (bytes == 0 || bytes >= 1ull << 60) return;
+    if (limits->memory_bytes == 0 || bytes < limits->memory_bytes) limits->memory_bytes = bytes;
+}
+
+/* The first line of a file of a group. */
+static bool read_setting(const char *folder, const char *name, char *line, int size)
+{
+    char path[4300];
+    snprintf(path, sizeof path, "%.4200s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    bool ok = file && fgets(line, size, file);
+    if (file) fclose(file);
+    return ok;
+}
+
+static void read_group(const char *folder, gls_cgroup *limits)
+{
+    char line[128], period[128];
+    double quota, of;
+    if (read_setting(folder, "cpu.max", line, sizeof line) && sscanf(line, "%lf %lf", &quota, &of) == 2)
+        take_smaller_cpus(limits, quota, of);
+    if (read_setting(folder, "cpu.cfs_quota_us", line, sizeof line) &&
+        read_setting(folder, "cpu.cfs_period_us", period, sizeof period))
+        take_smaller_cpus(limits, strtod(line, NULL), strtod(period, NULL));
+    if (read_setting(folder, "memory.max", line, sizeof line) ||
+        read_setting(folder, "memory.limit_in_bytes", line, sizeof line))
+        take_smaller_memory(limits, strtoull(line, NULL, 10));
+}
+
+/* The group, then its parents up to the root of the hierarchy. */
+static void read_groups(const char *hierarchy, char *group, gls_cgroup *limits)
+{
+    char folder[4200];
+    for (;;) {
+        snprintf(folder, sizeof folder, "%.100s%.4000s", hierarchy, group);
+        read_group(folder, limits);
+        char *slash = strrchr(group, '/');
+        if (!slash || !*group) return;
+        *slash = '\0';
+    }
+}
+
+gls_cgroup gls_cgroup_read(const char *groups, const char *root)
+{
+    gls_cgroup limits = {0};
+    char line[4200], hierarchy[256];
+    FILE *file = fopen(groups, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        /* "0::/group", or "4:cpu,cpuacct:/group" of version 1 */
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group) continue;
+        *group++ = '\0';
+        controllers++;
+        if (strcmp(group, "/") == 0) *group = '\0';
+        if (!*controllers)
+            snprintf(hierarchy, sizeof hierarchy, "%s", root);
+        else if (strstr(controllers, "cpu") || strcmp(controllers, "memory") == 0)
+            snprintf(hierarchy, sizeof hierarchy, "%.150s/%.90s", root, controllers);
+        else
+            continue;
+        read_groups(hierarchy, group, &limits);
+    }
+    if (file) fclose(file);
+    return limits;
+}
+
+static gls_cgroup own_limits;
+
+static void read_own_limits(void)
+{
+    own_limits = gls_cgroup_read("/proc/self/cgroup", "/sys/fs/cgroup");
+}
+
+const gls_cgroup *gls_cgroup_limits(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_own_limits);
+    return &own_limits;
+}
+
+gls_status gls_set_threads(int n)
+{
+    if (n < 0 || n > MAX_THREADS)
+        return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for a number that suits", n, MAX_THREADS);
+    const char *asked = getenv("OMP_NUM_THREADS");
+    bool free_choice = n == 0 && !(asked && *asked);
+    int most = omp_get_max_threads();
+    double cpus = free_choice ? gls_cgroup_limits()->cpus : 0;
+    if (cpus > 0 && ceil(cpus) < most) n = (int)ceil(cpus);
+    if (n == 0) return GLS_OK;
+    char text[16];
+    snprintf(text, sizeof text, "%d", n);
+    atomic_store(&chosen, n);
+    gls_threads_apply();
+    openblas_set_num_threads(n);
+    /* Mesa reads it when it makes its first software device, which has at most 32 threads */
+    setenv("LP_NUM_THREADS", text, !free_choice);
+    return GLS_OK;
+}
+
+void gls_threads_apply(void)
+{
+    int n = atomic_load(&chosen);
+    if (n > 0) omp_set_num_threads(n);
+}

@@ -1,0 +1,11 @@
+/* Names and formats of what a job writes, and whether they can be written without harm to an input. */
+#ifndef GLS_WORKFLOW_JOB_OUTPUTS_H
+#define GLS_WORKFLOW_JOB_OUTPUTS_H
+
+#include "workflow/job.h"
+
+gls_status gls_job_choose_format(gls_job *job);
+/* Names every output file; each place is free or may be overwritten, and is none of the inputs. */
+gls_status gls_job_name_outputs(gls_job *job);
+
+#endif

@@ -1,0 +1,63 @@
+/* glslines fixels: the lobes of fibre orientation distributions as a fixel directory. */
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/status.h"
+#include "workflow/fod.h"
+#include "workflow/json.h"
+#include "workflow/tracts/tracts.h"
+
+gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
+{
+    gls_fod_options fod = {.sh = sh,
+                           .basis = (gls_sh_basis)o->sh_basis,
+                           .frame = (gls_frame)o->sh_frame,
+                           .act = o->act,
+                           .proc_mask = o->proc_mask,
+                           .no_dilate = o->no_dilate,
+                           .fixel = gls_fixel_options_default()};
+    fod.fixel.peak = o->fixel_peak;
+    fod.fixel.integral = o->fixel_integral;
+    return fod;
+}
+
+static gls_status write_fixels(const gls_fixels *fixels, const char *directory, bool force)
+{
+    const size_t n = gls_fixels_count(fixels);
+    const gls_fixel *fixel = gls_fixels_get(fixels);
+    float *value = malloc(2 * n * sizeof *value);
+    if (!value) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", directory);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = fixel[i].fd;
+        value[n + i] = fixel[i].peak;
+    }
+    const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
+    gls_status status = gls_fixels_write(fixels, directory, values, 2, force);
+    free(value);
+    return status;
+}
+
+gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+{
+    gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    const char *directory = file[n - 1];
+    gls_fod fod = {0};
+    o.fixel.refine = true;
+    const char *const inputs[] = {o.sh, o.act, o.proc_mask};
+    gls_status status = GLS_OK;
+    for (int k = 0; k < 3 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
+    if (!status) status = gls_fod_read(&o, &fod);
+    if (!status) status = write_fixels(fod.fixels, directory, job->options.force);
+    if (!status && asprintf(&job->sidecar, "%s/fixels.json", directory) < 0) {
+        job->sidecar = NULL;
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    if (!status) {
+        gls_json_uint(job->root, "fixels", gls_fixels_count(fod.fixels));
+        gls_json_uint(job->root, "voxels", gls_fixels_voxels(fod.fixels));
+        gls_tract_job_say(job, "%s: %zu fixels", directory, gls_fixels_count(fod.fixels));
+    }
+    gls_fod_finish(&fod);
+    return status;
+}

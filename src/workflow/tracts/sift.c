@@ -1,0 +1,242 @@
+/* glslines weights: how many fibres each streamline of a tractogram stands for. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+
+#include "tractogram/tractogram.h"
+#include "util/log.h"
+#include "util/status.h"
+#include "workflow/fod.h"
+#include "workflow/tracts/tracts.h"
+#include "workflow/weight_files.h"
+
+typedef struct weighting {
+    gls_tract_job *job;
+    const gls_weights_cli *o;
+    gls_weights_options model;
+    gls_fod_options source; /* of fod */
+    const char *tracks;
+    gls_fod fod;
+    gls_weights *weights;
+} weighting;
+
+gls_weights_cli gls_weights_cli_default(void)
+{
+    const gls_weights_options model = gls_weights_options_default();
+    gls_weights_cli o = {
+#define ROW GLS_ROW_DEFAULT
+#include "workflow/tracts/weights.def"
+#undef ROW
+    };
+#define ROW(group, type, field, ...) o.field = (GLS_ROW_##type)model.field;
+#include "workflow/tracts/weights_model.def"
+#undef ROW
+    return o;
+}
+
+/* Options of one method that were changed for another. */
+static gls_status check_method(const gls_weights_cli *o)
+{
+    static const char *const words[] = {[GLS_WEIGHTS_SIFT2] = "sift2", [GLS_WEIGHTS_SIFT] = "sift"};
+    const gls_weights_cli d = gls_weights_cli_default();
+    const struct {
+        const char *name;
+        bool changed;
+        gls_weights_method method;
+    } option[] = {{"csv", o->csv != NULL, GLS_WEIGHTS_SIFT2},
+                  {"coeffs", o->coeffs, GLS_WEIGHTS_SIFT2},
+                  {"reg-tv", o->reg_tv != d.reg_tv, GLS_WEIGHTS_SIFT2},
+                  {"reg-tikhonov", o->reg_tikhonov != d.reg_tikhonov, GLS_WEIGHTS_SIFT2},
+                  {"min-coeff", o->min_coeff != d.min_coeff, GLS_WEIGHTS_SIFT2},
+                  {"max-coeff", o->max_coeff != d.max_coeff, GLS_WEIGHTS_SIFT2},
+                  {"selection", o->selection != NULL, GLS_WEIGHTS_SIFT},
+                  {"term-number", o->term_number != d.term_number, GLS_WEIGHTS_SIFT},
+                  {"term-ratio", o->term_ratio != d.term_ratio, GLS_WEIGHTS_SIFT},
+                  {"term-mu", o->term_mu != d.term_mu, GLS_WEIGHTS_SIFT}};
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        if (option[i].changed && (int)option[i].method != o->method)
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --method %s has it", option[i].name, words[option[i].method]);
+    return GLS_OK;
+}
+
+static gls_status check(const gls_weights_cli *o)
+{
+    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs --output OUT");
+    if (o->min_factor > 0 && isfinite(o->min_coeff))
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other");
+    if (isfinite(o->max_factor) && isfinite(o->max_coeff))
+        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other");
+    return check_method(o);
+}
+
+static void set_options(weighting *w)
+{
+    const gls_weights_cli *o = w->o;
+    w->model = gls_weights_options_default();
+#define ROW(group, type, field, ...) w->model.field = o->field;
+#include "workflow/tracts/weights_model.def"
+#undef ROW
+    if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
+    if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
+    w->model.statistics = o->csv != NULL;
+    w->model.force = w->job->options.force;
+}
+
+static bool is_text(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".csv") == 0);
+}
+
+static gls_status name_files(const weighting *w)
+{
+    const gls_weights_cli *o = w->o;
+    gls_tractogram_format format;
+    const bool text = is_text(o->output);
+    gls_status status = text ? GLS_OK : gls_tractogram_format_parse(o->output, &format);
+    if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", o->output);
+    const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->job->options.reference};
+    const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
+    for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
+    for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(w->job, outputs[k]);
+    return status;
+}
+
+/* Maps all streamlines. */
+static gls_status map(const weighting *w)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_step_range range = {0};
+    gls_status status = gls_tract_open(w->job, w->tracks, false, &reader);
+    double step = w->o->step_size;
+    if (!status && step == 0) step = gls_header_step(gls_tractogram_reader_info(reader));
+    if (!status && step == 0) {
+        gls_sink measure = gls_step_range_sink(&range);
+        status = gls_tract_append(w->job, reader, &measure);
+        gls_tractogram_reader_close(reader);
+        reader = NULL;
+        if (!status) status = gls_tract_open(w->job, w->tracks, false, &reader);
+    }
+    if (!status) status = gls_weights_choose_walk(w->weights, step, &range, gls_fixels_grid(w->fod.fixels));
+    gls_sink sink = gls_weights_sink(w->weights);
+    if (!status) status = gls_tract_append(w->job, reader, &sink);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+static bool go_on(void *user, uint64_t iteration, double cost)
+{
+    const gls_tract_job *job = user;
+    gls_log(GLS_LOG_DETAIL, "iteration %" PRIu64 ": cost %.9g", iteration, cost);
+    return !job->go_on || job->go_on(NULL, 0);
+}
+
+static gls_status solve(weighting *w)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_device_set devices = {.n = 0};
+    gls_status status = gls_tract_open(w->job, w->tracks, false, &reader); /* told before the FODs are segmented */
+    gls_tractogram_reader_close(reader);
+    if (!status) status = gls_weights_open_devices(w->o->device, w->o->ngpus, (gls_graphics)w->o->api, &devices);
+    if (!status) status = gls_fod_read(&w->source, &w->fod);
+    if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
+    if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
+    if (!status) status = map(w);
+    if (!status) status = gls_weights_solve(w->weights, devices.device, devices.n, go_on, w->job);
+    gls_device_set_close(&devices);
+    if (!status) gls_weights_tell(w->weights);
+    return status;
+}
+
+/* The tractogram once more: with its weights, or those of its streamlines that are kept. */
+static gls_status write_tractogram(const weighting *w)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_tractogram_writer *writer = NULL;
+    gls_tractogram_options options = gls_tractogram_options_default();
+    gls_tractogram_format format;
+    gls_sink sink = {0}, next;
+    uint64_t n;
+    const float *value = gls_weights_get(w->weights, &n);
+    const gls_column columns[] = {
+        {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
+        {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
+    };
+    options.overwrite = w->job->options.force;
+    gls_status status = gls_tractogram_format_parse(w->o->output, &format);
+    if (!status) status = gls_tract_open(w->job, w->tracks, false, &reader);
+    if (status) return status;
+    const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
+    status = gls_tractogram_writer_create(w->o->output, format, grid, &options, &writer);
+    if (!status) {
+        gls_writer_join(writer, &w->job->group);
+        sink = gls_tractogram_writer_sink(writer);
+    }
+    next = sink;
+    if (!status) status = gls_filter_valid_create(NULL, &next, &sink);
+    for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
+        next = sink;
+        status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
+                                                  : gls_filter_dps_create(&columns[k], n, &next, &sink);
+    }
+    status = gls_tract_pump(w->job, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+static gls_status write_results(const weighting *w)
+{
+    const gls_weights_cli *o = w->o;
+    const bool force = w->job->options.force;
+    gls_output_group *group = &w->job->group;
+    uint64_t n;
+    const float *value = gls_weights_get(w->weights, &n);
+    const double *side = gls_fixels_grid(w->fod.fixels)->voxel_size;
+    const double area = gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
+    gls_status status = is_text(o->output)
+                            ? gls_weights_write_text(o->output, force, group, value, n, o->units ? area : 1,
+                                                     o->units ? "weights by glslines, mm2" : "weights by glslines")
+                            : write_tractogram(w);
+    if (!status && o->mu) status = gls_weights_write_mu(w->weights, o->mu, force, group);
+    if (!status && o->csv) status = gls_weights_write_iterations(w->weights, o->csv, force, group);
+    if (!status && o->selection) status = gls_weights_write_selection(w->weights, o->selection, force, group);
+    return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force);
+}
+
+static void tell(const weighting *w)
+{
+    const gls_weights_result *r = gls_weights_get_result(w->weights);
+    gls_weights_describe(w->job->root, w->weights);
+    if (w->o->method == GLS_WEIGHTS_SIFT)
+        gls_tract_job_say(w->job, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
+                          w->o->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
+    else
+        gls_tract_job_say(w->job, "%s: %" PRIu64 " weights, mu %.6g, cost %.6g to %.6g", w->o->output, r->streamlines,
+                          r->mu, r->cost_first, r->cost_last);
+}
+
+gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n)
+{
+    weighting w = {.job = job, .o = options, .tracks = file[0]};
+    const gls_fixels_cli fod = {
+#define ROW(group, type, field, ...) .field = w.o->field,
+#include "workflow/tracts/fod.def"
+#undef ROW
+    };
+    gls_status status = check(w.o);
+    if (status) return status;
+    w.source = gls_tract_fod_options(&fod, file[n - 1]);
+    w.source.fd_scale_gm = w.o->fd_scale_gm;
+    set_options(&w);
+    status = name_files(&w);
+    if (!status) status = solve(&w);
+    if (!status) status = write_results(&w);
+    if (!status) tell(&w);
+    gls_weights_destroy(w.weights);
+    gls_fod_finish(&w.fod);
+    return status;
+}
