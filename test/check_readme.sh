@@ -34,6 +34,26 @@ print("| program | option | here |\n|---|---|---|")
 for program, option, here in rows:
     print(f"| {program} | `{option}` | {here} |")
 END
+# defaults by preset, getter and model, from the rows of src/workflow/defaults.def
+python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no rows"
+import re
+text = open("src/workflow/defaults.def").read()
+params = {m[0]: (m[1], m[2]) for m in re.findall(r'PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("src/track/params.def").read()))}
+rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', text.replace("_PRESETS", "").replace("_GETTERS", ""))
+assert len(rows) == text.count("\nDEFAULT("), (len(rows), text.count("\nDEFAULT("))
+words = lambda names, of: "all" if names.startswith("ALL") else ", ".join(n.strip().lower() for n in names.split("|")).replace("plain", "default")
+print("| preset | getter | model | option | value | reason |\n|---|---|---|---|---|---|")
+for presets, getters, models, field, value, mm, reason in rows:
+    option, unit = params[field]
+    value = value.split("_")[-1].lower() if value.startswith("GLS_") else value
+    if value.startswith("-"):
+        value = value[1:] + " voxels"
+    elif mm == "true":
+        value += " mm"
+    elif unit != "NULL":
+        value += " " + unit.strip('"')
+    print(f"| {words(presets, 'preset')} | {words(getters, 'getter')} | {words(models, 'model')} | `--{option}` | {value} | {reason} |")
+END
 # the lines "  2    usage: ..." under "Exit codes:"
 COLUMNS=120 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|---|---|" }
     /^Exit codes:/ { inside = 1; next }
@@ -60,7 +80,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs"; do
+for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done

@@ -134,9 +134,8 @@ typedef struct gls_track_params {
         batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
 GLS_API gls_track_params gls_track_params_default(void);
-/* The defaults of a getter: those above, but for ifod1, ifod2 and sdstream MRtrix3's: max_angle 15, 45 and 60, one
- * direction a seed, and step_size -0.1, -0.5 and -0.1, min_length -5, max_length -100: in voxels, of which one is the
- * cube root of its volume. */
+/* The defaults of `glslines track` for a getter, chosen by measurement; negative lengths count voxels as the cube root
+ * of their volume. Those above are the defaults of GPUStreamlines for any getter. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
 /* Multiplies the lengths whose defaults are meant in voxels (step_size, probe_length, ptt_substep, and without their
  * sign those that are negative) by voxel, mm. */

@@ -45,6 +45,17 @@ typedef enum gls_seed_space {
     GLS_SEEDS_WORLD  /* mm, RAS+ */
 } gls_seed_space;
 
+/* Whose defaults hold for what is not given: 'glslines help presets' has the values. Those of a preset never change. */
+typedef enum gls_preset {
+    GLS_PRESET_DEFAULT, /* glslines' own, chosen by measurement */
+    GLS_PRESET_GPUSTREAMLINES,
+    GLS_PRESET_DIPY,
+    GLS_PRESET_TCKGEN,
+    GLS_PRESET_QSIRECON,
+    GLS_PRESET_PYAFQ,
+    GLS_PRESET_TRACTOFLOW
+} gls_preset;
+
 #define GLS_MAX_NUMBERS 8
 typedef struct gls_numbers {
     double value[GLS_MAX_NUMBERS];
@@ -143,6 +154,7 @@ typedef struct gls_job_options {
     uint64_t seed_seed;         /* random seed of the positions; default 0 */
     const char *shard;          /* "3/8", or "auto": from srun or mpirun; default NULL: all seeds */
     /* tracking; getter GLS_DG_BOOT needs a series and a model other than CSD */
+    gls_preset preset; /* of what is not given, see gls_job_options_settle(); default GLS_PRESET_DEFAULT */
     gls_track_params track;
     struct {
         bool step_size, probe_length, probe_radius, min_radius_of_curvature, ptt_substep;
@@ -185,7 +197,12 @@ typedef struct gls_job_options {
     int argc;           /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
+/* Those of the bootstrap over OPDT. */
 GLS_API gls_job_options gls_job_options_default(void);
+/* Gives all that was not given the default of the preset, direction getter and model, which are chosen first where they
+ * are not given: dg ifod2 with MSMT, prob with CSD, sh or odf; model AUTO where mask or roi are left to the library.
+ * given: names of options, such as "max-angle", up to NULL; NULL: none. To be called once, when all else is set. */
+GLS_API void gls_job_options_settle(gls_job_options *options, const char *const *given);
 
 /* What a job did. */
 typedef struct gls_job_result {

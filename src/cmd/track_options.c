@@ -134,7 +134,6 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
     if (o->select > 0 && o->shard && !nseeds && !name)
         return cmd_error(CMD_EXIT_USAGE, "--select with --shard: needs --nseeds N, the seeds that the shards divide");
-    if (o->select > 0 && !nseeds && !name) o->nseeds = o->select < UINT32_MAX / 1000 ? 1000 * o->select : UINT32_MAX;
     return CMD_EXIT_OK;
 }
 
@@ -146,50 +145,32 @@ static int check_device(const track_options *o)
                 : CMD_EXIT_OK;
 }
 
-/* What tissue changes where nothing else was asked for. */
-static void settle_tissue(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+/* The defaults of preset, getter and model, where nothing was given. */
+static void settle(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    if (!o->act && !o->pve_wm) return;
-    if (!cmd_options_given(command, arguments, "fa-threshold")) o->stop_threshold = -1;
-    if (!cmd_options_given(command, arguments, "min-length")) o->min_length = -2;
-    if (!cmd_options_given(command, arguments, "cutoff") && gls_getter_ends_itself((gls_direction_getter)o->dg))
-        o->fod_cutoff = 0.05;
-}
-
-/* The defaults of the getter, where nothing was given. */
-static void set_getter_defaults(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
-{
-    gls_job_options job = {.track = gls_track_params_default_for((gls_direction_getter)o->dg)};
+    gls_job_options job = track_options_job(o, arguments);
+    const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < gls_params_count(); i++)
+        if (cmd_options_given(command, arguments, gls_params_get(i)->name)) given[n++] = gls_params_get(i)->name;
+    gls_job_options_settle(&job, given);
 #define PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
-#define SET_TRACK(type, field, name) \
-    if (!cmd_options_given(command, arguments, name)) CMD_SET_##type(job.track.field, job.in_mm.field, o->field)
-#define SET_JOB(...)
+#define SET_TRACK(type, field, name) SET(type, field, name, job.track.field, o->field)
+#define SET_JOB(type, field, name) SET(type, field, name, job.field, o->field)
+#define SET_GRADIENTS(type, field, name) SET(type, field, name, job.model.field, o->model.field)
+#define SET_MODEL SET_GRADIENTS
+#define SET_BASIS SET_GRADIENTS
 #define SET_COMMAND(...)
-#define SET_GRADIENTS(...)
-#define SET_MODEL(...)
-#define SET_BASIS(...)
+#define SET(type, field, name, from, to) \
+    if (!cmd_options_given(command, arguments, name)) CMD_SET_##type(from, job.in_mm.field, to)
 #include "track/params.def"
 #undef PARAM
-}
-
-/* Whether the mask or the region of seeds is left to glslines, and with it the model. */
-static bool is_automatic(const track_options *o, const cmd_arguments *arguments)
-{
-    int n = arguments->n_positionals;
-    bool placed = o->roi || o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
-    return n > 0 && ((n < 4 && !o->mask) || (n < 5 && !placed));
 }
 
 /* Model and getter where none were given, and options that the getter does not have. */
 static int check_getter(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
 {
-    bool odf = o->sh || o->odf, given = cmd_options_given(command, arguments, "dg");
-    if (!cmd_options_given(command, arguments, "model") && !odf && !(given && o->dg == GLS_DG_BOOT) &&
-        is_automatic(o, arguments))
-        o->model.model = GLS_MODEL_AUTO;
-    bool msmt = o->model.model == GLS_MODEL_MSMT || o->model.model == GLS_MODEL_AUTO;
-    if (!given && (odf || o->model.model == GLS_MODEL_CSD)) o->dg = GLS_DG_PROB;
-    if (!given && !odf && msmt) o->dg = GLS_DG_IFOD2;
+    settle(command, o, arguments);
     gls_job_options job = {.track.dg = (gls_direction_getter)o->dg,
                            .model.model = (gls_model_kind)o->model.model,
                            .sh = o->sh,
@@ -202,7 +183,6 @@ static int check_getter(const cmd_command *command, track_options *o, const cmd_
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", param->name,
                              gls_param_user_text(param->user));
     }
-    set_getter_defaults(command, o, arguments);
     return CMD_EXIT_OK;
 }
 
@@ -212,7 +192,6 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
     if (!code) code = check_seeds(command, o, arguments);
     if (!code) code = check_device(o);
     if (!code) code = check_getter(command, o, arguments);
-    settle_tissue(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     if (o->json && !o->dry_run) return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/parse.h"
+#include "workflow/defaults.h"
 
 int cmd_terminal_width(FILE *stream)
 {
@@ -55,6 +56,10 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
     const void *field = (const char *)values + option->offset;
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
     *buffer = '\0';
+    if (option->default_text && strcmp(option->default_text, GLS_BY_GETTER) == 0) {
+        gls_default_text(option->name, buffer, size);
+        return;
+    }
     if (option->default_text) {
         snprintf(buffer, size, "%s", option->default_text);
         return;
@@ -88,7 +93,7 @@ void cmd_default_text(const cmd_option *option, const void *values, char *buffer
 
 void cmd_option_brackets(const cmd_option *option, const void *values, char *buffer, size_t size)
 {
-    char range[128], fallback[128];
+    char range[128], fallback[256];
     cmd_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
     if (*range && *fallback)
@@ -114,7 +119,7 @@ static void option_head(const cmd_option *option, char *buffer, size_t size)
 
 static void help_option(FILE *out, const cmd_option *option, const void *values, int width)
 {
-    char head[256], bracket[300], text[1600];
+    char head[256], bracket[400], text[1800];
     const int indent = 30;
     option_head(option, head, sizeof head);
     cmd_option_brackets(option, values, bracket, sizeof bracket);
@@ -170,7 +175,7 @@ static void markdown_cell(FILE *out, const char *text)
 
 static void markdown_option(FILE *out, const cmd_option *option, const void *values)
 {
-    char head[256], range[128], fallback[128];
+    char head[256], range[128], fallback[256];
     option_head(option, head, sizeof head);
     cmd_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);

@@ -37,20 +37,6 @@ double gls_track_seed_cutoff(const gls_track_params *p)
     return p->seed_cutoff >= 0 ? p->seed_cutoff : gls_track_cutoff(p);
 }
 
-gls_track_params gls_track_params_default_for(gls_direction_getter dg)
-{
-    gls_track_params p = gls_track_params_default();
-    p.dg = dg;
-    p.fod_cutoff = gls_track_cutoff(&p);
-    if (dg != GLS_DG_IFOD1 && dg != GLS_DG_IFOD2 && dg != GLS_DG_SDSTREAM) return p;
-    p.step_size = dg == GLS_DG_IFOD2 ? -0.5 : -0.1;
-    p.max_angle = dg == GLS_DG_IFOD2 ? 45 : dg == GLS_DG_IFOD1 ? 15 : 60;
-    p.min_length = -5;
-    p.max_length = -100;
-    p.max_directions_per_seed = 1;
-    return p;
-}
-
 void gls_track_params_lengths(gls_track_params *p, double voxel)
 {
     if (p->step_size < 0) p->step_size *= -voxel;

@@ -15,6 +15,10 @@
 #define GLS_ABOVE_TO(low, high) (low, high, true)
 #define GLS_RANGE(low, high, open) .min = (low), .max = (high), .min_open = (open)
 
+/* The default_text of a parameter whose default depends on the getter: it is made from workflow/defaults.def. */
+#define GLS_BY_GETTER "by getter"
+
+#define GLS_PRESET_CHOICES "default|gpustreamlines|dipy|tckgen|qsirecon|pyafq|tractoflow"
 #define GLS_MODEL_CHOICES "opdt|csa|csd|msmt|auto"
 #define GLS_SCALING_CHOICES "auto|on|off"
 /* "|boot|prob|det ...", and without the first bar. */

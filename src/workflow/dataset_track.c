@@ -123,6 +123,11 @@ static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_option
     /* what the run chose for itself */
     if (options.model.sh_order == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "sh_order");
     if (options.model.model == GLS_MODEL_AUTO) cJSON_DeleteItemFromObjectCaseSensitive(object, "model");
+    /* defaults that count voxels are written in mm */
+    if (options.track.step_size < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "step_size");
+    if (options.track.min_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "min_length_mm");
+    if (options.track.max_length < 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "max_length_mm");
+    if (options.track.fod_power == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "power");
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
     cJSON *written = text ? cJSON_Parse(text) : NULL;

@@ -74,7 +74,7 @@ static bool exists(const char *path)
 
 static bool all_exist(const gls_job *job)
 {
-    const char *map[3];
+    const char *map[GLS_MAPS_OUTPUTS];
     size_t n = gls_maps_outputs(&job->maps, map);
     bool all = exists(job->output) && job->sidecar && exists(job->sidecar) && exists(job->options.write_mask) &&
                exists(job->maps.weights);

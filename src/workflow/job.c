@@ -14,6 +14,7 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/anatomy.h"
+#include "workflow/defaults.h"
 #include "workflow/empty.h"
 #include "workflow/job_outputs.h"
 #include "workflow/output.h"
@@ -128,7 +129,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     job->started = time(NULL);
     job->start = gls_clock_seconds();
-    job->options = options ? *options : gls_job_options_default();
+    job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
     gls_warnings_begin(&job->warnings);
     gls_status status = check_options(&job->options);
@@ -149,6 +150,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         gls_job_destroy(job);
         return status;
     }
+    gls_defaults_log(&job->options_given);
     job->result.output = job->output;
     job->result.sidecar = job->sidecar;
     *out = job;

@@ -11,7 +11,7 @@
 #include "workflow/study.h"
 
 struct gls_job {
-    gls_job_options options;
+    gls_job_options options, options_given; /* the latter as they came, with lengths in voxels */
     gls_monitor monitor;
     gls_study study;
     gls_shard shard;         /* count 0: the whole run */

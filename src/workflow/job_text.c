@@ -8,6 +8,7 @@
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "workflow/defaults.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"
 
@@ -68,6 +69,20 @@ static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t req
                     request_mib);
 }
 
+static void print_defaults(gls_text *text, const gls_job *job)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    const gls_preset_info *preset = gls_preset_get((int)job->options_given.preset);
+    size_t n = gls_defaults_held(&job->options_given, held);
+    char line[256];
+    if (job->options_given.preset != GLS_PRESET_DEFAULT)
+        gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
+    for (size_t i = 0; i < n; i++) {
+        gls_default_line(&held[i], &job->options_given, line, sizeof line);
+        gls_text_printf(text, "default     %s\n", line);
+    }
+}
+
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;
@@ -123,6 +138,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                     gls_getter_name((gls_direction_getter)o->track.dg), job->params.step_size, o->track.max_angle);
     if (o->track.dg == GLS_DG_PTT) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
+    print_defaults(text, job);
     for (size_t i = 0; i < job->devices.n; i++) {
         const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         gls_text_printf(text, "device      %s, %s\n", device->renderer, device->version);

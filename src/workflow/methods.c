@@ -13,6 +13,7 @@
 
 typedef struct methods_run {
     const gls_job_options *options;
+    const char *const *given; /* names of those that the user chose */
     const gls_monitor *monitor;
     gls_phantom *phantom;
     gls_series series;
@@ -65,8 +66,6 @@ static gls_status prepare(methods_run *run, double snr)
     if (!status) status = gls_sphere_create("default", &run->sphere);
     if (!status) status = prepare_guide(run);
     if (status) return status;
-    for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
-        run->mask->data[v] = run->fa->data[v] >= o->track.stop_threshold && run->phantom->mask->data[v] > 0;
     run->scores->grid = run->fa->grid;
     snprintf(run->scores->renderer, sizeof run->scores->renderer, "%s", gls_device_get_info(run->device)->renderer);
     gls_log(GLS_LOG_INFO, "phantom: %d x %d x %d voxels, %zu volumes, %zu bundles; device: %s", run->fa->grid.dim[0],
@@ -75,14 +74,27 @@ static gls_status prepare(methods_run *run, double snr)
     return GLS_OK;
 }
 
-static gls_status make_source(const methods_run *run, const gls_model *model, gls_direction_getter dg,
+/* The options with the method's own defaults for all that was not given. */
+static gls_job_options options_of(const methods_run *run, gls_model_kind kind, gls_direction_getter dg)
+{
+    gls_job_options options = *run->options;
+    const char *given[24] = {"dg", "model"};
+    size_t n = 2;
+    for (const char *const *name = run->given; *name && n < 23; name++) given[n++] = *name;
+    options.model.model = kind;
+    options.track.dg = dg;
+    gls_job_options_settle(&options, given);
+    return options;
+}
+
+static gls_status make_source(const methods_run *run, const gls_model *model, const gls_job_options *job,
                               gls_odf_source **source)
 {
     gls_odf_options options = gls_odf_options_default();
     /* the curves of parallel transport look ahead of the stop map, so ODFs beyond it have to be gone */
-    if (dg == GLS_DG_PTT) {
+    if (job->track.dg == GLS_DG_PTT) {
         options.stop_map = run->fa;
-        options.stop_threshold = run->options->track.stop_threshold;
+        options.stop_threshold = job->track.stop_threshold;
     }
     return gls_odf_source_create_sh(model->sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, run->sphere,
                                     &options, source);
@@ -111,13 +123,7 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
 /* Tracks and scores one method into the next row. */
 static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
 {
-    gls_job_options options = *run->options;
-    if (gls_getter_ends_itself(dg)) {
-        options.track = gls_track_params_default_for(dg);
-        options.track.rng_seed = run->options->track.rng_seed;
-        options.track.stop_threshold = run->options->track.stop_threshold;
-        options.track.min_length = run->options->track.min_length;
-    }
+    const gls_job_options options = options_of(run, kind, dg);
     gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
     gls_track_input input = {
         .stop_map = run->fa, .sphere = run->sphere, .regions = run->regions, .tissue = run->tissue};
@@ -134,7 +140,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
         input.gradients = gls_series_model_gradients(model);
         input.qball = model->qball;
     } else {
-        status = make_source(run, model, dg, &source);
+        status = make_source(run, model, &options, &source);
         input.odf = source;
     }
     if (!status) status = gls_score_create(run->phantom, NULL, &score);
@@ -154,6 +160,17 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     return status;
 }
 
+/* Voxels that the stop map lets through with one of the getters, for which a model is fitted. */
+static void choose_voxels(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+{
+    double threshold = INFINITY;
+    for (int dg = 0; dg < GLS_N_GETTERS; dg++)
+        if (dg != GLS_DG_BOOT && wanted[dg])
+            threshold = fmin(threshold, options_of(run, kind, (gls_direction_getter)dg).track.stop_threshold);
+    for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
+        run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
+}
+
 static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
 {
     gls_model_options options = gls_model_options_default(kind);
@@ -161,7 +178,8 @@ static gls_status score_model(methods_run *run, gls_model_kind kind, const bool 
     bool odf = false;
     for (int dg = 0; dg < GLS_N_GETTERS; dg++) odf = odf || (dg != GLS_DG_BOOT && wanted[dg]);
     if (!odf && !wanted[GLS_DG_BOOT]) return GLS_OK;
-    options.sh_order = run->options->model.sh_order;
+    options.sh_order = options_of(run, kind, GLS_DG_PROB).model.sh_order;
+    choose_voxels(run, kind, wanted);
     gls_status status = gls_series_model_init(&model, &options, &run->series);
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
     if (!status && odf)
@@ -173,10 +191,11 @@ static gls_status score_model(methods_run *run, gls_model_kind kind, const bool 
     return status;
 }
 
-gls_status gls_methods_score(const gls_job_options *options, double snr, const bool wanted[GLS_N_MODELS][GLS_N_GETTERS],
-                             const gls_monitor *monitor, gls_method_scores *scores)
+gls_status gls_methods_score(const gls_job_options *options, const char *const *given, double snr,
+                             const bool wanted[GLS_N_MODELS][GLS_N_GETTERS], const gls_monitor *monitor,
+                             gls_method_scores *scores)
 {
-    methods_run run = {.options = options, .monitor = monitor, .scores = scores};
+    methods_run run = {.options = options, .given = given, .monitor = monitor, .scores = scores};
     scores->n = 0;
     scores->phantom = NULL;
     gls_status status = prepare(&run, snr);

@@ -26,9 +26,11 @@ typedef struct gls_method_scores {
 } gls_method_scores;
 
 /* Scores each model with each getter that is wanted; scores are to be finished, whatever comes. options: sh_order,
- * nseeds, seed_seed (of noise and seeds), device, api and the parameters of the tracker; snr: of the phantom. */
-gls_status gls_methods_score(const gls_job_options *options, double snr, const bool wanted[GLS_N_MODELS][GLS_N_GETTERS],
-                             const gls_monitor *monitor, gls_method_scores *scores);
+ * nseeds, seed_seed (of noise and seeds), device, api, preset and the parameters of the tracker; given: names of those
+ * that each method takes in place of its own default, up to NULL; snr: of the phantom. */
+gls_status gls_methods_score(const gls_job_options *options, const char *const *given, double snr,
+                             const bool wanted[GLS_N_MODELS][GLS_N_GETTERS], const gls_monitor *monitor,
+                             gls_method_scores *scores);
 /* Rules, grid, device and an entry for each method. */
 void gls_method_scores_add(struct cJSON *root, const gls_method_scores *scores);
 /* Counts, means and bundles of one result. */

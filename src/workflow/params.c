@@ -78,7 +78,7 @@ const gls_param *gls_params_get(size_t i)
     return &rows[i];
 }
 
-gls_job_options gls_job_options_default(void)
+gls_job_options gls_job_options_bare(void)
 {
     gls_job_options job = {.size = sizeof job}, *o = &job;
 #define SET_JOB(field, value) o->field = (value);
@@ -391,5 +391,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
 #include "track/params.def"
 #undef PARAM
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
+    /* a default gives way to a maximum that was given */
+    if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
     return mm;
 }

@@ -27,6 +27,10 @@ const gls_param *gls_params_find(const char *name);
 /* "max-angle" in degrees -> "max_angle_degrees" */
 void gls_param_key(const gls_param *param, char *key, size_t size);
 
+/* The defaults of the rows alone, those of GPUStreamlines: without what workflow/defaults.def has by preset and getter.
+ */
+gls_job_options gls_job_options_bare(void);
+
 /* Whether a parameter had a part in the result of these options. */
 bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 

@@ -10,6 +10,7 @@
 #include "image/regions.h"
 #include "util/hash.h"
 #include "workflow/json.h"
+#include "workflow/defaults.h"
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
 
@@ -120,6 +121,27 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
     gls_input_file file = {.role = "image", .path = text.path};
     if (!gls_input_file_check(&file, NULL) && !gls_input_file_hash(&file)) gls_sidecar_add_file(object, &file);
     free(text.path);
+}
+
+/* Where values come from that nobody gave, and why they are what they are. */
+static void add_defaults(cJSON *root, const gls_job_options *options)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    const gls_preset_info *preset = gls_preset_get((int)options->preset);
+    size_t n = gls_defaults_held(options, held);
+    char key[96];
+    cJSON *object = cJSON_AddObjectToObject(root, "defaults");
+    cJSON_AddStringToObject(object, "preset", preset->name);
+    cJSON_AddStringToObject(object, "source", preset->source);
+    if (preset->differs)
+        cJSON_AddStringToObject(object, "differs", preset->differs);
+    else
+        cJSON_AddNullToObject(object, "differs");
+    cJSON *reasons = cJSON_AddObjectToObject(object, "reasons");
+    for (size_t i = 0; i < n; i++) {
+        gls_param_key(held[i].param, key, sizeof key);
+        cJSON_AddStringToObject(reasons, key, held[i].reason);
+    }
 }
 
 /* The regions of the run. */
@@ -301,6 +323,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     add_description(root, job);
     add_inputs(root, job);
     gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
+    add_defaults(root, &job->options_given);
     add_odf(root, job);
     add_regions(root, job->study.regions);
     add_rest(root, job);

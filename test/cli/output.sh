@@ -14,7 +14,8 @@ for key in ("read", "fit", "upload", "track", "write", "total"): d["seconds"][ke
 assert d["counts"]["seeds"] == 500 and d["counts"]["streamlines"] > 0
 assert sum(d["counts"]["half_streamline_ends"].values()) == 2 * d["counts"]["directions"]
 assert d["counts"]["streamlines"] + sum(d["counts"]["rejected"].values()) == d["counts"]["directions"]
-assert d["parameters"]["max_angle_degrees"] == 60 and d["parameters"]["sm_lambda"] == 0.006
+assert d["defaults"]["preset"] == "default" and d["defaults"]["reasons"]["max_angle_degrees"]
+assert d["parameters"]["max_angle_degrees"] == 45 and d["parameters"]["sm_lambda"] == 0.006
 PYTHON
 
 # an existing output stays as it is without --force, sidecar included

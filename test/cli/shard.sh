@@ -149,7 +149,7 @@ other() {
 }
 other "parameters.rng_seed is 1, not 0" "the parameters differ" --shard 2/3 --rng-seed 1
 other "parameters.seed_seed is 7, not 0" "the parameters differ" --shard 2/3 --seed-seed 7
-other "parameters.max_angle_degrees is 50, not 60" "the parameters differ" --shard 2/3 --max-angle 50
+other "parameters.max_angle_degrees is 50, not 45" "the parameters differ" --shard 2/3 --max-angle 50
 other "parameters.output_precision is \"half\", not \"float\"" "the parameters differ" --shard 2/3 --output-precision half
 other "is shard 2 of 4, but" "is shard 2 of 4, but" --shard 2/4
 other "parameters.nseeds is 201, not 200" "of 201 seeds, not 200" --shard 2/3 --nseeds 201

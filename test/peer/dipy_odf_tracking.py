@@ -184,7 +184,7 @@ def track_glslines(glslines, work, getter, rules, extra):
     d = problem.directory
     relative, separation, most = RULES[rules]
     out = work / f"glslines-{getter}-{rules.replace(' ', '-')}.trx"
-    command = [glslines, "track", "-o", out, "--force", "-q", "--dg", getter, "--sphere", problem.directions_path]
+    command = [glslines, "track", "--preset", "gpustreamlines", "-o", out, "--force", "-q", "--dg", getter, "--sphere", problem.directions_path]
     command += ["--sh", problem.sh_path, "--sh-basis", "descoteaux07_legacy"] if "SH" in rules else ["--odf", problem.odf_path]
     command += ["--mask-stop", "interpolated"]
     command += ["--sh-frame", "image", "--fa", problem.fa_path, "--mask", d / "mask.nii.gz", "--roi", d / "roi.nii.gz"]

@@ -140,7 +140,7 @@ def track_glslines(glslines, work, extra):
     d = problem.directory
     out = work / "glslines.trx"
     # the rules of DIPY's bootstrap: initial directions from the fit of the measured signal, no threshold on the ODF, and another sample only where one has no peak
-    command = [glslines, "track", d / "dwi.nii.gz", d / "dwi.bval", d / "dwi.bvec", d / "mask.nii.gz", d / "roi.nii.gz", "-o", out, "--force", "-q"]
+    command = [glslines, "track", "--preset", "gpustreamlines", d / "dwi.nii.gz", d / "dwi.bval", d / "dwi.bvec", d / "mask.nii.gz", d / "roi.nii.gz", "-o", out, "--force", "-q"]
     command += ["--fa", problem.fa_path, "--fa-threshold", FA_THRESHOLD, "--seeds", problem.seeds_path, "--seed-space", "voxel"]
     command += ["--boot-start", "fit", "--boot-retry", "peak", "--pmf-threshold", 0, "--max-directions-per-seed", 32]
     command += ["--max-angle", MAX_ANGLE, "--step-size", STEP, "--min-signal", MIN_SIGNAL, "--sh-order", ORDER, "--sm-lambda", SMOOTH]

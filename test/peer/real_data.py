@@ -45,7 +45,7 @@ def track(tool, data, name, work):
     good, lines = True, {}
     for suffix in ("trx", "trk", "tck"):
         output = os.path.join(work, f"{name}.{suffix}")
-        command = [tool, "track", os.path.join(data, CROPS[name]), stem + ".bval", stem + ".bvec", mask, mask, "--nseeds", "500", "--fa-threshold", "0.15", "-o", output, "--force", "-q"]
+        command = [tool, "track", "--preset", "gpustreamlines", os.path.join(data, CROPS[name]), stem + ".bval", stem + ".bvec", mask, mask, "--nseeds", "500", "--fa-threshold", "0.15", "-o", output, "--force", "-q"]
         subprocess.run(command, check=True)
         lines[suffix] = read_points(output)
     counts = json.load(open(os.path.join(work, name + ".json")))["counts"]

@@ -206,7 +206,7 @@ def track_glslines(glslines, work, path, s):
     options = {"--sh": path, "--fa": ones, "--roi": ones, "--seeds": text, "--seed-space": "world", "--dg": "ptt", "--max-directions-per-seed": 1, "--step-size": f"{o['step']}mm",
                "--ptt-substep": f"{o['substep']}mm", "--probe-length": f"{o['probe']}mm", "--probe-quality": o["quality"] - 1, "--pmf-threshold": o["threshold"],
                "--min-radius-of-curvature": f"{o['radius']}mm", "--max-length": 500, "-o": out}
-    subprocess.run([glslines, "track", "-q", "--force", *(str(x) for pair in options.items() for x in pair)], check=True)
+    subprocess.run([glslines, "track", "--preset", "gpustreamlines", "-q", "--force", *(str(x) for pair in options.items() for x in pair)], check=True)
     return list(nib.streamlines.load(out).streamlines)
 
 

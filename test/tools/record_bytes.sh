@@ -3,6 +3,7 @@
 # mapping, precision, interface, format, shards and forced limits. A change of structure must leave every line as it was.
 # Usage: sh test/tools/record_bytes.sh PROGRAM WORK_FOLDER > RECORD
 #        diff RECORD_BEFORE RECORD_AFTER
+# All runs have the defaults of --preset gpustreamlines; GLS_RECORD_PRESET=none records a program that has no presets.
 # The record depends on the machine's renderer: compare records of one machine only. WORK_FOLDER/data is kept, the rest is made anew.
 # GLS_RECORD_DEVICE: the device (llvmpipe); GLS_RECORD_MAPPINGS: the mappings of the first part ("single").
 set -eu
@@ -33,9 +34,10 @@ track() {
     name=$1 suffix=$2
     shift 2
     # shellcheck disable=SC2086
-    record "$name" "out/t.$suffix" track ${from:-$files} --device "$device" ${seeds---nseeds 400} -o "out/t.$suffix" --force --sidecar none --mask-stop interpolated "$@"
+    record "$name" "out/t.$suffix" track ${from:-$files} --device "$device" ${seeds---nseeds 400} -o "out/t.$suffix" --force --sidecar none --mask-stop interpolated $preset "$@"
 }
 
+case ${GLS_RECORD_PRESET-gpustreamlines} in none) preset="" ;; *) preset="--preset ${GLS_RECORD_PRESET-gpustreamlines}" ;; esac
 few="--sphere small"
 for mapping in $mappings; do
     m="--mapping $mapping"
@@ -100,11 +102,11 @@ done
 # shards, merged
 for part in 1 2 3; do
     # shellcheck disable=SC2086
-    "$program" track $files --device "$device" --nseeds 400 $few --dg prob --shard $part/3 -o out/s.trx > out/log 2>&1
+    "$program" track $files --device "$device" --nseeds 400 $few $preset --dg prob --shard $part/3 -o out/s.trx > out/log 2>&1
     printf '%s  %s\n' "$(sum out/s_shard-${part}of3.trx)" "shard $part of 3"
 done
 record "merged shards" out/s.trx merge out/s_shard-1of3.trx out/s_shard-2of3.trx out/s_shard-3of3.trx -o out/s.trx
 record "the phantom's series" out/p/dwi.nii.gz phantom out/p --shape 20 22 20
-"$program" score --nseeds 200 --model csd --dg prob --json out/score.json --device "$device" --force > out/log 2>&1
+"$program" score --nseeds 200 $preset --model csd --dg prob --json out/score.json --device "$device" --force > out/log 2>&1
 grep -v -e seconds -e command_line -e started out/score.json > out/score.txt
 printf '%s  %s\n' "$(sum out/score.txt)" scores

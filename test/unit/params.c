@@ -106,7 +106,7 @@ static void test_lengths(void **state)
     (void)state;
     uint64_t voxels = identity(&o);
     gls_track_params mm = gls_params_in_mm(&o, &cubes);
-    assert_true(mm.step_size == 1 && mm.probe_length == 1 && mm.max_length == 500);
+    assert_true(mm.step_size == 1 && mm.probe_length == 1 && mm.max_length == 250);
     o.in_mm.step_size = true;
     mm = gls_params_in_mm(&o, &cubes);
     assert_true(mm.step_size == 0.5 && mm.probe_length == 1);

@@ -60,14 +60,12 @@ def track(dwi=None, bval=None, bvec=None, mask=None, roi=None, out=None, progres
     for name, value in paths.items():
         if value is not None:
             given.set(name, value)
-    if "dg" not in options and (options.get("model") == "csd" or options.get("sh") or options.get("odf")):
-        options["dg"] = "prob"
     for name, value in options.items():
         given.set(name, value)
     watch = _library.Watch(_STEP, progress, _counts)
     monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
-    result = watch.run(_run, given.struct, monitor, made_files)
+    result = watch.run(_run, given.settled(), monitor, made_files)
     stats = stats_of(result.track)
     if options.get("fail_if_empty") and stats["streamlines"] == 0:
         raise EmptyError("%s: no streamline, and fail_if_empty was given" % made_files[0])

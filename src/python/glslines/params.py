@@ -120,6 +120,13 @@ class Options:
             target.value[i] = convert(entry)
         target.n = len(entries)
 
+    def settled(self):
+        """A copy of the struct in which all that was not given has the default of preset, getter and model."""
+        copy = type(self.struct).from_buffer_copy(self.struct)
+        named = [_ROWS[name]["name"].encode() for name in self.given]
+        _library.call.gls_job_options_settle(ctypes.byref(copy), (ctypes.c_char_p * (len(named) + 1))(*named, None))
+        return copy
+
     def set_path(self, member, value):
         """A member that is no parameter: dwi, bval, bvec."""
         setattr(self.struct, member, self._text(value))
@@ -128,12 +135,17 @@ class Options:
 class Params(Options):
     """Parameters of a Tracker: `Params(dg="prob", step_size="0.5mm", max_angle=45)`.
 
-    Names and defaults are those of the options of `glslines track`, with underscores; lengths are numbers in voxels
-    (of the smallest side) or text such as "0.5mm".
+    Names and defaults are those of the options of `glslines track`, with underscores, preset among them; lengths are
+    numbers in voxels (of the smallest side) or text such as "0.5mm".
     """
 
     def __init__(self, **values):
+        preset = values.pop("preset", None)
         super().__init__(of="TRACK", **values)
+        if preset is not None:
+            self._of = None
+            self.set("preset", preset)
+            self._of = "TRACK"
 
     def __repr__(self):
         return "Params(%s)" % ", ".join("%s=%r" % item for item in self.given.items())
@@ -143,12 +155,16 @@ class Params(Options):
         row = _ROWS["dg"]
         return row["choices"].split("|")[self._at(ctypes.c_int, row["offset"]).value]
 
-    def in_mm(self, voxel):
-        """The tracker's struct, lengths in mm."""
-        copy = type(self.struct).from_buffer_copy(self.struct)
+    def in_mm(self, voxel, cube=None):
+        """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count."""
+        copy = self.settled()
         for row in _ROWS.values():
             if row["of"] == "TRACK" and row["type"] == "LENGTH":
                 if not ctypes.c_bool.from_buffer(copy, row["mm_offset"]).value:
-                    ctypes.c_double.from_buffer(copy, row["offset"]).value *= voxel
-        offset = type(copy).track.offset
-        return _library.structs["gls_track_params"].from_buffer_copy(copy, offset)
+                    length = ctypes.c_double.from_buffer(copy, row["offset"])
+                    length.value *= voxel if length.value > 0 else 1
+        for name in ("step_size", "min_length", "max_length"):
+            length = ctypes.c_double.from_buffer(copy, _ROWS[name]["offset"])
+            if length.value < 0:
+                length.value *= -(cube or voxel)
+        return _library.structs["gls_track_params"].from_buffer_copy(copy, type(copy).track.offset)

@@ -341,7 +341,8 @@ class Tracker:
         self._regions = self._make_regions(mask, include, exclude, tracking_mask, stop_at, affine)
         self._input.regions = _pointer(self._regions)
         self.device = Device(device) if self._own_device else device
-        mm = self.params.in_mm(min(self.grid.voxel_size))
+        sides = list(self.grid.voxel_size)
+        mm = self.params.in_mm(min(sides), round((sides[0] * sides[1] * sides[2]) ** (1 / 3), 6))
         try:
             pointer = made(call.gls_tracker_create_group, self.device.pointers, self.device.count, ctypes.byref(mm),
                            ctypes.byref(self._input))

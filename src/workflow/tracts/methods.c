@@ -28,6 +28,13 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
     bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
     for (int model = 0; model < GLS_N_MODELS; model++)
         for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
+    const char *given[] = {"probe-length", "min-radius-of-curvature", NULL, NULL, NULL, NULL, NULL};
+    size_t n = 2;
+    if (o->sh_order > 0) given[n++] = "sh-order";
+    if (o->max_angle > 0) given[n++] = "max-angle";
+    if (o->min_length >= 0) given[n++] = "min-length";
+    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
+    job.preset = (gls_preset)o->preset;
     job.model.sh_order = o->sh_order;
     job.nseeds = o->nseeds;
     job.seed_seed = o->seed;
@@ -35,17 +42,14 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
     job.api = (gls_graphics)o->api;
     job.track.rng_seed = o->seed;
     job.track.max_angle = o->max_angle;
-    if (o->act) job.track.stop_threshold = -1;
-    if (o->fa_threshold >= 0) job.track.stop_threshold = o->fa_threshold;
+    job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
     scores->act = o->act;
     job.track.min_length = o->min_length;
-    /* parallel transport draws among curves, so it needs sharper ones than the bundles have; and where the probe is
-     * much longer than their radius, it turns round and has as much support as one that goes on */
     job.track.probe_length = o->probe_length.value;
     job.in_mm.probe_length = o->probe_length.mm;
     job.track.min_radius_of_curvature = o->min_radius.value;
     job.in_mm.min_radius_of_curvature = o->min_radius.mm;
-    return gls_methods_score(&job, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
+    return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
 }
 
 static void show_bundles(gls_text *text, const gls_method_score *row)

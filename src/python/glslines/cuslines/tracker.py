@@ -172,7 +172,7 @@ class Tracker:
     def _params(self, voxel):
         step = self.step_size * voxel
         most = ENDLESS_STEPS if np.isinf(self.max_pts) else int(self.max_pts) + 1
-        params = Params(dg=self.dg._dg, step_size="%.17gmm" % step, max_angle=degrees(self.max_angle),
+        params = Params(preset="gpustreamlines", dg=self.dg._dg, step_size="%.17gmm" % step, max_angle=degrees(self.max_angle),
                         fa_threshold=self.tc_threshold, relative_peak_threshold=self.relative_peak_thresh,
                         min_separation_angle=degrees(self.min_separation_angle), max_length=step * max(1, most),
                         rng_seed=(self.rng_seed + KEY * self.rng_offset) % (1 << 64), chunk_size=self.chunk_size)

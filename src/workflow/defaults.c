@@ -1,0 +1,303 @@
+#include "workflow/defaults.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/format.h"
+#include "util/log.h"
+#include "util/parse.h"
+
+/* Sets of presets, getters and models, as defaults.def names them. */
+enum {
+    PLAIN = 1 << GLS_PRESET_DEFAULT,
+    DIPY = 1 << GLS_PRESET_DIPY,
+    TCKGEN = 1 << GLS_PRESET_TCKGEN,
+    QSIRECON = 1 << GLS_PRESET_QSIRECON,
+    PYAFQ = 1 << GLS_PRESET_PYAFQ,
+    TRACTOFLOW = 1 << GLS_PRESET_TRACTOFLOW,
+    ALL_PRESETS = (1 << (GLS_PRESET_TRACTOFLOW + 1)) - 1
+};
+enum {
+    BOOT = 1 << GLS_DG_BOOT,
+    PROB = 1 << GLS_DG_PROB,
+    DET = 1 << GLS_DG_DET,
+    PTT = 1 << GLS_DG_PTT,
+    IFOD1 = 1 << GLS_DG_IFOD1,
+    IFOD2 = 1 << GLS_DG_IFOD2,
+    SDSTREAM = 1 << GLS_DG_SDSTREAM,
+    ALL_GETTERS = (1 << (GLS_DG_SDSTREAM + 1)) - 1
+};
+enum { CSA = 1 << GLS_MODEL_CSA, CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
+
+enum {
+#define PARAM(owner, group, type, field, ...) ROW_##field,
+#include "track/params.def"
+#undef PARAM
+};
+
+typedef struct row {
+    int presets, getters, models;
+    size_t param;
+    double value;
+    bool mm;
+    const char *reason;
+} row;
+
+static const row rows[] = {
+#define DEFAULT(presets, getters, models, field, value, mm, reason) \
+    {presets, getters, models, ROW_##field, value, mm, reason},
+#include "workflow/defaults.def"
+#undef DEFAULT
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* A parameter with one number. */
+typedef struct number {
+    double value;
+    bool mm, is_length;
+} number;
+
+/* Reads or, where set is not NULL, writes a member of the options. */
+#define CASE_TRACK(type, field) NUMBER_##type(field, o->track.field)
+#define CASE_JOB(type, field) NUMBER_##type(field, o->field)
+#define CASE_GRADIENTS(type, field) NUMBER_##type(field, o->model.field)
+#define CASE_MODEL(type, field) NUMBER_##type(field, o->model.field)
+#define CASE_BASIS(type, field) NUMBER_##type(field, o->model.field)
+#define CASE_COMMAND(type, field)
+#define NUMBER_INT(field, at)                     \
+    case ROW_##field:                             \
+        if (set) at = (__typeof__(at))set->value; \
+        return (number){(double)at, false, false};
+#define NUMBER_DOUBLE NUMBER_INT
+#define NUMBER_UINT64 NUMBER_INT
+#define NUMBER_CHOICE NUMBER_INT
+#define NUMBER_FLAG(field, at)
+#define NUMBER_SEED(field, at)
+#define NUMBER_STRING(field, at)
+#define NUMBER_STRINGS(field, at)
+#define NUMBER_NUMBERS(field, at)
+#define NUMBER_LENGTH(field, at)                            \
+    case ROW_##field:                                       \
+        if (set) at = set->value, o->in_mm.field = set->mm; \
+        return (number){at, o->in_mm.field, true};
+
+static number member(gls_job_options *o, size_t param, const number *set)
+{
+    switch (param) {
+#define PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
+#include "track/params.def"
+#undef PARAM
+    default: return (number){0};
+    }
+}
+
+static number member_of(const gls_job_options *o, size_t param)
+{
+    gls_job_options copy = *o;
+    return member(&copy, param, NULL);
+}
+
+static bool is_given(const char *const *given, const char *name)
+{
+    for (; given && *given; given++)
+        if (strcmp(*given, name) == 0) return true;
+    return false;
+}
+
+/* Whether a default may hold beside what was given: seeds are told in one of several ways. */
+static bool is_open(size_t param, const char *const *given)
+{
+    static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
+    if (is_given(given, gls_params_get(param)->name)) return false;
+    if (param != ROW_nseeds && param != ROW_seeds_per_voxel && param != ROW_select) return true;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        if (is_given(given, seeds[i])) return false;
+    return true;
+}
+
+static bool fits(const row *r, const gls_job_options *o)
+{
+    gls_model_kind model = o->sh || o->odf ? GLS_MODEL_CSD : o->model.model;
+    return r->presets >> o->preset & r->getters >> o->track.dg & r->models >> model & 1;
+}
+
+/* Whether the mask or the region of seeds is left to glslines, and with it the model. */
+static bool is_automatic(const gls_job_options *o)
+{
+    bool placed = o->roi || o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
+    return o->dwi && (!o->mask || !placed);
+}
+
+/* The preset's model and getter; true: it has one. */
+static bool preset_has(const gls_job_options *o, size_t param, int *value)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].param != param || !(rows[i].presets >> o->preset & 1)) continue;
+        *value = (int)rows[i].value;
+        return true;
+    }
+    return false;
+}
+
+static void choose_method(gls_job_options *o, const char *const *given)
+{
+    bool odf = o->sh || o->odf, dg_given = is_given(given, "dg"), model_given = is_given(given, "model");
+    int value;
+    if (!dg_given && preset_has(o, ROW_dg, &value)) {
+        o->track.dg = (gls_direction_getter)value;
+        dg_given = true;
+    }
+    if (!model_given && !odf && preset_has(o, ROW_model, &value)) {
+        o->model.model = (gls_model_kind)value;
+        model_given = true;
+    }
+    if (!model_given && !odf && !(dg_given && o->track.dg == GLS_DG_BOOT) && is_automatic(o))
+        o->model.model = GLS_MODEL_AUTO;
+    if (dg_given) return;
+    if (odf || o->model.model == GLS_MODEL_CSD)
+        o->track.dg = GLS_DG_PROB;
+    else if (o->model.model == GLS_MODEL_MSMT || o->model.model == GLS_MODEL_AUTO)
+        o->track.dg = GLS_DG_IFOD2;
+}
+
+void gls_job_options_settle(gls_job_options *o, const char *const *given)
+{
+    const gls_job_options bare = gls_job_options_bare();
+    choose_method(o, given);
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].param == ROW_dg || rows[i].param == ROW_model || !is_open(rows[i].param, given)) continue;
+        number value = member_of(&bare, rows[i].param);
+        member(o, rows[i].param, &value);
+    }
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (rows[i].param == ROW_dg || rows[i].param == ROW_model || !is_open(rows[i].param, given)) continue;
+        number value = {rows[i].value, rows[i].mm, false};
+        if (fits(&rows[i], o)) member(o, rows[i].param, &value);
+    }
+    if (o->act || o->pve_wm) {
+        if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
+        if (!is_given(given, "min-length")) o->track.min_length = -2;
+        if (!is_given(given, "cutoff") && gls_getter_ends_itself(o->track.dg)) o->track.fod_cutoff = 0.05;
+    }
+    bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
+                   is_given(given, "seed-grid");
+    if (o->track.select > 0 && !counted)
+        o->nseeds = o->track.select < UINT32_MAX / 1000 ? 1000 * o->track.select : UINT32_MAX;
+}
+
+gls_job_options gls_job_options_default(void)
+{
+    gls_job_options o = gls_job_options_bare();
+    gls_job_options_settle(&o, NULL);
+    return o;
+}
+
+gls_track_params gls_track_params_default_for(gls_direction_getter dg)
+{
+    gls_job_options o = gls_job_options_bare();
+    o.track.dg = dg;
+    gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+    o.track.fod_cutoff = gls_track_cutoff(&o.track);
+    return o.track;
+}
+
+size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFAULTS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
+        number value = member_of(o, rows[i].param);
+        if (!fits(&rows[i], o) || value.value != rows[i].value || value.mm != rows[i].mm) continue;
+        held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
+    }
+    return n;
+}
+
+static void number_text(const gls_param *param, const number *v, char *text, size_t size)
+{
+    char word[32];
+    const char *unit = v->is_length && v->mm ? "mm" : v->is_length || v->value < 0 ? "voxels" : param->unit;
+    if (param->choices)
+        snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
+    else
+        snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
+}
+
+void gls_default_line(const gls_default *held, const gls_job_options *o, char *line, size_t size)
+{
+    char value[64];
+    number v = member_of(o, (size_t)(held->param - gls_params_get(0)));
+    number_text(held->param, &v, value, sizeof value);
+    snprintf(line, size, "--%s %s (%s)", held->param->name, value, held->reason);
+}
+
+void gls_defaults_log(const gls_job_options *o)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    const gls_preset_info *preset = gls_preset_get((int)o->preset);
+    char line[256];
+    size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
+    if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
+    for (size_t i = 0; i < n; i++) {
+        gls_default_line(&held[i], o, line, sizeof line);
+        gls_log(GLS_LOG_DETAIL, "default: %s", line);
+    }
+}
+
+/* The values of all getters; those with the same value together, the first getter's first. */
+void gls_default_text(const char *name, char *text, size_t size)
+{
+    char value[GLS_DG_SDSTREAM + 1][64];
+    size_t used = 0;
+    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+        gls_job_options o = gls_job_options_bare();
+        o.track.dg = (gls_direction_getter)dg;
+        gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+        const gls_param *param = gls_params_find(name);
+        bool used_by = gls_param_is_used(param, &o);
+        number v = member_of(&o, (size_t)(param - gls_params_get(0)));
+        number_text(param, &v, value[dg], sizeof *value);
+        if (!used_by) *value[dg] = '\0';
+    }
+    *text = '\0';
+    bool same = true;
+    for (int dg = 1; dg <= GLS_DG_SDSTREAM; dg++)
+        same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
+    if (same && *value[0]) {
+        snprintf(text, size, "%s", value[0]);
+        return;
+    }
+    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+        if (!*value[dg]) continue;
+        const char *with = " with ";
+        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? "; " : "", value[dg]);
+        for (int other = dg; other <= GLS_DG_SDSTREAM; other++) {
+            if (other != dg && strcmp(value[other], value[dg]) != 0) continue;
+            used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
+                                     gls_getter_name((gls_direction_getter)other));
+            with = ", ";
+            if (other != dg) *value[other] = '\0';
+        }
+    }
+}
+
+const gls_preset_info *gls_preset_get(int preset)
+{
+    static const gls_preset_info info[] = {
+        [GLS_PRESET_DEFAULT] = {"default", "measured on a human brain and the phantom: 'glslines help presets'", NULL},
+        [GLS_PRESET_GPUSTREAMLINES] = {"gpustreamlines", "run_gpu_streamlines.py of GPUStreamlines, June 2026",
+                                       "streamlines are not cut at 501 points a half; 'glslines help differences' has "
+                                       "the rest"},
+        [GLS_PRESET_DIPY] = {"dipy", "dipy.tracking.tracker and dipy_track of DIPY 1.12.1",
+                             "b-vectors follow FSL's rule; --bvec-frame image takes them as DIPY does"},
+        [GLS_PRESET_TCKGEN] = {"tckgen", "tckgen of MRtrix3 3.0.3", NULL},
+        [GLS_PRESET_QSIRECON] = {"qsirecon", "QSIRecon's mrtrix_multishell_msmt_noACT", NULL},
+        [GLS_PRESET_PYAFQ] = {"pyafq", "track() of pyAFQ 3.4",
+                              "streamlines end by FA 0.1; pyAFQ ends them by a probability of white matter: --fa WM "
+                              "--fa-threshold 0.4"},
+        [GLS_PRESET_TRACTOFLOW] = {"tractoflow", "local tracking of TractoFlow, 2019",
+                                   "streamlines end by FA 0.1; TractoFlow ends them at a mask of white matter: "
+                                   "--tracking-mask WM; they are not compressed"},
+    };
+    return &info[preset];
+}

@@ -1,0 +1,150 @@
+/* Defaults by preset, getter and model: what holds where nothing was given, and that what was given is kept. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <glslines/glslines.h>
+
+#include "util/parse.h"
+#include "workflow/defaults.h"
+
+#define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The preset of GPUStreamlines leaves the rows of params.def as they are, but for MRtrix3's getters. */
+static void test_gpustreamlines(void **state)
+{
+    (void)state;
+    for (int dg = GLS_DG_BOOT; dg <= GLS_DG_PTT; dg++) {
+        gls_job_options bare = gls_job_options_bare();
+        bare.preset = GLS_PRESET_GPUSTREAMLINES;
+        bare.track.dg = (gls_direction_getter)dg;
+        gls_job_options o = gls_job_options_default();
+        o.preset = bare.preset;
+        o.track.dg = bare.track.dg;
+        gls_job_options_settle(&o, GIVEN("preset", "dg"));
+        assert_memory_equal(&o, &bare, sizeof o);
+        assert_true(o.track.max_angle == 60 && o.track.max_length == 500 && o.track.stop_threshold == 0.1);
+    }
+    gls_job_options o = gls_job_options_default();
+    o.preset = GLS_PRESET_GPUSTREAMLINES;
+    o.track.dg = GLS_DG_IFOD1;
+    gls_job_options_settle(&o, GIVEN("preset", "dg"));
+    assert_true(o.track.max_angle == 15 && o.track.step_size == -0.1 && o.track.max_length == -100);
+}
+
+static void test_getters(void **state)
+{
+    (void)state;
+    gls_job_options o = gls_job_options_default();
+    assert_true(o.track.dg == GLS_DG_BOOT && o.track.max_angle == 45 && o.track.max_length == 250);
+    o.model.model = GLS_MODEL_CSD;
+    gls_job_options_settle(&o, GIVEN("model"));
+    assert_true(o.track.dg == GLS_DG_PROB && o.track.max_angle == 25 && o.track.stop_threshold == 0.15);
+    o.model.model = GLS_MODEL_CSA;
+    o.track.dg = GLS_DG_BOOT;
+    gls_job_options_settle(&o, GIVEN("model", "dg"));
+    assert_true(o.track.max_angle == 42 && o.track.stop_threshold == 0.1);
+    o.model.model = GLS_MODEL_MSMT;
+    gls_job_options_settle(&o, GIVEN("model"));
+    assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.max_angle == 45 && o.track.max_length == -100);
+    o = gls_job_options_default();
+    o.sh = "fod.nii";
+    gls_job_options_settle(&o, NULL);
+    assert_true(o.track.dg == GLS_DG_PROB && o.track.max_angle == 25);
+    /* what has no mask or seeds leaves the model to the data */
+    o = gls_job_options_default();
+    o.dwi = "dwi.nii";
+    gls_job_options_settle(&o, NULL);
+    assert_true(o.model.model == GLS_MODEL_AUTO && o.track.dg == GLS_DG_IFOD2);
+    for (int dg = GLS_DG_BOOT; dg <= GLS_DG_SDSTREAM; dg++) {
+        gls_track_params p = gls_track_params_default_for((gls_direction_getter)dg);
+        assert_true(p.dg == (gls_direction_getter)dg && p.min_length == -5);
+    }
+}
+
+static void test_given(void **state)
+{
+    (void)state;
+    gls_job_options o = gls_job_options_default();
+    o.track.dg = GLS_DG_PROB;
+    o.track.max_angle = 61;
+    o.track.min_length = 0;
+    gls_job_options_settle(&o, GIVEN("dg", "max-angle", "min-length"));
+    assert_true(o.track.max_angle == 61 && o.track.min_length == 0 && o.track.stop_threshold == 0.15);
+    /* twice is as once */
+    gls_job_options again = o;
+    gls_job_options_settle(&again, GIVEN("dg", "max-angle", "min-length"));
+    assert_memory_equal(&o, &again, sizeof o);
+    o.act = "5tt.nii";
+    gls_job_options_settle(&o, GIVEN("dg"));
+    assert_true(o.track.stop_threshold == -1 && o.track.min_length == -2);
+    gls_job_options_settle(&o, GIVEN("dg", "fa-threshold"));
+    assert_true(o.track.stop_threshold == -1 && o.track.min_length == -2);
+}
+
+/* Presets have a model and a getter, which give way to what is given; seeds are told in one way alone. */
+static void test_presets(void **state)
+{
+    (void)state;
+    gls_job_options o = gls_job_options_default();
+    o.preset = GLS_PRESET_PYAFQ;
+    gls_job_options_settle(&o, GIVEN("preset"));
+    assert_true(o.model.model == GLS_MODEL_CSD && o.track.dg == GLS_DG_PROB && o.track.max_angle == 30);
+    assert_true(o.nseeds == 10000000 && o.track.step_size == 0.5 && o.in_mm.step_size && o.track.min_length == 20);
+    o = gls_job_options_default();
+    o.preset = GLS_PRESET_TRACTOFLOW;
+    o.nseeds = 5;
+    gls_job_options_settle(&o, GIVEN("preset", "nseeds"));
+    assert_true(o.seeds_per_voxel == 0 && o.nseeds == 5 && o.model.sh_order == 8);
+    gls_job_options_settle(&o, GIVEN("preset"));
+    assert_true(o.seeds_per_voxel == 10);
+    o = gls_job_options_default();
+    o.preset = GLS_PRESET_TCKGEN;
+    o.track.dg = GLS_DG_SDSTREAM;
+    gls_job_options_settle(&o, GIVEN("preset", "dg"));
+    assert_true(o.model.model == GLS_MODEL_AUTO && o.track.dg == GLS_DG_SDSTREAM && o.track.max_angle == 60);
+    assert_true(o.track.select == 5000 && o.nseeds == 5000000);
+    o = gls_job_options_default();
+    o.preset = GLS_PRESET_DIPY;
+    gls_job_options_settle(&o, GIVEN("preset"));
+    assert_true(o.track.boot_retry == GLS_BOOT_RETRY_PEAK && o.track.boot_start == GLS_BOOT_START_FIT);
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    gls_job_options o = gls_job_options_default();
+    gls_default held[GLS_MAX_DEFAULTS];
+    char text[256];
+    o.track.dg = GLS_DG_PROB;
+    o.track.max_length = 100;
+    gls_job_options_settle(&o, GIVEN("dg", "max-length"));
+    size_t n = gls_defaults_held(&o, held);
+    assert_int_equal(n, 3);
+    assert_string_equal(held[0].param->name, "max-angle");
+    gls_default_line(&held[0], &o, text, sizeof text);
+    assert_int_equal(strncmp(text, "--max-angle 25 degrees (", 24), 0);
+    gls_default_text("max-angle", text, sizeof text);
+    assert_string_equal(text, "45 degrees with boot, ifod2; 25 degrees with prob, det; 35 degrees with ptt; 15 degrees "
+                              "with ifod1; 60 degrees with sdstream");
+    gls_default_text("min-length", text, sizeof text);
+    assert_string_equal(text, "5 voxels");
+    for (int preset = 0; preset <= GLS_PRESET_TRACTOFLOW; preset++) {
+        char word[32];
+        gls_choice_word(gls_params_find("preset")->choices, preset, word, sizeof word);
+        assert_string_equal(gls_preset_get(preset)->name, word);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gpustreamlines), cmocka_unit_test(test_getters), cmocka_unit_test(test_given),
+        cmocka_unit_test(test_presets),        cmocka_unit_test(test_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
