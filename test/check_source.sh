@@ -41,7 +41,7 @@ upward() {
     upward render util gpu image streamlines tractogram tracts workflow
     upward bench util track streamlines workflow
     upward options util workflow
-    upward cmd util track workflow render bench options
+    upward cmd util phantom track workflow render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
@@ -120,7 +120,7 @@ nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $N
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o -name '*.def' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
 
 find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"
-{ find src/cmd -name "*.[ch]" -not -name "manual*" -exec cat {} + | wc -l | awk '$1 > 7500 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 7500 lines"
+{ find src/cmd \( -name '*.[ch]' -o -name '*.def' \) -not -name 'manual*' -exec cat {} + | wc -l | awk '$1 > 4000 { print $1 " lines" }'; } | expect_none "src/cmd without the manual has up to 4000 lines"
 
 # one layout for all C files; releases of clang-format differ in details, so only the one that made it judges
 if clang-format --version 2> /dev/null | grep -q 'version 14\.'; then

@@ -34,6 +34,11 @@ typedef struct bench_options {
     char **argv;
 } bench_options;
 
+/* Settles what is measured from lists with commas, shape "AxBxC" or NULL; then and later bench_options_finish(). */
+gls_status bench_options_choose(bench_options *options, const char *shape, const char *getters, const char *mappings,
+                                const char *devices);
+void bench_options_finish(bench_options *options);
+
 /* Times of one repetition, seconds of the host's clock. */
 typedef enum bench_time {
     BENCH_INITIAL, /* pass 1 with its transfers */

@@ -1,11 +1,6 @@
 #include "cmd/bench_options.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench/stats.h"
 #include "cmd/message.h"
-#include "workflow/params.h"
 
 #define CMD_OWNER bench_values
 
@@ -71,32 +66,6 @@ void bench_options_default(void *values)
     model_options_set(&o->model, &job.model);
 }
 
-static int parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max, int *n)
-{
-    const char *bad;
-    int bad_length;
-    *n = bench_parse_list(list, choices, all, place, max, &bad, &bad_length);
-    if (*n < 0)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name,
-                         bad_length, bad, choices, all ? "|all" : "");
-    return CMD_EXIT_OK;
-}
-
-static int parse_devices(const char *list, bench_options *options)
-{
-    for (const char *word = list;; word++) {
-        size_t length = strcspn(word, ",");
-        if (length == 0) return cmd_error(CMD_EXIT_USAGE, "--device: an empty name in '%s'", list);
-        if (options->n_devices == BENCH_MAX_DEVICES)
-            return cmd_error(CMD_EXIT_USAGE, "--device: at most %d devices", BENCH_MAX_DEVICES);
-        char *name = strndup(word, length);
-        if (!name) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-        options->device[options->n_devices++] = name;
-        word += length;
-        if (!*word) return CMD_EXIT_OK;
-    }
-}
-
 int bench_options_get(const bench_values *v, const cmd_arguments *arguments, bench_options *o)
 {
     *o = (bench_options){.nseeds = v->nseeds,
@@ -109,28 +78,5 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
                          .repeat = v->repeat,
                          .argc = arguments->argc,
                          .argv = arguments->argv};
-    if (v->shape && !bench_parse_shape(v->shape, o->shape))
-        return cmd_error(CMD_EXIT_USAGE, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", v->shape);
-    int code = parse_words("dg", v->dg, GLS_GETTER_CHOICES, true, o->dg, BENCH_GETTERS, &o->n_dg);
-    if (!code)
-        code =
-            parse_words("mapping", v->mapping, GLS_MAPPING_CHOICES, false, o->mapping, BENCH_MAPPINGS, &o->n_mapping);
-    if (!code) code = parse_devices(v->device, o);
-    if (!code && o->model.model > GLS_MODEL_CSD)
-        code =
-            cmd_error(CMD_EXIT_USAGE, "--model %s: bench measures opdt, csa and csd", gls_model_name(o->model.model));
-    o->model.sh_order = gls_model_order(&o->model);
-    for (int i = 0; !code && i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
-        if (o->dg[i] == GLS_DG_BOOT)
-            code = cmd_error(CMD_EXIT_USAGE, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
-    int n_columns = o->n_dg * o->n_mapping * o->n_devices;
-    if (!code && n_columns > BENCH_MAX_COLUMNS)
-        code = cmd_error(CMD_EXIT_USAGE, "%d columns asked for; at most %d", n_columns, BENCH_MAX_COLUMNS);
-    return code;
-}
-
-void bench_options_finish(bench_options *options)
-{
-    for (int i = 0; i < options->n_devices; i++) free((char *)options->device[i]);
-    options->n_devices = 0;
+    return cmd_finish(bench_options_choose(o, v->shape, v->dg, v->mapping, v->device));
 }

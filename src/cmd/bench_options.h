@@ -24,6 +24,5 @@ void bench_options_default(void *values);
 
 /* What is to be measured. Returns an exit code, the message printed; then and later bench_options_finish(). */
 int bench_options_get(const bench_values *values, const cmd_arguments *arguments, bench_options *options);
-void bench_options_finish(bench_options *options);
 
 #endif

@@ -1,6 +1,4 @@
 /* glslines bids: a BIDS data set of preprocessed diffusion series in, one of tractograms out. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/commands.h"
@@ -8,7 +6,6 @@
 #include "cmd/message.h"
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
-#include "util/output.h"
 #include "workflow/dataset.h"
 
 typedef struct bids_options {
@@ -96,118 +93,35 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
     return code;
 }
 
-static int parse_shard(const char *text, size_t *index, size_t *count)
-{
-    char *end;
-    if (!text) return CMD_EXIT_OK;
-    *index = strtoul(text, &end, 10);
-    if (*end == '/') *count = strtoul(end + 1, &end, 10);
-    if (*end || *index < 1 || *count < 1 || *index > *count)
-        return cmd_error(CMD_EXIT_USAGE, "--shard: '%s' is not I/N with 1 <= I <= N", text);
-    return CMD_EXIT_OK;
-}
-
-static void print_unit(const gls_dataset_unit *u)
-{
-    printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "",
-           u->region    ? u->region
-           : u->problem ? ""
-                        : "FA",
-           u->problem ? u->problem : "");
-}
-
-static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
-
-typedef struct run {
-    const bids_options *options;
-    gls_dataset_options dataset;
-    const gls_job_options *job;
-    size_t counts[4];
-    FILE *log; /* rows of logs/units.tsv */
-    int code;
-} run;
-
-static void track_unit(run *r, const gls_dataset_unit *u)
-{
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
-    gls_dataset_state state;
-    cmd_info("%s", u->name);
-    gls_status status = gls_dataset_track(&r->dataset, u, r->job, &monitor, &state);
-    r->counts[state]++;
-    fprintf(r->log, "%s\t%s\t%s\n", u->name, state_names[state], status ? gls_last_error() : "");
-    if (!status) {
-        cmd_info("%s: %s", u->name, state_names[state]);
-        return;
-    }
-    int code = cmd_error_status(status);
-    if (r->code == CMD_EXIT_OK || code == CMD_EXIT_INTERRUPTED || code == CMD_EXIT_DEVICE) r->code = code;
-}
-
-static int write_log(const run *r, const char *rows, size_t bytes)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/logs/units.tsv", r->dataset.output);
-    return gls_file_write(path, true, NULL, rows, bytes) ? cmd_error_status(GLS_ERR_OUTPUT) : CMD_EXIT_OK;
-}
-
-static bool is_chosen(const bids_options *o, const gls_dataset_unit *u, size_t place, size_t index, size_t count)
-{
-    return place % count + 1 == index && (!o->unit || strcmp(o->unit, u->name) == 0);
-}
-
-static int track_units(run *r, const gls_dataset *dataset, size_t index, size_t count)
-{
-    char *rows = NULL;
-    size_t bytes = 0;
-    r->log = open_memstream(&rows, &bytes);
-    if (!r->log) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    fputs("unit\tstate\treason\n", r->log);
-    for (size_t i = 0; i < dataset->n; i++) {
-        if (!is_chosen(r->options, &dataset->unit[i], i, index, count)) continue;
-        track_unit(r, &dataset->unit[i]);
-        if (r->code == CMD_EXIT_INTERRUPTED || r->code == CMD_EXIT_DEVICE || (r->code && r->options->stop_on_error))
-            break;
-    }
-    fclose(r->log);
-    int code = count == 1 && !r->options->unit ? write_log(r, rows, bytes) : CMD_EXIT_OK;
-    free(rows);
-    cmd_info("%zu tracked, %zu up to date, %zu busy elsewhere, %zu failed", r->counts[0], r->counts[1], r->counts[2],
-             r->counts[3]);
-    return r->code ? r->code : code;
-}
-
 static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    size_t index = 1, count = 1;
-    gls_dataset dataset;
+    cmd_progress progress = {.begun = false};
+    gls_monitor monitor = cmd_progress_monitor(&progress);
+    gls_dataset_choice choice;
+    gls_dataset dataset = {.n = 0};
+    gls_status worst = GLS_OK;
     int code = parse_track(arguments, &track, &track_arguments);
-    if (!code) code = parse_shard(o->shard, &index, &count);
     if (code) return code;
-    gls_status status = gls_dataset_open(d, &dataset);
+    gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
+    if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);
-    bool found = !o->unit;
-    for (size_t i = 0; i < dataset.n && !found; i++) found = strcmp(dataset.unit[i].name, o->unit) == 0;
-    if (!found) {
-        code = cmd_error(CMD_EXIT_INPUT, "--unit %s: there is none; --list prints them", o->unit);
-    } else if (o->list) {
-        puts("unit\tsubject\tsession\tdwi\tmask\tregion\tproblem");
-        for (size_t i = 0; i < dataset.n; i++)
-            if (is_chosen(o, &dataset.unit[i], i, index, count)) print_unit(&dataset.unit[i]);
-    } else if ((status = gls_dataset_describe(d))) {
-        code = cmd_error_status(status);
-    } else {
+    choice.stop_on_error = o->stop_on_error;
+    status = gls_dataset_check(&dataset, &choice);
+    if (!status && o->list) {
+        code = cmd_print(gls_dataset_list(&dataset, &choice));
+    } else if (!status) {
         gls_job_options job = track_options_job(&track, &track_arguments);
         job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
-        run r = {.options = o, .dataset = *d, .job = &job};
-        code = track_units(&r, &dataset, index, count);
+        status = gls_dataset_describe(d);
+        if (!status) status = gls_dataset_run(d, &dataset, &choice, &job, &monitor, &worst);
     }
+    if (status) code = cmd_error_status(status);
     gls_dataset_finish(&dataset);
-    return code;
+    return worst ? (int)cmd_exit_from_status(worst) : code;
 }
 
 static int run_bids(const cmd_command *command, void *values, const cmd_arguments *arguments)

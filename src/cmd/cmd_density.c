@@ -20,8 +20,9 @@ static const char *const examples[] = {
     "glslines density tracks.tck density.nii.gz --template fa.nii.gz --like mrtrix",
     "Weighted by SIFT2, in mm:",
     "glslines density tracks.trx density.nii.gz --mapping length --weights sift2.txt",
-    "Mean FA of the streamlines in each voxel of 1 mm, and colours of their directions:",
+    "Mean FA of the streamlines in each voxel of 1 mm:",
     "glslines density tracks.tck fa.nii.gz --voxel 1 --contrast scalar_map --image fa.nii.gz --stat-vox mean",
+    "Colours of their directions:",
     "glslines density tracks.tck dec.nii.gz --template fa.nii.gz --dec",
     NULL,
 };

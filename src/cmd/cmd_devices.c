@@ -53,27 +53,18 @@ static void finding(void *user, bool usable, const char *line)
     printf("  [%s] %s\n", usable ? "ok" : "--", line);
 }
 
-/* Prints a text from malloc, or says that there is none. */
-static int print(char *text)
-{
-    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
-    fputs(text, stdout);
-    free(text);
-    return CMD_EXIT_OK;
-}
-
 static int list_devices(const devices_options *o, const gls_device_info *list, size_t n)
 {
     int code;
     if (o->json) {
-        code = print(gls_devices_json(list, n));
+        code = cmd_print(gls_devices_json(list, n));
         putchar('\n');
         return code;
     }
     if (o->doctor) puts("\nDevices:");
-    code = print(gls_devices_text(list, n));
+    code = cmd_print(gls_devices_text(list, n));
     if (o->doctor && n == 0) puts("none");
-    return code || !o->doctor ? code : print(gls_doctor_text(list, n));
+    return code || !o->doctor ? code : cmd_print(gls_doctor_text(list, n));
 }
 
 static int run_devices(const cmd_command *command, void *values, const cmd_arguments *arguments)

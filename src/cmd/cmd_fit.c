@@ -1,6 +1,4 @@
 /* glslines fit: diffusion data in, FA, tensor, ODFs and response out, for other programs. */
-#include <unistd.h>
-
 #include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
@@ -55,31 +53,25 @@ static void set_defaults(void *values)
 static int run_fit(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const fit_options *o = values;
-    const char *const *file = arguments->positional;
+    model_files files;
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
-    int n = arguments->n_positionals;
-    if (n != 2 && n != 4 && n != 5)
-        return cmd_error(CMD_EXIT_USAGE, "fit: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", n,
-                         n == 1 ? "" : "s");
-    if (access(arguments->positional[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE, "fit: PREFIX, the last argument, is a file: %s", arguments->positional[n - 1]);
-    int code = model_options_check(command, &o->model, arguments);
+    int code = model_files_get(command, arguments, &files);
+    if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     gls_fit_options options = gls_fit_options_default();
-    options.dwi = file[0];
-    if (n > 2) options.bval = file[1];
-    if (n > 2) options.bvec = file[2];
-    if (n > 4) options.mask = file[3];
-    options.prefix = file[n - 1];
+    options.dwi = files.dwi;
+    options.bval = files.bval;
+    options.bvec = files.bvec;
+    options.mask = files.mask;
+    options.prefix = files.prefix;
     options.model = model_options_get(&o->model);
     options.force = o->force;
     options.argc = arguments->argc;
     options.argv = arguments->argv;
     gls_status status = gls_fit_files(&options, &monitor);
-    if (status) return cmd_error_status(status);
-    cmd_interrupt_done();
-    return CMD_EXIT_OK;
+    if (!status) cmd_interrupt_done();
+    return cmd_finish(status);
 }
 
 static const char *const positionals[] = {

@@ -1,7 +1,5 @@
 /* glslines phantom: writes the built-in phantom as files. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <glslines/glslines.h>
@@ -10,7 +8,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "options/rows.h"
-#include "util/format.h"
+#include "phantom/describe.h"
 #include "util/log.h"
 
 typedef struct phantom_options {
@@ -101,41 +99,6 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
     return CMD_EXIT_OK;
 }
 
-static uint64_t count_voxels(const gls_image *image)
-{
-    uint64_t count = 0;
-    size_t n = gls_grid_voxels(&image->grid);
-    for (size_t i = 0; i < n; i++) count += image->data[i] > 0;
-    return count;
-}
-
-static void print_written(const gls_phantom *phantom, const char *directory)
-{
-    const gls_grid *grid = &phantom->dwi->grid;
-    char axes[4], text[32];
-    gls_grid_axis_codes(grid, axes);
-    printf("%s/dwi.nii.gz     %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes, %zu of them b0\n",
-           directory, grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
-           grid->voxel_size[2], axes, phantom->dwi->n_volumes, phantom->gradients->n_b0);
-    printf("%s/dwi.bval       b-values\n%s/dwi.bvec       directions, FSL's rule\n", directory, directory);
-    printf("%s/mask.nii.gz    brain, %s voxels\n", directory,
-           gls_format_count(count_voxels(phantom->mask), text, sizeof text));
-    printf("%s/roi.nii.gz     white matter, %s voxels\n", directory,
-           gls_format_count(count_voxels(phantom->roi), text, sizeof text));
-    printf("%s/tissue.nii.gz  volume fractions of white matter, grey matter and CSF\n", directory);
-    printf("%s/5tt.nii.gz     the same as five tissues, for --act of 'glslines track'\n", directory);
-    printf("%s/peaks.nii.gz   the three largest fibre populations of each voxel: direction and volume fraction\n",
-           directory);
-    printf("%s/bundles        %zu bundles: NAME.nii.gz, their ends NAME_end0.nii.gz and NAME_end1.nii.gz, centre lines "
-           "NAME.txt (world mm)\n",
-           directory, phantom->n_bundles);
-    for (size_t i = 0; i < phantom->n_bundles; i++)
-        printf("    %-28s %8s voxels\n", phantom->bundle[i].name,
-               gls_format_count(count_voxels(phantom->bundle[i].mask), text, sizeof text));
-    printf("Track it with: glslines track %s/dwi.nii.gz %s/dwi.bval %s/dwi.bvec %s/mask.nii.gz %s/roi.nii.gz\n",
-           directory, directory, directory, directory, directory);
-}
-
 static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const phantom_options *o = values;
@@ -160,7 +123,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     else if (cmd_interrupted())
         code = cmd_error(CMD_EXIT_INTERRUPTED, "interrupted; the files in %s are complete", arguments->positional[0]);
     else if (cmd_message_info_enabled())
-        print_written(phantom, arguments->positional[0]);
+        code = cmd_print(gls_phantom_text(phantom, arguments->positional[0]));
     gls_phantom_destroy(phantom);
     return code;
 }

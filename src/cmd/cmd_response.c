@@ -1,6 +1,4 @@
 /* glslines response: diffusion data in, response functions out. */
-#include <unistd.h>
-
 #include "cmd/commands.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
@@ -9,11 +7,10 @@
 
 typedef struct response_values {
     cmd_common common;
-    int algorithm, bvec_frame, bvalue_scaling, erode;
-    double b0_threshold, fa_threshold, wm_percent, gm_percent, csf_percent;
-    cmd_numbers shells;
+    model_options model;
+    int algorithm, erode;
+    double fa_threshold, wm_percent, gm_percent, csf_percent;
     uint64_t n_voxels;
-    const char *directions;
     bool force;
 } response_values;
 #define CMD_OWNER response_values
@@ -22,7 +19,7 @@ static const cmd_option table[] = {
     CMD_OPTION("Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, "dhollander|tournier|fa",
                "dhollander: white matter, grey matter and CSF from all shells, for msmt; tournier, fa: single fibres "
                "from one shell, for csd."),
-    CMD_OPTION("Method", NUMBERS, shells, "shells", 0, "B", "s/mm2",
+    CMD_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
                GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "dhollander: all; else the highest", NULL,
                "b-values of the shells, b = 0 besides; tournier, fa: of one."),
     CMD_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
@@ -37,14 +34,15 @@ static const cmd_option table[] = {
                "The same of CSF."),
     CMD_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
                "tournier, fa: voxels that make the response."),
-    CMD_OPTION("Method", STRING, directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE", NULL, GLS_ANY,
-               "repulsion600", NULL, "dhollander: directions in which the ODFs of its fits must not be negative."),
-    CMD_OPTION("Input", CHOICE, bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_LIKE("bvec-frame"), NULL,
+    CMD_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
+               NULL, GLS_ANY, "repulsion600", NULL,
+               "dhollander: directions in which the ODFs of its fits must not be negative."),
+    CMD_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_LIKE("bvec-frame"), NULL,
                GLS_FRAME_CHOICES, "Frame of the b-vectors, as for track."),
-    CMD_OPTION("Input", DOUBLE, b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_LIKE("b0-threshold"), NULL, NULL,
-               "Volumes with a b-value up to this count as b = 0."),
-    CMD_OPTION("Input", CHOICE, bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL, GLS_SCALING_CHOICES,
-               "Multiply b-values by the squared lengths of their vectors, as for track."),
+    CMD_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_LIKE("b0-threshold"), NULL,
+               NULL, "Volumes with a b-value up to this count as b = 0."),
+    CMD_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
+               GLS_SCALING_CHOICES, "Multiply b-values by the squared lengths of their vectors, as for track."),
     CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
@@ -52,15 +50,13 @@ static const cmd_option table[] = {
 static void set_defaults(void *values)
 {
     gls_respond_options o = gls_respond_options_default();
-    *(response_values *)values = (response_values){.bvec_frame = (int)o.model.bvec_frame,
-                                                   .bvalue_scaling = (int)o.model.bvalue_scaling,
-                                                   .b0_threshold = o.model.b0_threshold,
-                                                   .erode = o.erode,
+    *(response_values *)values = (response_values){.erode = o.erode,
                                                    .fa_threshold = o.fa_threshold,
                                                    .wm_percent = o.wm_percent,
                                                    .gm_percent = o.gm_percent,
                                                    .csf_percent = o.csf_percent,
                                                    .n_voxels = o.n_voxels};
+    model_options_set(&((response_values *)values)->model, &o.model);
 }
 
 /* Options of the other algorithms are a mistake. */
@@ -76,36 +72,26 @@ static int check(const cmd_command *command, const response_values *v, const cmd
                          tissues ? "tournier and fa" : "dhollander");
     if (v->algorithm == GLS_RESPONSE_TOURNIER && cmd_options_given(command, arguments, "erode"))
         return cmd_error(CMD_EXIT_USAGE, "--erode: --algorithm tournier does not erode the mask");
-    int n = arguments->n_positionals;
-    if (n != 2 && n != 4 && n != 5)
-        return cmd_error(CMD_EXIT_USAGE, "response: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", n,
-                         n == 1 ? "" : "s");
-    if (access(arguments->positional[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE, "response: PREFIX, the last argument, is a file: %s",
-                         arguments->positional[n - 1]);
     return CMD_EXIT_OK;
 }
 
 static int run_response(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const response_values *v = values;
-    const char *const *file = arguments->positional;
+    model_files files;
     cmd_progress progress = {.begun = false};
     gls_monitor monitor = cmd_progress_monitor(&progress);
-    int code = check(command, v, arguments), n = arguments->n_positionals;
+    int code = check(command, v, arguments);
+    if (!code) code = model_files_get(command, arguments, &files);
     if (code) return code;
     gls_respond_options o = gls_respond_options_default();
-    o.dwi = file[0];
-    if (n > 2) o.bval = file[1];
-    if (n > 2) o.bvec = file[2];
-    if (n > 4) o.mask = file[3];
-    o.prefix = file[n - 1];
+    o.dwi = files.dwi;
+    o.bval = files.bval;
+    o.bvec = files.bvec;
+    o.mask = files.mask;
+    o.prefix = files.prefix;
+    o.model = model_options_get(&v->model);
     o.algorithm = (gls_response_algorithm)v->algorithm;
-    o.model.bvec_frame = (gls_bvec_frame)v->bvec_frame;
-    o.model.bvalue_scaling = (gls_bvalue_scaling)v->bvalue_scaling;
-    o.model.b0_threshold = v->b0_threshold;
-    o.model.shells = v->shells;
-    o.model.csd_directions = v->directions;
     o.erode = v->erode;
     o.fa_threshold = v->fa_threshold;
     o.wm_percent = v->wm_percent;
@@ -116,9 +102,8 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
     o.argc = arguments->argc;
     o.argv = arguments->argv;
     gls_status status = gls_respond_files(&o, &monitor);
-    if (status) return cmd_error_status(status);
-    cmd_interrupt_done();
-    return CMD_EXIT_OK;
+    if (!status) cmd_interrupt_done();
+    return cmd_finish(status);
 }
 
 static const char *const positionals[] = {

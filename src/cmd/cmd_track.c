@@ -1,7 +1,4 @@
 /* glslines track: diffusion data in, tractogram out. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cmd/bridge.h"
 #include "cmd/commands.h"
 #include "cmd/events.h"
@@ -12,14 +9,11 @@
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
 
-static gls_status plan(gls_job *job)
+static int plan(gls_job *job)
 {
     gls_track_memory memory;
     gls_status status = gls_job_plan(job, &memory);
-    char *text = status ? NULL : gls_job_plan_text(job, &memory);
-    if (text) fputs(text, stdout);
-    free(text);
-    return status;
+    return status ? cmd_error_status(status) : cmd_print(gls_job_plan_text(job, &memory));
 }
 
 static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
@@ -50,8 +44,11 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     gls_status status = gls_illustrations_check(&illustrations, &job_options);
     if (!status) status = gls_job_create(&job_options, &monitor, &job);
     if (!status) status = gls_job_open(job);
-    if (!status) status = options->dry_run ? plan(job) : track(job, &job_options, &illustrations);
-    code = cmd_finish(status);
+    if (!status && options->dry_run)
+        code = plan(job);
+    else if (!status)
+        status = track(job, &job_options, &illustrations);
+    if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && options->fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", result->output);

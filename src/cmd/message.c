@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static struct {
     pthread_mutex_t lock;
@@ -80,6 +81,14 @@ int cmd_error_status(gls_status status)
 int cmd_finish(gls_status status)
 {
     return status ? cmd_error_status(status) : CMD_EXIT_OK;
+}
+
+int cmd_print(char *text)
+{
+    if (!text) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    fputs(text, stdout);
+    free(text);
+    return CMD_EXIT_OK;
 }
 
 void cmd_warn(const char *format, ...)

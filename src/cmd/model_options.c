@@ -1,5 +1,7 @@
 #include "cmd/model_options.h"
 
+#include <unistd.h>
+
 #include "cmd/message.h"
 #include "workflow/params.h"
 
@@ -43,5 +45,21 @@ int model_options_check(const cmd_command *command, const model_options *o, cons
         return cmd_error(CMD_EXIT_USAGE, "--response-fa and --response-voxels exclude each other");
     if (!qball && (name = cmd_options_first(command, arguments, qball_only)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: only --model opdt and csa have it", name);
+    return CMD_EXIT_OK;
+}
+
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files *files)
+{
+    const char *const *file = arguments->positional;
+    int n = arguments->n_positionals;
+    if (n != 2 && n != 4 && n != 5)
+        return cmd_error(CMD_EXIT_USAGE, "%s: takes DWI [BVAL BVEC [MASK]] PREFIX, got %d argument%s", command->name, n,
+                         n == 1 ? "" : "s");
+    if (access(file[n - 1], F_OK) == 0)
+        return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", command->name, file[n - 1]);
+    *files = (model_files){.dwi = file[0], .prefix = file[n - 1]};
+    if (n > 2) files->bval = file[1];
+    if (n > 2) files->bvec = file[2];
+    if (n > 4) files->mask = file[3];
     return CMD_EXIT_OK;
 }

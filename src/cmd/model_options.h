@@ -25,4 +25,11 @@ gls_model_options model_options_get(const model_options *options);
 /* What the table cannot check, from the option names that were given. Returns an exit code, the message printed. */
 int model_options_check(const cmd_command *command, const model_options *options, const cmd_arguments *arguments);
 
+/* The arguments DWI [BVAL BVEC [MASK]] PREFIX; NULL where not given. */
+typedef struct model_files {
+    const char *dwi, *bval, *bvec, *mask, *prefix;
+} model_files;
+/* Returns an exit code, the message printed. */
+int model_files_get(const cmd_command *command, const cmd_arguments *arguments, model_files *files);
+
 #endif

@@ -59,6 +59,23 @@ gls_status gls_dataset_describe(const gls_dataset_options *options);
  * GLS_UNIT_FAILED and the status. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
+/* Which units: one, or every count-th from the index-th, counted from 1. */
+typedef struct gls_dataset_choice {
+    const char *unit; /* NULL: all */
+    size_t index, count;
+    bool stop_on_error;
+} gls_dataset_choice;
+/* shard: "I/N", or NULL. */
+gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
+/* GLS_ERR_INPUT: there is no such unit. */
+gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+/* A line for each, tabs between columns, after a header; from malloc, NULL: out of memory. */
+char *gls_dataset_list(const gls_dataset *dataset, const gls_dataset_choice *choice);
+/* Tracks them one after the other. What fails is logged and leaves the others to be tracked, unless the device failed
+ * or the caller asked to stop; *worst gets its status. With all units, logs/units.tsv tells what became of each. */
+gls_status gls_dataset_run(const gls_dataset_options *options, const gls_dataset *dataset,
+                           const gls_dataset_choice *choice, const gls_job_options *job, const gls_monitor *monitor,
+                           gls_status *worst);
 /* A table of all tractograms of the output: group.tsv; *n gets how many there are. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
 
