@@ -193,6 +193,9 @@ typedef enum gls_verdict {
 /* Its name in lower case, e.g. "too_short". */
 GLS_API const char *gls_verdict_name(gls_verdict verdict);
 
+/* mm; no path of a human brain is longer. */
+#define GLS_LONG_STREAMLINE 250.0
+
 /* What a run did. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
     uint64_t seeds; /* tried */
@@ -206,6 +209,7 @@ typedef struct gls_track_result {
     uint64_t met[GLS_REGION_MAX_BITS];    /* streamlines that met the regions of a bit, and were not rejected for what
                                              has nothing to do with regions */
     uint64_t truncated;                   /* kept, but cut at max_length */
+    uint64_t long_streamlines;            /* kept, and longer than GLS_LONG_STREAMLINE */
     uint64_t ends[GLS_END_COUNT];         /* half-streamlines by reason; their sum is 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm */
     double mean_points, median_points;

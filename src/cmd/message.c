@@ -30,7 +30,7 @@ static void emit(gls_log_level level, const char *line)
     bool colour = cmd_terminal_has_colour();
     if (level == GLS_LOG_ERROR)
         print_line(colour ? "\033[1;31mglslines:\033[0m " : "glslines: ", line);
-    else if (level == GLS_LOG_WARNING && !messages.quiet)
+    else if (level == GLS_LOG_WARNING)
         print_line(colour ? "glslines: \033[1;33mwarning:\033[0m " : "glslines: warning: ", line);
     else if (level == GLS_LOG_INFO && !messages.quiet)
         print_line("", line);

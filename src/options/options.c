@@ -15,7 +15,8 @@
 
 #define CMD_OWNER cmd_common
 const cmd_option cmd_common_options[] = {
-    CMD_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL, "Print errors only."),
+    CMD_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL,
+               "Print errors and warnings only."),
     CMD_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
                "Print more details; -vv also prints messages of the driver."),
     CMD_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,

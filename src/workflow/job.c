@@ -13,6 +13,7 @@
 #include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/advice.h"
 #include "workflow/anatomy.h"
 #include "workflow/defaults.h"
 #include "workflow/empty.h"
@@ -188,6 +189,7 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = settle_seeds(job);
+    if (!status) gls_advise_of_masks(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
@@ -207,6 +209,7 @@ gls_status gls_job_fit(gls_job *job)
     bool restricted = job->study.seeds;
     gls_status status = gls_study_fit(&job->study, &job->options, &job->monitor);
     if (!status && !restricted) status = settle_seeds(job);
+    if (!status) gls_advise_of_fit(job);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->study.seconds_fit;
     return status;
@@ -303,6 +306,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal, &group);
+    if (!status) gls_advise_of_lengths(job);
     job->result.seconds_total = gls_clock_seconds() - job->start;
     if (!status && job->sidecar) status = gls_track_sidecar_begin(job, &group, &sidecar);
     if (!status && job->sidecar) {

@@ -64,7 +64,7 @@ succeeds track $files --dg ptt --model csd --max-angle 20 --probe-length 1vox --
 grep -q '^probe .*2 mm long, 4 samples.* 3 parallel curves at 0.5 mm; radius of curvature at least 2.879[0-9]* mm; short steps of 0.2 mm' "$work/stdout" ||
     note "--dry-run does not show the probe"
 succeeds track $files --dg ptt --min-radius-of-curvature 3 --dry-run -o d.trx
-grep -q '^probe .*1 mm long.* 1 thread; radius of curvature at least 6 mm; short steps of 0.05 mm' "$work/stdout" || note "--dry-run does not show the probe"
+grep -q '^probe .*1 mm long.* 1 curve; radius of curvature at least 6 mm; short steps of 0.05 mm' "$work/stdout" || note "--dry-run does not show the probe"
 
 # more coefficients than directions: a warning with the numbers
 tracks $files --model csd --sh-order 8

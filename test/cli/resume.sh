@@ -100,7 +100,7 @@ kill $child
 wait $child
 clean
 cp "$work/journal" "$work/out/a.trx.resume"
-succeeds $all --resume --force --max-angle 60
+succeeds $all --resume --force --max-angle 45
 same a.trx
 clean
 head -c 5000 /dev/urandom >"$work/journal"

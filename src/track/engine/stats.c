@@ -101,6 +101,14 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     from->result = (gls_track_result){0};
 }
 
+/* Streamlines whose value is above most. */
+static uint64_t count_above(const gls_track_histogram *h, double most)
+{
+    uint64_t n = 0;
+    for (size_t bin = most < 0 ? 0 : (size_t)most + 1; bin < h->n_used; bin++) n += h->bin[bin];
+    return n;
+}
+
 void gls_track_stats_complete(gls_track_stats *stats, double step_size)
 {
     gls_track_result *r = &stats->result;
@@ -111,6 +119,7 @@ void gls_track_stats_complete(gls_track_stats *stats, double step_size)
     r->median_length = median(&stats->parts, n) * part;
     r->max_length = (double)ranked(&stats->parts, n - 1) * part;
     r->min_length = (double)ranked(&stats->parts, 0) * part;
+    r->long_streamlines = count_above(&stats->parts, GLS_LONG_STREAMLINE / part * (1 + 1e-9));
     r->mean_points = stats->steps.sum / (double)n + 1;
     r->median_points = median(&stats->steps, n) + 1;
     r->max_points = ranked(&stats->steps, n - 1) + 1;

@@ -1,0 +1,94 @@
+#include "workflow/advice.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "util/log.h"
+
+/* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
+#define MOST_CUT 0.01
+#define MOST_LONG 0.05
+#define MOST_OUTSIDE 0.2
+/* FA of a single bundle: a response below this comes from crossings or grey matter. */
+#define LEAST_RESPONSE_FA 0.6
+
+static void advise_of_mask(const gls_study *in)
+{
+    if (in->mask_voxels < gls_grid_voxels(in->grid)) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: covers the whole grid, background too: give a mask of the brain, or none, and one is made",
+            gls_study_name(in, GLS_FILE_MASK));
+}
+
+static void advise_of_seed_mask(const gls_study *in)
+{
+    const float *value = in->roi->data;
+    size_t n = gls_grid_voxels(in->grid), others = 0;
+    float other = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (value[i] == 0 || value[i] == 1 || isnan(value[i])) continue;
+        other = value[i];
+        others++;
+    }
+    if (others == 0) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: %zu voxels are neither 0 nor 1 (one is %g); all that is above 0 is seeded. Of a label "
+            "image take a mask of the label, for fractions --seed-rejection",
+            gls_study_name(in, GLS_FILE_ROI), others, other);
+}
+
+void gls_advise_of_masks(const gls_job *job)
+{
+    const gls_study *in = &job->study;
+    if (job->options.mask) advise_of_mask(in);
+    if (job->options.roi && in->roi) advise_of_seed_mask(in);
+}
+
+static void advise_of_response(const gls_model *m)
+{
+    const gls_response *r = &m->response;
+    if (m->kind != GLS_MODEL_CSD || !m->has_response || r->is_zonal) return;
+    double a = r->evals[0], b = r->evals[1], fa = (a - b) / sqrt(a * a + 2 * b * b);
+    if (fa >= LEAST_RESPONSE_FA) return;
+    gls_log(GLS_LOG_WARNING,
+            "the response has an FA of %.2f, that of a single bundle is above %.1f: raise --response-fa or "
+            "--response-radius, or give --response",
+            fa, LEAST_RESPONSE_FA);
+}
+
+static void advise_of_seeds(const gls_study *in, double threshold)
+{
+    size_t n = gls_grid_voxels(in->grid);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < n; i++)
+        outside += in->mask->data[i] > 0 && in->roi->data[i] > 0 && in->stop_map->data[i] <= threshold;
+    if ((double)outside <= MOST_OUTSIDE * (double)in->seed_voxels) return;
+    gls_log(GLS_LOG_WARNING,
+            "%.0f %% of the %" PRIu64 " voxels of the seed mask are at or below --fa-threshold %g, where streamlines "
+            "end at once: seed in white matter, or lower the threshold",
+            100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
+}
+
+void gls_advise_of_fit(const gls_job *job)
+{
+    const gls_study *in = &job->study;
+    if (!job->options.sh && !job->options.odf) advise_of_response(&in->model);
+    if (job->options.roi && in->roi && in->stop_map && in->seed_voxels > 0)
+        advise_of_seeds(in, job->options.track.stop_threshold);
+}
+
+void gls_advise_of_lengths(const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    double n = (double)r->streamlines;
+    if ((double)r->truncated > MOST_CUT * n)
+        gls_log(GLS_LOG_WARNING,
+                "%.1f %% of the streamlines were cut at --max-length %g mm: lower --max-angle or raise --fa-threshold "
+                "where they change over to other bundles, else raise --max-length",
+                100 * (double)r->truncated / n, job->params.max_length);
+    if ((double)r->long_streamlines > MOST_LONG * n)
+        gls_log(GLS_LOG_WARNING,
+                "%.1f %% of the streamlines are longer than %g mm, more than a path of a human brain: lower "
+                "--max-angle, raise --fa-threshold, or set --max-length",
+                100 * (double)r->long_streamlines / n, GLS_LONG_STREAMLINE);
+}
