@@ -1,4 +1,5 @@
 #include "tractogram/shard.h"
+#include "util/crc.h"
 #include "util/status.h"
 
 #include <inttypes.h>
@@ -15,6 +16,13 @@ gls_status gls_shard_init(uint32_t index, uint32_t count, uint64_t total_seeds, 
     shard->first_seed = before * each + (before < longer ? before : longer);
     shard->n_seeds = each + (before < longer);
     return GLS_OK;
+}
+
+uint32_t gls_shard_crc_begun(uint32_t crc, uint64_t n_begun)
+{
+    char digits[32];
+    if (n_begun == 0) return crc;
+    return gls_crc32(crc, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n_begun));
 }
 
 static void print(const gls_shard *s, const char *version, const uint32_t *crc, char text[GLS_SHARD_TEXT])

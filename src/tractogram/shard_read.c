@@ -92,7 +92,8 @@ gls_status gls_shard_reader_next(gls_shard_reader *s, gls_streamlines *lines)
         return gls_reader_damaged(r, "the count of streamlines in its header is wrong");
     if (s->file.format == GLS_FORMAT_TRX) return GLS_OK;
     if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "data behind the last streamline");
-    if (r->data.crc != s->crc) return gls_reader_damaged(r, "its data do not have the checksum in its header");
+    if (gls_shard_crc_begun(r->data.crc, r->n_begun) != s->crc)
+        return gls_reader_damaged(r, "its data do not have the checksum in its header");
     return GLS_OK;
 }
 

@@ -124,7 +124,7 @@ static gls_status finish(gls_tractogram_writer *w)
     if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
     if (status == GLS_OK) status = gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH);
     if (status == GLS_OK && w->is_shard) {
-        snprintf(digits, sizeof digits, "%08" PRIx32, t->packer.crc);
+        snprintf(digits, sizeof digits, "%08" PRIx32, gls_shard_crc_begun(t->packer.crc, begun));
         status = gls_output_write_at(&w->output, t->crc, digits, CRC_WIDTH);
     }
     return status;
