@@ -205,7 +205,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         r.file.n_streamlines != m->file[i].n_streamlines)
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
     if (status == GLS_OK) status = compare(m, m->paths[i], &r);
-    if (status == GLS_OK) writer->n_begun += r.reader->n_begun;
+    if (status == GLS_OK && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
     for (bool more = true; status == GLS_OK && more;) {
         status = gls_shard_reader_next(&r, &lines);
         more = lines.n > 0;
