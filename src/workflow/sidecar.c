@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/log.h"
@@ -35,7 +36,9 @@ static char *other_beside(const char *path, const cJSON *described, const char *
 /* An output other than own that the sidecar at path describes; from malloc, else NULL. */
 static char *other_output(const char *path, const char *const *own, size_t n_own)
 {
-    FILE *file = fopen(path, "r");
+    struct stat info;
+    bool regular = stat(path, &info) == 0 && S_ISREG(info.st_mode); /* opening a pipe would wait for its other end */
+    FILE *file = regular ? fopen(path, "r") : NULL;
     char *text = NULL, *other = NULL;
     size_t size = 0;
     cJSON *root = file && getdelim(&text, &size, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
