@@ -15,7 +15,7 @@ expect() {
     [ $got -eq "$code" ] || note "bench $*: exit code $got, not $code"
     [ -z "$(ls -A tmp)" ] || note "bench $*: left behind: $(ls tmp)"
     [ "$code" -eq 0 ] && return
-    [ "$(grep -c '^glslines: ' stderr)" -eq 1 ] || note "bench $*: not one message"
+    [ "$(grep '^glslines: ' stderr | grep -vc '^glslines: warning: ')" -eq 1 ] || note "bench $*: not one message"
     grep '^glslines: ' stderr | grep -qF -e "$text" || note "bench $*: the message does not name '$text'"
     [ ! -e out.json ] || note "bench $*: JSON after a failure"
 }

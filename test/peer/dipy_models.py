@@ -33,7 +33,7 @@ class Gradients(ct.Structure):
 
 
 class QballOptions(ct.Structure):
-    _fields_ = [("model", ct.c_int), ("sh_order", ct.c_int), ("smooth", ct.c_double), ("min_signal", ct.c_double)]
+    _fields_ = [("size", SIZE), ("model", ct.c_int), ("sh_order", ct.c_int), ("smooth", ct.c_double), ("min_signal", ct.c_double)]
 
 
 class Qball(ct.Structure):
@@ -50,7 +50,7 @@ class Qball(ct.Structure):
 
 
 class PeakOptions(ct.Structure):
-    _fields_ = [("relative_threshold", ct.c_double), ("min_separation_angle", ct.c_double)]
+    _fields_ = [("size", SIZE), ("relative_threshold", ct.c_double), ("min_separation_angle", ct.c_double)]
 
 
 def pointer(array):
