@@ -184,6 +184,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s DIRECTORY AxBxC NSEEDS GETTER,... SECONDS\n", argv[0]);
         return 2;
     }
+    options.model.sh_order = gls_model_order(&options.model);
     run.options = &options;
     run.job = gls_job_options_default();
     run.nseeds = strtoull(argv[3], NULL, 10);

@@ -74,7 +74,7 @@ def main():
     o, options = parser.parse_known_args()
     print(run(o.glslines, "bench", "--json", o.record, *options))
     record = json.loads(o.record.read_text())
-    getters = list(dict.fromkeys(column["dg"] for column in record["columns"]))
+    getters = [dg for dg in dict.fromkeys(column["dg"] for column in record["columns"]) if dg in ("boot", "prob", "det", "ptt")]  # DIPY's
     if "mrtrix" not in o.without and "prob" not in getters:
         sys.exit("tckgen's iFOD1 is compared with --dg prob, which is not asked for; --without mrtrix")
     nseeds = max(column["seeds"] for column in record["columns"])

@@ -189,7 +189,7 @@ def check_peaks(lib, report):
         different = total = spurious = 0
         for trial in range(1000):
             odf = random_odf(rng, half.vertices, trial % 4)
-            options = PeakOptions([0.25, 0.5, 0.1, 0.0][trial // 4 % 4], [45, 25, 10, 0][trial // 16 % 4])
+            options = PeakOptions(ct.sizeof(PeakOptions), [0.25, 0.5, 0.1, 0.0][trial // 4 % 4], [45, 25, 10, 0][trial // 16 % 4])
             _, values, expected = peak_directions(
                 odf, half, relative_peak_threshold=options.relative_threshold, min_separation_angle=options.min_separation_angle
             )
