@@ -8,29 +8,18 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <glslines/common.h>
 
+#include "tree.h"
 #include "util/threads.h"
 
 static char root[] = "/tmp/glslines_cgroup_XXXXXX";
 
 static void put(const char *name, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + sizeof root; *slash; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    put_text(root, name, text);
 }
 
 static gls_cgroup limits_of(const char *groups)

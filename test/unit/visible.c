@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "gpu/visible.h"
+#include "tree.h"
 
 static char root[] = "/tmp/glslines_visible_XXXXXX";
 
@@ -24,18 +24,7 @@ static char root[] = "/tmp/glslines_visible_XXXXXX";
 
 static void put(const char *name, const char *text)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + sizeof root; *slash; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    put_text(root, name, text);
 }
 
 static int make_node(void **state)
