@@ -1,5 +1,5 @@
 # Multi-tissue deconvolution: a series alone, responses, fits that other commands read, normalisation. Sourced by run.sh.
-"$tool" phantom "$work/two" --shape 18 20 18 --directions 30 --bvals 1000 2500 -q
+"$tool" phantom "$work/two" --shape 16 16 16 --directions 30 --bvals 1000 2500 -q
 two="$work/two/dwi.nii.gz"
 few="--nseeds 50 --sphere small"
 
