@@ -155,7 +155,7 @@ class Tracking(unittest.TestCase):
         nib.save(nib.Nifti1Image(phantom.fa, phantom.image.affine), fa)
         for model in ("opdt", "csa"):
             glslines.track(*phantom.names[:3], roi=phantom.names[4], out=path("boot.trx"), force=True, model=model,
-                           seeds=path("seeds.txt"), fa=fa, bvec_frame="image", sh_order=6, device="llvmpipe",
+                           preset="gpustreamlines", seeds=path("seeds.txt"), fa=fa, bvec_frame="image", sh_order=6, device="llvmpipe",
                            sphere=write_sphere())
             program = glslines.load(path("boot.trx"))
             getter = getattr(BootDirectionGetter, "from_dipy_" + model)(phantom.gtab, phantom.sphere)
