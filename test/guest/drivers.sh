@@ -24,6 +24,7 @@ make_intel_shim() {
     echo "deb-src [trusted=yes] $mirror bookworm main" > "$work/mesa/sources.list"
     (
         cd "$work/mesa"
+        PATH=/usr/bin:/bin:$PATH # Mesa's build wants the Python that Debian's packages are for
         set -- -qq -o Dir::Etc::sourcelist="$work/mesa/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/mesa/lists" -o Dir::Cache="$work/mesa/cache" \
             -o Acquire::Check-Valid-Until=false -o APT::Sandbox::User=root
         apt-get "$@" update && apt-get "$@" source --download-only mesa
