@@ -2,10 +2,11 @@
 #include <guide>
 
 #if BACKTRACK
-layout(std430, binding = 1) buffer Pool { uint pool[]; };
+#define POOL_ACCESS restrict // points that are taken back are read again
 #else
-layout(std430, binding = 1) writeonly buffer Pool { uint pool[]; };
+#define POOL_ACCESS writeonly
 #endif
+layout(std430, binding = 1) POOL_ACCESS buffer Pool { uint pool[]; };
 // state: for each half how it stands, then for each GUIDE_WORDS words that the guide remembers, then BLOCK_SIZE words
 // for each block of the pool
 layout(std430, binding = 2) buffer State {
