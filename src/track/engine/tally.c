@@ -63,7 +63,7 @@ bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gl
         if (o->verdict >= GLS_VERDICT_COUNT || o->end[0] >= GLS_END_COUNT || o->end[1] >= GLS_END_COUNT) return false;
         if (o->verdict != GLS_VERDICT_KEPT) continue;
         kept++;
-        if ((uint64_t)o->backward + o->forward >= stats->steps.n_bins || o->parts >= stats->parts.n_bins) return false;
+        if (o->points == 0 || o->points - 1 >= stats->steps.n_bins || o->parts >= stats->parts.n_bins) return false;
     }
     return (kept < limit ? kept : limit) == n;
 }
