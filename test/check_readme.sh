@@ -34,6 +34,15 @@ print("| program | option | here |\n|---|---|---|")
 for program, option, here in rows:
     print(f"| {program} | `{option}` | {here} |")
 END
+# their values
+python3 - > "$work/other values" << 'END' || note "src/cmd/bridge.c: no values"
+import re
+rows = re.findall(r'\{"([^"]*)", "([^"]*)", ("[^"]*"|NULL),\s*"([^"]*)"\}', open("src/cmd/bridge.c").read().split("values[]")[1])
+assert len(rows) > 10
+print("| value | here |\n|---|---|")
+for option, value, word, here in rows:
+    print(f"| `--{option} {value}` | {here if word != 'NULL' else 'refused; here it is ' + here} |")
+END
 # defaults by preset, getter and model, from the rows of src/workflow/defaults.def
 python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no rows"
 import re
@@ -80,7 +89,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/defaults"; do
+for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
