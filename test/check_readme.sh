@@ -123,6 +123,13 @@ while read -r text; do
 done < "$work/printed"
 version=$("$program" --version | cut -d ' ' -f 2)
 grep -qx "version: $version" src/doc/CITATION.cff || note "src/doc/CITATION.cff: another version than $version"
+python3 - "$version" << 'END' || note ".zenodo.json: not what CITATION.cff says"
+import json, re, sys
+record, citation = json.load(open(".zenodo.json")), open("src/doc/CITATION.cff").read()
+assert record["version"] == sys.argv[1] and record["title"] == re.search('^title: "(.*)"', citation, re.M)[1], record
+assert record["license"] == re.search("^license: (.*)", citation, re.M)[1] and record["upload_type"] == "software"
+assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] and record["keywords"] == re.findall("^  - ([^\\n:]*)$", citation, re.M)
+END
 grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
 
 # --- command lines: the command is one, and so is each of its options ---

@@ -142,7 +142,7 @@ END
 2|where wanted --mask name the other images|The five arguments may then be left out
 3|what the argument MASK is otherwise|Brain mask, in place of the argument MASK
 4|what the argument ROI is otherwise|Seed mask, in place of the argument ROI
-5|default: default]|default, 724 points; small, 362 points
+5|362 points, or those of a text file|default, 724 points; small, 362 points
 6|that the model uses, b = 0 besides|b-value of the one shell to fit
 7|text with l1 l2 l2 S0|one row 'l1 l2 l2 S0'
 8|Smaller values of the signal are raised|signals below S are set to S
@@ -167,7 +167,7 @@ END
     # --- README: its order
     finding "README: at most 170 lines" 0 '^ok' sh -c "[ \$(wc -l < \"$readme\") -le 170 ] && echo ok"
     finding "README: a picture, install, own data, limits come before speed" 0 '^ok' sh -c "grep -n '^## ' \"$readme\" | awk -F'## ' '/Try it/ { t = NR } /Your own data/ { o = NR } /cannot do/ { l = NR } /Speed/ { s = NR } END { if (t && t < o && o < l && l < s) print \"ok\" }'"
-    finding "README: on what it has run" 0 'has not yet been run on AMD' sh -c "tr '\\n' ' ' < \"$readme\""
+    finding "README: on what it has run" 0 'has not yet been run on AMD' grep 'has not yet been run on AMD' "$readme"
 }
 echo
 [ $failures -eq 0 ] && echo "all findings are answered" || echo "$failures findings without their answer"
