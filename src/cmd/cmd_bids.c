@@ -17,7 +17,7 @@ typedef struct bids_options {
     double fa;
     const char *shard, *unit, *filter_file;
     int jobs;
-    bool list, raw, stop_on_error, force, no_report;
+    bool list, raw, stop_on_error, force, no_report, fit_outputs, legacy_names;
 } bids_options;
 #define CMD_OWNER bids_options
 
@@ -55,6 +55,11 @@ static const cmd_option table[] = {
                "takes one."),
     CMD_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Leave out reports and pictures."),
+    CMD_OPTION(RUN, FLAG, fit_outputs, "fit-outputs", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
+               "model-MODEL_param-sh_dwimap."),
+    CMD_OPTION(RUN, FLAG, legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Write TRK files and name them _tractography, as pyAFQ does."),
     CMD_OPTION(RUN, FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Track anew what was tracked before with other options."),
     CMD_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
@@ -175,7 +180,9 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                              .region = (gls_dataset_region)o->region,
                              .fa = o->fa,
                              .raw = o->raw,
-                             .force = o->force};
+                             .force = o->force,
+                             .fit_outputs = o->fit_outputs,
+                             .legacy_names = o->legacy_names};
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
     if (status) return cmd_error_status(status);
     if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);

@@ -10,6 +10,7 @@
 #include "options/rows.h"
 #include "phantom/describe.h"
 #include "util/log.h"
+#include "workflow/dataset_phantom.h"
 
 typedef struct phantom_options {
     cmd_common common;
@@ -18,6 +19,7 @@ typedef struct phantom_options {
     int directions, b0s;
     double snr;
     uint64_t seed;
+    const char *bids;
     bool force;
 } phantom_options;
 #define CMD_OWNER phantom_options
@@ -43,6 +45,10 @@ static const cmd_option table[] = {
                "0: no noise."),
     CMD_OPTION("Measurement", UINT64, seed, "seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
                "Random seed of the noise."),
+    CMD_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
+               "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
+               "of one phantom and its truth; LABEL/SESSION puts the series into a session. For trying out 'glslines "
+               "bids'."),
     CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
@@ -101,6 +107,20 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
     return CMD_EXIT_OK;
 }
 
+static int write_data_set(const phantom_options *o, const gls_phantom_params *params, const char *directory)
+{
+    size_t n = 0;
+    gls_log_mute_info(true);
+    cmd_interrupt_catch();
+    gls_status status = gls_dataset_phantom(params, directory, o->bids, o->force, &n);
+    cmd_interrupt_release();
+    gls_log_mute_info(false);
+    if (status) return cmd_error_status(status);
+    cmd_info("%s: a BIDS data set of %zu phantoms; track it with: glslines bids %s OUT_DIR participant", directory, n,
+             directory);
+    return CMD_EXIT_OK;
+}
+
 static int run_phantom(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const phantom_options *o = values;
@@ -111,6 +131,7 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
                          command->name, command->synopsis);
     int code = make_params(o, &params);
     if (code) return code;
+    if (o->bids) return write_data_set(o, &params, arguments->positional[0]);
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &phantom);
     if (!status) {
@@ -139,6 +160,8 @@ static const char *const examples[] = {
     "glslines phantom bench --shape 81 106 76 --directions 150 --b0s 10",
     "Two shells, anisotropic and oblique, without noise:",
     "glslines phantom odd --bvals 1000 2000 --voxel-size 1.7 2 3.1 --oblique 10 0 25 --snr 0",
+    "A data set of two subjects for 'glslines bids':",
+    "glslines phantom qsiprep --bids 01,02",
     NULL,
 };
 

@@ -19,8 +19,10 @@ typedef struct gls_dataset_options {
     gls_strings participants, sessions, filters, derivatives;
     gls_dataset_region region;
     double fa;
-    bool raw;   /* take a data set that is not preprocessed */
-    bool force; /* track what was tracked with other parameters anew */
+    bool raw;          /* take a data set that is not preprocessed */
+    bool force;        /* track what was tracked with other parameters anew */
+    bool fit_outputs;  /* also FA and spherical harmonics */
+    bool legacy_names; /* _tractography.trk, as in the draft that pyAFQ follows */
 } gls_dataset_options;
 
 /* A series that can be tracked, all paths from malloc. */

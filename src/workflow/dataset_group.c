@@ -43,7 +43,9 @@ static gls_status add_folder(FILE *table, const char *folder, size_t *n)
     gls_status status = gls_bids_names(folder, &names);
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_bids_has_suffix(names[i], "tractogram", ".json")) continue;
+        if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
+            !gls_bids_has_suffix(names[i], "tractography", ".json"))
+            continue;
         status = add_row(table, folder, names[i]);
         ++*n;
     }

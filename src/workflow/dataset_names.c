@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/status.h"
 #include "workflow/dataset.h"
@@ -193,4 +194,20 @@ char *gls_bids_find(const char *folder, const char *key, const char *value, cons
     }
     gls_bids_names_free(names);
     return found;
+}
+
+gls_status gls_bids_make_folders(const char *path)
+{
+    char part[1536];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1; *slash; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
+        *slash = '/';
+    }
+    if (mkdir(part, 0777) != 0 && errno != EEXIST)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
+    return GLS_OK;
 }

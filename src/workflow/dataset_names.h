@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+#include <glslines/common.h>
+
+/* A folder and those above it, where they are not there. */
+gls_status gls_bids_make_folders(const char *path);
 /* Whether it ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* Whether all before the suffix are keys and values of letters and digits. */

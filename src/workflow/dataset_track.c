@@ -13,6 +13,8 @@
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
+#include "workflow/dataset_fit.h"
+#include "workflow/dataset_names.h"
 #include "workflow/params.h"
 #include "workflow/series.h"
 
@@ -23,22 +25,6 @@ typedef struct places {
     char folder[1024], tractogram[1536], sidecar[1536], raw[1536], seeds[1536], mask[1536], lock[1536];
 } places;
 
-static gls_status make_folders(const char *path)
-{
-    char part[1536];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = part + 1; *slash; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
-        *slash = '/';
-    }
-    if (mkdir(part, 0777) != 0 && errno != EEXIST)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", part, strerror(errno));
-    return GLS_OK;
-}
-
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
     const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
@@ -46,8 +32,10 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     char stem[1400];
     snprintf(stem, sizeof stem, "%s/%s", p->folder, u->name);
     const char *dg = gls_getter_name(job->track.dg);
-    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s%s_tractogram.trx", stem, dg, model);
-    snprintf(p->sidecar, sizeof p->sidecar, "%s_tract-wholebrain_track-%s%s_tractogram.json", stem, dg, model);
+    const char *suffix = o->legacy_names ? "tractography" : "tractogram", *format = o->legacy_names ? "trk" : "trx";
+    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s%s_%s.%s", stem, dg, model, suffix,
+             format);
+    snprintf(p->sidecar, sizeof p->sidecar, "%s_tract-wholebrain_track-%s%s_%s.json", stem, dg, model, suffix);
     snprintf(p->raw, sizeof p->raw, "%s/.%s_%s%s.json", p->folder, u->name, dg, model);
     snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", stem);
     snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", stem);
@@ -60,7 +48,7 @@ void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, c
     places p;
     name_places(o, u, job, &p);
     const char *name = strrchr(p.tractogram, '/') + 1;
-    int stem = (int)(strlen(name) - strlen("_tractogram.trx"));
+    int stem = (int)(strrchr(name, '_') - name);
     snprintf(files->tractogram, sizeof files->tractogram, "%s", p.tractogram);
     snprintf(files->sidecar, sizeof files->sidecar, "%s", p.sidecar);
     snprintf(files->report, sizeof files->report, "%s/%.*s.html", o->output, stem, name);
@@ -232,6 +220,21 @@ static gls_status finish_sidecar(const gls_dataset_options *o, const gls_dataset
     return status;
 }
 
+static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
+{
+    const char *sources[] = {s->unit->dwi, s->unit->bval, gls_table_path(s->unit->bvec), NULL};
+    add_sources(s->options, s->unit, sources, root);
+}
+
+static gls_status write_fits(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                             const places *p, const char *mask, const gls_monitor *monitor)
+{
+    char stem[1536];
+    const gls_dataset_sources sources = {add_fit_sources, o, u};
+    snprintf(stem, sizeof stem, "%s/%s", p->folder, u->name);
+    return gls_dataset_fit(u, &job->model, mask, stem, &sources, monitor);
+}
+
 static gls_status track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
                         const gls_monitor *monitor, const places *p)
 {
@@ -248,6 +251,7 @@ static gls_status track(const gls_dataset_options *o, const gls_dataset_unit *u,
     job.sidecar = p->raw;
     job.force = true;
     gls_status status = write_masks(o, u, given, p);
+    if (!status && o->fit_outputs) status = write_fits(o, u, given, p, mask, monitor);
     /* a tractogram without its sidecar counts as not made */
     if (!status && unlink(p->sidecar) != 0 && errno != ENOENT)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", p->sidecar, strerror(errno));
@@ -271,9 +275,13 @@ static gls_status track_locked(const gls_dataset_options *o, const gls_dataset_u
                                const gls_monitor *monitor, const places *p, gls_dataset_state *state)
 {
     cJSON *root = NULL;
+    char fa[1600], mask[1600];
+    snprintf(fa, sizeof fa, "%s/%s_model-tensor_param-fa_dwimap.json", p->folder, u->name);
+    snprintf(mask, sizeof mask, "%s.nii.gz", p->mask);
     bool done = access(p->tractogram, F_OK) == 0 && access(p->sidecar, F_OK) == 0 && !o->force;
     gls_status status = done ? read_json(p->sidecar, &root) : GLS_OK;
     if (!status) status = done ? compare_done(u, job, p, root) : track(o, u, job, monitor, p);
+    if (!status && done && o->fit_outputs && access(fa, F_OK) != 0) status = write_fits(o, u, job, p, mask, monitor);
     cJSON_Delete(root);
     if (!status) *state = done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
     return status;
@@ -288,8 +296,8 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     name_places(o, u, job, &p);
     char figures[1024];
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
-    gls_status status = make_folders(p.folder);
-    if (!status) status = make_folders(figures);
+    gls_status status = gls_bids_make_folders(p.folder);
+    if (!status) status = gls_bids_make_folders(figures);
     if (status) return status;
     int lock = take_lock(p.lock);
     if (lock == -1) {
@@ -334,7 +342,8 @@ static cJSON *description(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
-    static const char ignored[] = "*_tractogram.*\n*_dwimap.*\n*.html\nlogs/\nfigures\n**/figures\ngroup.tsv\ncode/\n";
+    static const char ignored[] =
+        "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*.html\nlogs/\nfigures\n**/figures\ngroup.tsv\ncode/\n";
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
@@ -345,11 +354,11 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
         "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
         "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
     char folder[1536];
-    gls_status status = make_folders(o->output);
+    gls_status status = gls_bids_make_folders(o->output);
     snprintf(folder, sizeof folder, "%s/logs", o->output);
-    if (!status) status = make_folders(folder);
+    if (!status) status = gls_bids_make_folders(folder);
     snprintf(folder, sizeof folder, "%s/code", o->output);
-    if (!status) status = make_folders(folder);
+    if (!status) status = gls_bids_make_folders(folder);
     cJSON *root = description(o);
     char *text = cJSON_Print(root);
     if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -88,6 +88,23 @@ check "a page of them" grep -q '<th scope="row">sub-01_ses-1_space-ACPC_tract-wh
 check "a row for each tractogram" test "$(wc -l < out/group.tsv)" -eq 4
 check "numbers in it" awk -F '\t' 'NR > 1 && ($2 != 500 || $3 < 100 || $4 <= 0) { exit 1 }' out/group.tsv
 
+# --- fits, names of before ---
+check "--fit-outputs of what is tracked" bids out participant --participant-label 01 --fit-outputs -- $options
+check "--fit-outputs at once, --legacy-names" bids legacy participant --participant-label 01 --fit-outputs --legacy-names -- $options
+for name in model-tensor_param-fa model-opdt_param-sh; do
+    file=sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_${name}_dwimap
+    check "$name" cmp "out/$file.nii.gz" "legacy/$file.nii.gz"
+    check "$name: sources" grep -q '"bids:source:sub-01' "out/$file.json"
+done
+"$program" fit -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec phantom/mask.nii.gz plain --model opdt
+check "the bytes of fit" cmp plain_sh.nii.gz "$(dirname "$one")/sub-01_ses-1_space-ACPC_model-opdt_param-sh_dwimap.nii.gz"
+check "nothing else of it is left" sh -c '! ls -a out/sub-01/ses-1/dwi | grep -q _fit'
+old=legacy/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractography
+check "TRK with --legacy-names" sh -c "head -c 5 $old.trk | grep -q TRACK"
+check "and its sidecar" test -s $old.json
+check "group with --legacy-names" bids legacy group
+check "its row" grep -q track-boot legacy/group.tsv
+
 # --- reports, several at a time ---
 check "two at a time, with reports" "$program" bids -q data both participant --jobs 2 -- $options
 for n in 01 02; do
