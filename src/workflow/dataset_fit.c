@@ -37,12 +37,13 @@ static gls_status write_sidecar(const char *path, const cJSON *fit, const char *
                                 const gls_dataset_sources *sources)
 {
     cJSON *root = cJSON_CreateObject();
-    static const char *const parts[] = {"model", "sh"};
+    /* pybids takes the word model for the entity */
+    static const char *const parts[][2] = {{"model", "OrientationModel"}, {"sh", "SphericalHarmonics"}};
     cJSON_AddStringToObject(root, "Description", description);
     sources->add(sources, root);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !is_tensor; i++) {
-        const cJSON *part = cJSON_GetObjectItemCaseSensitive(fit, parts[i]);
-        if (part) cJSON_AddItemToObject(root, parts[i], cJSON_Duplicate(part, true));
+        const cJSON *part = cJSON_GetObjectItemCaseSensitive(fit, parts[i][0]);
+        if (part) cJSON_AddItemToObject(root, parts[i][1], cJSON_Duplicate(part, true));
     }
     char *text = cJSON_Print(root);
     gls_status status = text ? gls_file_write(path, true, NULL, text, strlen(text))

@@ -146,6 +146,8 @@ static gls_status write_subject(const subject *s)
 static gls_status describe(const char *directory, bool overwrite)
 {
     static const char *const files[][2] = {
+        /* the validator knows tables of raw data only */
+        {".bidsignore", "*_dwi.b\n*_dwi.bval\n*_dwi.bvec\n"},
         {"dataset_description.json",
          "{\n    \"Name\": \"Phantom of glslines\",\n    \"BIDSVersion\": \"1.10.0\",\n    \"DatasetType\": "
          "\"derivative\",\n    \"License\": \"CC0\",\n    \"Authors\": [\"The glslines developers\", \"their "
@@ -156,7 +158,7 @@ static gls_status describe(const char *directory, bool overwrite)
          "matter stands on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
     char path[1536];
     gls_status status = gls_bids_make_folders(directory);
-    for (size_t i = 0; i < 2 && !status; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, files[i][0]);
         status = gls_file_write(path, overwrite, NULL, files[i][1], strlen(files[i][1]));
     }

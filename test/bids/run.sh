@@ -96,8 +96,8 @@ for name in model-tensor_param-fa model-opdt_param-sh; do
     check "$name" cmp "out/$file.nii.gz" "legacy/$file.nii.gz"
     check "$name: sources" grep -q '"bids:source:sub-01' "out/$file.json"
 done
-"$program" fit -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec phantom/mask.nii.gz plain --model opdt
-check "the bytes of fit" cmp plain_sh.nii.gz "$(dirname "$one")/sub-01_ses-1_space-ACPC_model-opdt_param-sh_dwimap.nii.gz"
+"$program" fit -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec phantom/mask.nii.gz plainfit --model opdt
+check "the bytes of fit" cmp plainfit_sh.nii.gz "$(dirname "$one")/sub-01_ses-1_space-ACPC_model-opdt_param-sh_dwimap.nii.gz"
 check "nothing else of it is left" sh -c '! ls -a out/sub-01/ses-1/dwi | grep -q _fit'
 old=legacy/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractography
 check "TRK with --legacy-names" sh -c "head -c 5 $old.trk | grep -q TRACK"
@@ -165,6 +165,17 @@ exits 2 "neither participant nor group" bids out both
 exits 2 "bids chooses it" bids out participant -- --output x.trx
 exits 2 "counted from 1" bids out participant --shard 3/2
 
+# --- a data set that the program makes ---
+check "phantom --bids" "$program" phantom made -q --bids 01/1,sub-02 --shape 24 24 20 --voxel-size 4
+check "its units" test "$(bids2() { "$program" bids -q made --no-report "$@"; }; bids2 made_out participant --list | cut -f 1,7 | tr '\n\t' ',;')" = "unit;problem,sub-01_ses-1_space-ACPC;,sub-02_space-ACPC;,"
+check "it is tracked" "$program" bids -q made made_out participant --no-report -- --nseeds 100 --sphere small --device llvmpipe
+check "with noise of its own" sh -c '! cmp -s made/sub-01/ses-1/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.nii.gz'
+"$program" track -q made/sub-02/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.b - made/sub-02/dwi/*_mask.nii.gz made_out/sub-02/dwi/*_desc-seed_mask.nii.gz -o rows.trx --nseeds 100 --sphere small --device llvmpipe
+check "MRtrix's rows are the same table" python3 -c 'import json, sys; a, b = (json.load(open(f))["lengths"]["mean_mm"] for f in sys.argv[1:]); assert abs(a - b) < 0.02 * b, (a, b)' \
+    rows.json made_out/sub-02/dwi/*_tractogram.json
+exits 4 "exists" "$program" phantom made --bids 01
+exits 2 "no label of a subject" "$program" phantom other_made --bids 01,a_b
+
 # --- segmentations, tables ---
 aseg=data/sub-01/anat/sub-01_space-ACPC_desc-aseg_dseg.nii.gz
 mv data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz wm.nii.gz
@@ -220,6 +231,9 @@ errors = [i for i in issues if i.get("severity") == "error"]
 print(*errors, sep="\n")
 sys.exit(bool(errors))'; }
     check "the output is valid BIDS" validate out
+    check "so is what phantom --bids makes" validate made
+    check "and what is made of it" validate made_out
+    check "and with --fit-outputs" validate legacy
     check "so it is with reports and figures" validate both
     check "pybids and trx-python find and read it" "$python" -c '
 import json, warnings

@@ -81,6 +81,17 @@ if have mandoc; then
     mandoc -T ascii share/man/man7/glslines-clusters.7 | col -b | grep -q '#SBATCH --ntasks=8' || note "no job script in glslines-clusters.7"
 fi
 
+if command -v groff > /dev/null; then
+    groff -man -ww -T ascii share/man/man*/* > page 2> lint || note "groff"
+    [ ! -s lint ] || note "groff: $(head -n 3 lint)"
+fi
+python3 - $commands << 'PYTHON' || note "a manual page without an option that the help has"
+import json, sys
+for command in json.load(open("all.json"))["commands"]:
+    page = open(f"share/man/man1/glslines-{command['name']}.1").read().replace("\\-", "-")
+    assert all("--" + option["name"] in page for option in command["options"]), command["name"]
+PYTHON
+
 # --- completions ---
 bash_file=share/bash-completion/completions/glslines
 bash -n $bash_file || note "bash does not accept its completion file"

@@ -94,6 +94,12 @@ expect 0 report t.trx -o mqc/t.html --mqc mqc --device llvmpipe -q
 python3 -c 'import json; g = json.load(open("mqc/t_glslines_general_mqc.json")); l = json.load(open("mqc/t_glslines_lengths_mqc.json"))
 assert g["data"]["t"]["streamlines"] == sum(l["data"]["t"].values()) > 0 and g["plot_type"] == "generalstats"' || note "numbers for MultiQC"
 
+# for Nextflow
+expect 0 report t.trx -o v.html --versions versions.yml --no-view --device llvmpipe -q
+version=$("$tool" --version | cut -d' ' -f2)
+[ "$(grep -c "^    glslines: \"$version\"$" versions.yml)" -eq 2 ] && grep -qx '"glslines track":' versions.yml && grep -q '^    opengl: "' versions.yml || note "versions.yml: $(cat versions.yml)"
+expect 4 report t.trx -o v2.html --versions versions.yml --no-view --device llvmpipe -q
+
 # --- sidecars that are damaged, of others, hostile, or alone ---
 python3 - << 'END'
 import json

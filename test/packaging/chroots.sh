@@ -76,7 +76,7 @@ test_tarball() {
         { tail -n 5 "$work/tarball-build.log"; exit 1; }
     tarball=$(ls "$work"/tarball-build/out/glslines-*.tar.xz)
     for suite in bullseye bookworm trixie; do
-        root "tarball-$suite" $suite libegl1 libegl-mesa0 libgl1-mesa-dri
+        root "tarball-$suite" $suite libegl1 libopengl0 libegl-mesa0 libgl1-mesa-dri
         tar -xJf "$tarball" -C "$work/tarball-$suite/opt"
         tracks "tarball-$suite" "/opt/glslines-*/bin/glslines"
         echo "ok   tarball on $suite"
