@@ -24,6 +24,8 @@ if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: t
 
 # --- generated tables ---
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
+awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|`--stop`|`--mask-stop / { print $1 " | " $4 }' \
+    "$work/options: track" > "$work/regions"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # options of other programs, program by program, from the rows of src/cmd/bridge.c
 python3 - > "$work/other programs" << 'END' || note "src/cmd/bridge.c: no rows"
@@ -80,7 +82,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/defaults"; do
+for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done

@@ -182,16 +182,17 @@ GLS_API const char *gls_end_name(gls_end end);
 
 /* What becomes of a streamline once both halves are known: the list in verdicts.def. */
 typedef enum gls_verdict {
-#define GLS_VERDICT_ROW(symbol, value, name) symbol = value,
+#define GLS_VERDICT_ROW(symbol, value, ...) symbol = value,
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
-#define GLS_VERDICT_ROW(symbol, value, name) +1
+#define GLS_VERDICT_ROW(...) +1
     GLS_VERDICT_COUNT = 0
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
 } gls_verdict;
-/* Its name in lower case, e.g. "too_short". */
+/* Its name in lower case, e.g. "too_short", and in words, e.g. "shorter than --min-length". */
 GLS_API const char *gls_verdict_name(gls_verdict verdict);
+GLS_API const char *gls_verdict_words(gls_verdict verdict);
 
 /* mm; no path of a human brain is longer. */
 #define GLS_LONG_STREAMLINE 250.0

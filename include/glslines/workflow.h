@@ -161,7 +161,9 @@ typedef struct gls_job_options {
     } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
     gls_mask_stop mask_stop; /* default GLS_MASK_STOP_NEAREST; without a mask there is nothing to stop at */
     /* regions, each as gls_regions_add() takes it; default none */
-    gls_strings include, exclude, tracking_mask, stop_at, include_ordered, include_end, include_both_ends, exclude_end;
+#define GLS_REGION_ROW(symbol, value, field, ...) gls_strings field;
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
     /* tissue, on any grid: an image of five volumes, or files of one; default NULL: none. A track.stop_threshold of -1
      * leaves the stop map out, a track.min_length of -1 stands for two voxels */
     const char *act, *pve_wm, *pve_gm, *pve_csf, *pve_sgm;

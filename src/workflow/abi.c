@@ -46,6 +46,10 @@ static void add_constants(cJSON *root)
 #undef VALUE
 #undef STRUCT
 #undef FIELD
+    cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
+#define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
 }
 
 static void add_structs(cJSON *root)
