@@ -64,20 +64,6 @@ gls_density_options gls_density_options_default(void)
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
-uint32_t gls_density_upsampling(double step, const gls_grid *grid)
-{
-    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
-    double ratio = ceil((double)(float)step / (side * (double)0.333f));
-    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
-}
-
-uint32_t gls_density_precise_upsampling(double step, const gls_grid *grid)
-{
-    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
-    double ratio = ceil((double)(float)step / (side * (double)0.1f));
-    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
-}
-
 static bool is_in_mm(const gls_density_options *o)
 {
     return o->mapping == GLS_DENSITY_LENGTH || o->mapping == GLS_DENSITY_PRECISE;
