@@ -24,6 +24,8 @@ if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: t
 
 # --- generated tables ---
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
+awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|`--stop`|`--mask-stop / { print $1 " | " $4 }' \
+    "$work/options: track" > "$work/regions"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # options of other programs, program by program, from the rows of src/cmd/bridge.c
 python3 - > "$work/other programs" << 'END' || note "src/cmd/bridge.c: no rows"
@@ -47,7 +49,7 @@ END
 python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no rows"
 import re
 text = open("src/workflow/defaults.def").read()
-params = {m[0]: (m[1], m[2]) for m in re.findall(r'PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("src/track/params.def").read()))}
+params = {m[0]: (m[1], m[2]) for m in re.findall(r'GLS_PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("include/glslines/params.def").read()))}
 rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', text.replace("_PRESETS", "").replace("_GETTERS", ""))
 assert len(rows) == text.count("\nDEFAULT("), (len(rows), text.count("\nDEFAULT("))
 words = lambda names, of: "all" if names.startswith("ALL") else ", ".join(n.strip().lower() for n in names.split("|")).replace("plain", "default")
@@ -89,7 +91,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
+for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done

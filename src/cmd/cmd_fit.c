@@ -15,8 +15,8 @@ typedef struct fit_options {
 
 #define GROUP_INPUT "Input"
 #define GROUP_MODEL "Model"
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     FIT_##owner(group, type, field, name, metavar, unit, range, default_text, choices, help)
 #define ROW(group, type, field, name, metavar, unit, range, default_text, choices, help)                            \
     CMD_ENTRY(GROUP_##group, type, offsetof(fit_options, model.field), name, 0, metavar, unit, range, default_text, \
@@ -30,7 +30,7 @@ typedef struct fit_options {
 #define FIT_MODEL ROW
 
 static const cmd_option table[] = {
-#include "track/params.def"
+#include <glslines/params.def>
     CMD_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),

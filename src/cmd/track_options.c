@@ -31,17 +31,17 @@
 #define AT_BASIS(field) model.field
 
 const cmd_option track_option_table[] = {
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
-    CMD_ENTRY(GROUP_##group, type, offsetof(track_options, AT_##owner(field)), name, letter, metavar, unit, range,  \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,  \
+                  user, role, help)                                                                                \
+    CMD_ENTRY(GROUP_##group, type, offsetof(track_options, AT_##owner(field)), name, letter, metavar, unit, range, \
               default_text, choices, help)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
     {.name = NULL},
 };
 
 /* The rows that are no model's: the model's are copied at once. */
-#define PARAM(owner, group, type, field, ...) COPY_##owner(type, field)
+#define GLS_PARAM(owner, group, type, field, ...) COPY_##owner(type, field)
 #define COPY_TRACK(type, field) COPY(type, field, job.track.field)
 #define COPY_JOB(type, field) COPY(type, field, job.field)
 #define COPY_COMMAND(...)
@@ -54,7 +54,7 @@ void track_options_default(void *values)
     track_options *o = values;
     gls_job_options job = gls_job_options_default();
 #define COPY(type, field, at) CMD_SET_##type(at, job.in_mm.field, o->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef COPY
     model_options_set(&o->model, &job.model);
 }
@@ -63,7 +63,7 @@ gls_job_options track_options_job(const track_options *o, const cmd_arguments *a
 {
     gls_job_options job = gls_job_options_default();
 #define COPY(type, field, at) CMD_GET_##type(at, job.in_mm.field, o->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef COPY
     job.model = model_options_get(&o->model);
     const char **files[] = {&job.dwi, &job.bval, &job.bvec, &job.mask, &job.roi};
@@ -72,7 +72,7 @@ gls_job_options track_options_job(const track_options *o, const cmd_arguments *a
     job.argv = arguments->argv;
     return job;
 }
-#undef PARAM
+#undef GLS_PARAM
 
 static int draw_seed(cmd_seed *seed, const char *name)
 {
@@ -164,7 +164,7 @@ static void settle(const cmd_command *command, track_options *o, const cmd_argum
     for (size_t i = 0; i < gls_params_count(); i++)
         if (cmd_options_given(command, arguments, gls_params_get(i)->name)) given[n++] = gls_params_get(i)->name;
     gls_job_options_settle(&job, given);
-#define PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
+#define GLS_PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
 #define SET_TRACK(type, field, name) SET(type, field, name, job.track.field, o->field)
 #define SET_JOB(type, field, name) SET(type, field, name, job.field, o->field)
 #define SET_GRADIENTS(type, field, name) SET(type, field, name, job.model.field, o->model.field)
@@ -173,8 +173,8 @@ static void settle(const cmd_command *command, track_options *o, const cmd_argum
 #define SET_COMMAND(...)
 #define SET(type, field, name, from, to) \
     if (!cmd_options_given(command, arguments, name)) CMD_SET_##type(from, job.in_mm.field, to)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 }
 
 /* Model and getter where none were given, and options that the getter does not have. */

@@ -45,7 +45,7 @@ typedef struct cmd_option {
     cmd_type type;
     const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
     const char *unit;    /* shown with range and default; NULL: none */
-    const char *like;    /* NULL, or the row of track/params.def whose range it has */
+    const char *like;    /* NULL, or the row of glslines/params.def whose range it has */
     double min, max;     /* numeric types; INFINITY: no bound */
     bool min_open;       /* min itself is not allowed */
     bool integral;       /* CMD_NUMBERS: whole numbers only */

@@ -27,14 +27,14 @@ enum {
     IFOD1 = 1 << GLS_DG_IFOD1,
     IFOD2 = 1 << GLS_DG_IFOD2,
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
-    ALL_GETTERS = (1 << (GLS_DG_SDSTREAM + 1)) - 1
+    ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum { CSA = 1 << GLS_MODEL_CSA, CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
 
 enum {
-#define PARAM(owner, group, type, field, ...) ROW_##field,
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
 };
 
 typedef struct row {
@@ -86,9 +86,9 @@ typedef struct number {
 static number member(gls_job_options *o, size_t param, const number *set)
 {
     switch (param) {
-#define PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
+#include <glslines/params.def>
+#undef GLS_PARAM
     default: return (number){0};
     }
 }
@@ -258,9 +258,9 @@ void gls_defaults_log(const gls_job_options *o)
 /* The values of all getters; those with the same value together, the first getter's first. */
 void gls_default_text(const char *name, char *text, size_t size)
 {
-    char value[GLS_DG_SDSTREAM + 1][64];
+    char value[GLS_DG_COUNT][64];
     size_t used = 0;
-    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
         o.track.dg = (gls_direction_getter)dg;
         gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
@@ -272,17 +272,17 @@ void gls_default_text(const char *name, char *text, size_t size)
     }
     *text = '\0';
     bool same = true;
-    for (int dg = 1; dg <= GLS_DG_SDSTREAM; dg++)
+    for (int dg = 1; dg < GLS_DG_COUNT; dg++)
         same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
     if (same && *value[0]) {
         snprintf(text, size, "%s", value[0]);
         return;
     }
-    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         if (!*value[dg]) continue;
         const char *with = " with ";
         used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? "; " : "", value[dg]);
-        for (int other = dg; other <= GLS_DG_SDSTREAM; other++) {
+        for (int other = dg; other < GLS_DG_COUNT; other++) {
             if (other != dg && strcmp(value[other], value[dg]) != 0) continue;
             used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
                                      gls_getter_name((gls_direction_getter)other));
