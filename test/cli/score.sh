@@ -15,8 +15,16 @@ expect 0 score -q --nseeds 400 --model opdt --dg boot --json again.json
 expect 0 score -q --nseeds 400 --model csd --dg det --max-angle 45 --min-length 10 --json det.json
 expect 0 score -q --nseeds 300 --model csd --dg ptt --sh-order 8 --json ptt.json
 expect 0 score -q --nseeds 300 --model csd --dg ptt --sh-order 8 --min-radius-of-curvature 12mm --json stiff.json
+expect 0 score -q --nseeds 300 --model csd --dg prob --json default.json
+expect 0 score -q --nseeds 300 --model csd --dg prob --sh-order 8 --max-angle 25 --fa-threshold 0.15 --min-length 10 --json named.json
+expect 0 score -q --nseeds 300 --model csd --dg prob --preset gpustreamlines --json before.json
 python3 - <<'END' || note "scores"
 import json
+
+default, named, before = (json.load(open(name))["methods"][0] for name in ("default.json", "named.json", "before.json"))
+for m in (default, named, before):
+    m.pop("seconds")
+assert default == named and default["invalid_connections"] < 0.5 * before["invalid_connections"], (default, named, before)
 
 boot, again, det = (json.load(open(name))["methods"] for name in ("boot.json", "again.json", "det.json"))
 for methods in (boot, again, det):

@@ -28,8 +28,10 @@ static gls_status score(const gls_tract_job *run, const gls_score_cli *o, gls_me
     bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
     for (int model = 0; model < GLS_N_MODELS; model++)
         for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
-    const char *given[] = {"probe-length", "min-radius-of-curvature", NULL, NULL, NULL, NULL, NULL};
-    size_t n = 2;
+    const char *given[8] = {NULL};
+    size_t n = 0;
+    if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
+    if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
     if (o->sh_order > 0) given[n++] = "sh-order";
     if (o->max_angle > 0) given[n++] = "max-angle";
     if (o->min_length >= 0) given[n++] = "min-length";
