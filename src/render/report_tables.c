@@ -223,14 +223,27 @@ static cJSON *make_defaults(void)
     return all;
 }
 
-static void put_parameters(gls_text *out, const cJSON *parameters, const cJSON *defaults, bool changed)
+/* Whether a default is what it is for this run: the sidecar gives a reason, or it follows from the data. */
+static bool is_default(const gls_report *r, const char *name)
 {
-    const cJSON *item;
+    const cJSON *word, *reasons = gls_report_get(r, "defaults/reasons");
+    if (cJSON_HasObjectItem(reasons, name)) return true;
+    if (strcmp(name, "sh_order") != 0) return false;
+    cJSON_ArrayForEach(word, gls_report_get(r, "command_line"))
+    {
+        if (cJSON_IsString(word) && strncmp(word->valuestring, "--sh-order", 10) == 0) return false;
+    }
+    return true;
+}
+
+static void put_parameters(gls_text *out, const gls_report *r, const cJSON *defaults, bool changed)
+{
+    const cJSON *item, *parameters = gls_report_get(r, "parameters");
     cJSON_ArrayForEach(item, parameters)
     {
         const cJSON *normal = cJSON_GetObjectItemCaseSensitive(defaults, item->string);
         bool is_auto = cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0;
-        bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true);
+        bool differs = normal && !is_auto && !cJSON_Compare(item, normal, true) && !is_default(r, item->string);
         if (cJSON_IsNull(item) || differs != changed) continue;
         gls_text_printf(out, "<tr%s><th scope=\"row\">", changed ? " class=\"changed\"" : "");
         gls_html_puts(out, item->string);
@@ -257,8 +270,8 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
     gls_text_puts(out, "<table><caption>Parameters that had a part in the run; in bold those that differ from the "
                        "default</caption><thead><tr><th scope=\"col\">parameter</th><th scope=\"col\">value</th><th "
                        "scope=\"col\">from</th></tr></thead><tbody>\n");
-    put_parameters(out, parameters, defaults, true);
-    put_parameters(out, parameters, defaults, false);
+    put_parameters(out, r, defaults, true);
+    put_parameters(out, r, defaults, false);
     gls_text_puts(out, "</tbody></table>\n");
     cJSON_Delete(defaults);
 }
