@@ -97,8 +97,10 @@ static void explain_seeds(const gls_job *job)
     seed_look look;
     char count[32], all[32];
     if (r->seeds_rejected > 0)
-        gls_log(GLS_LOG_WARNING, "  %s of %s seeds: regions let no streamline start there (--exclude, --tracking-mask)",
-                gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all));
+        gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
+                gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
+                job->study.tissue ? "tissue or regions" : "regions",
+                job->study.tissue ? "CSF, grey matter or nothing; " : "");
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in",
@@ -142,8 +144,13 @@ static void explain_ends(const gls_job *job)
         const char *text;
     } reasons[] = {{GLS_VERDICT_SINGLE_POINT, "could make no step"},
                    {GLS_VERDICT_TOO_SHORT, "are shorter than --min-length"},
+                   {GLS_VERDICT_POOR_END, "have an end where tissue allows none (CSF, the middle of white matter)"},
+                   {GLS_VERDICT_TOO_LONG, "are longer than --max-length, which with tissue rejects them"},
+                   {GLS_VERDICT_NO_WHITE_MATTER, "did not leave the deep grey matter of their seeds"},
                    {GLS_VERDICT_EXCLUDED, "met a region of --exclude"},
-                   {GLS_VERDICT_MISSED_INCLUDE, "did not meet every region of --include"}};
+                   {GLS_VERDICT_MISSED_INCLUDE, "did not meet every region of --include"},
+                   {GLS_VERDICT_WRONG_ORDER, "did not meet the regions of --include-ordered in their order"},
+                   {GLS_VERDICT_WRONG_ENDS, "have an end where the regions for ends allow none"}};
     char count[32], all[32];
     if (r->directions == 0) return;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

@@ -2,7 +2,8 @@
 interpolated and evaluated along the direction itself. The voxels' FODs are sums of lobes of one shape round known fibres, so that an amplitude is a polynomial of the squared cosine."""
 import numpy as np
 
-FIRST, ROUND, MOST = 4, 64, 16384  # curves tried together at first and at most, and for a step
+FIRST, ROUND, MOST = 4, 64, 16384  # curves tried for a step: at first, then at least, and at most
+TOGETHER = 8192  # for all places, where few are left
 
 
 class Field:
@@ -13,10 +14,14 @@ class Field:
         self.inverse = np.linalg.inv(affine)
         self.shape = np.array(fibres.shape[:3])
 
+    def locate(self, place):
+        """place: (..., 3) world mm. Voxel coordinates, and whether it lies in the grid."""
+        v = place @ self.inverse[:3, :3].T + self.inverse[:3, 3]
+        return v, ((v >= -0.5) & (v < self.shape - 0.5)).all(-1)
+
     def amplitude(self, place, direction):
         """place: (..., 3) world mm; 0 outside the grid."""
-        v = place @ self.inverse[:3, :3].T + self.inverse[:3, 3]
-        inside = ((v >= -0.5) & (v < self.shape - 0.5)).all(-1)
+        v, inside = self.locate(place)
         v = np.clip(v, 0, self.shape - 1)
         low = np.minimum(np.floor(v).astype(int), self.shape - 2)
         part = v - low
@@ -66,7 +71,8 @@ def draw(field, p, d, n, start, o, rng):
         towards[open_[rows]] = m[rows, first[rows]]
         end[open_[rows]] = last[rows, first[rows]]
         open_ = open_[~found]
-        tried, together = tried + together, min(2 * together, ROUND)
+        tried += together
+        together = min(2 * together, max(ROUND, TOGETHER // max(len(open_), 1)), MOST - tried)
     return chosen, towards, end
 
 
@@ -91,9 +97,8 @@ def half(field, seeds, directions, o, rng, trekker):
         t /= np.linalg.norm(t, axis=1, keepdims=True)
         u -= (u * t).sum(1, keepdims=True) * t
         d[going], n[going] = t, u / np.linalg.norm(u, axis=1, keepdims=True)
-        here = field.amplitude(p[going], d[going])
-        inside = here > 0
-        start[going] = end if trekker else here
+        inside = field.locate(p[going])[1]
+        start[going] = end if trekker else field.amplitude(p[going], d[going])
         if step % each == 0:
             for i in going[inside]:
                 points[i].append(p[i].copy())
