@@ -31,12 +31,13 @@ const cmd_option bench_option_table[] = {
 #include <glslines/params.def>
 
     CMD_OPTION(MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Direction getters, a column each: " GLS_GETTERS(GETTER_WORD) "commas between them, or all."),
+               "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
+               "the table."),
     CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
                "Devices to compare, separated by commas, each as for 'track --device'."),
     CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
-               "subgroups that column is left out with a warning."),
+               "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
+               "has no column for subgroup, with a warning."),
     CMD_OPTION(MEASURED, CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES."),
     CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
