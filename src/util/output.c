@@ -176,6 +176,15 @@ static int move_file(const char *name, const char *path, bool overwrite)
     return rename(name, path);
 }
 
+gls_status gls_output_offer(gls_output *output, const char *second, bool *took)
+{
+    free(output->second);
+    output->second = strdup(second);
+    output->took_second = took;
+    *took = false;
+    return output->second ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
+}
+
 /* Gives the file a second name that nothing else has: a hard link to it through what. NULL with errno set. */
 static char *link_beside(const char *what, const char *path)
 {
@@ -198,7 +207,7 @@ typedef struct replaced_file {
     char *kept; /* its second name, by which it can be put back; NULL where the file system has no links */
 } replaced_file;
 
-static int name_file(gls_output *output, replaced_file *old)
+static int name_file_once(gls_output *output, replaced_file *old)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
@@ -222,6 +231,17 @@ static int name_file(gls_output *output, replaced_file *old)
     free(old->kept);
     errno = reason;
     return -1;
+}
+
+static int name_file(gls_output *output, replaced_file *old)
+{
+    int result = name_file_once(output, old);
+    if (result == 0 || errno != EEXIST || !output->second) return result;
+    free(output->path);
+    output->path = output->second;
+    output->second = NULL;
+    *output->took_second = true;
+    return name_file_once(output, old);
 }
 
 /* The names in the file's folder reach the disk. What cannot be synchronised (some network file systems) is no fault.
@@ -330,6 +350,7 @@ void gls_output_discard(gls_output *output)
     if (output->fd >= 0) close(output->fd);
     if (output->temporary) unlink(output->temporary);
     free(output->temporary);
+    free(output->second);
     free(output->path);
     *output = GLS_OUTPUT_NONE;
 }

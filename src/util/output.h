@@ -11,8 +11,10 @@ struct gls_output_group;
  * nameless files, until it is committed. */
 typedef struct gls_output {
     int fd;
-    char *path;      /* final name; a symbolic link to a file is followed */
-    char *temporary; /* NULL while the file has no name */
+    char *path;        /* final name; a symbolic link to a file is followed */
+    char *temporary;   /* NULL while the file has no name */
+    char *second;      /* name that it gets where a file has appeared under path meanwhile; NULL: that is an error */
+    bool *took_second; /* set then; with second */
     bool overwrite;
     struct gls_output_group *group; /* with which it is committed; NULL: by itself */
 } gls_output;
@@ -35,6 +37,9 @@ gls_status gls_output_check(const char *path, bool overwrite, const char *const 
  * reason: exists already, no such directory, permission, no regular file. On failure output is as after
  * gls_output_discard(). */
 gls_status gls_output_create(const char *path, bool overwrite, gls_output *output);
+/* Lets output take the name second if path is taken when it is committed. *took is set then, and must last till then.
+ */
+gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 /* Appends, or replaces what stands at offset without moving the end at which is appended. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);

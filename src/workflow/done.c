@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/regions.h"
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/log.h"
@@ -67,6 +68,33 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
+gls_status gls_job_hash_others(gls_job *job)
+{
+    const char *path[2 + GLS_MAPS_MAX_IMAGES];
+    uint64_t part[4 + GLS_MAPS_MAX_IMAGES];
+    const gls_study *in = &job->study;
+    size_t n = gls_maps_inputs(&job->maps, path);
+    if (n == 0 && !in->regions && !in->tissue) return GLS_OK;
+    part[0] = in->regions ? gls_regions_hash(in->regions) : 0;
+    part[1] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
+    for (size_t i = 0; i < n; i++) {
+        gls_input_file file = {.path = path[i]};
+        gls_status status = gls_input_file_hash(&file);
+        if (status) return status;
+        part[2 + i] = file.hash;
+    }
+    job->other_inputs = gls_hash(part, (2 + n) * sizeof *part);
+    return GLS_OK;
+}
+
+static bool is_other_text(const cJSON *root, const char *key, uint64_t hash)
+{
+    char text[17];
+    const cJSON *found = at(root, key);
+    if (hash == 0) return found;
+    return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
+}
+
 static bool exists(const char *path)
 {
     return !path || access(path, F_OK) == 0;
@@ -93,6 +121,8 @@ gls_status gls_job_find_done(gls_job *job)
     const cJSON *bytes = at(at(root, "output"), "bytes");
     const char *other = other_parameter(job, root, name, sizeof name);
     if (!other) other = other_input(job, root);
+    if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
+        other = "region, tissue image or input of a map";
     struct stat info;
     if (!root)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: is no JSON; --force tracks anew", job->sidecar);

@@ -190,6 +190,7 @@ gls_status gls_job_open(gls_job *job)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = settle_seeds(job);
     if (!status) gls_advise_of_masks(job);
+    if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
@@ -320,6 +321,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
             gls_image_write_grouped(job->options.write_mask, job->overwrite, &group, job->study.mask, GLS_IMAGE_UINT8);
     if (!status) status = gls_resume_complete(journal, &group);
     if (!status) status = gls_output_group_commit(&group);
+    if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
     gls_journal_close(journal, !status);
     gls_output_discard(&sidecar);
     gls_output_group_discard(&group);
@@ -383,6 +385,7 @@ void gls_job_destroy(gls_job *job)
     free(job->bvec);
     free(job->output);
     free(job->sidecar);
+    free(job->sidecar_second);
     free(job->journal);
     free(job);
 }

@@ -21,9 +21,12 @@ struct gls_job {
     bool maps_alone;
     char *bval, *bvec;         /* found beside the series */
     char *sidecar;             /* NULL: none */
+    char *sidecar_second;      /* name it gets if the first is taken when the run ends; NULL: none */
+    bool sidecar_moved;        /* it was taken */
     char *journal;             /* by which the run can be resumed; NULL: none */
     bool overwrite;            /* outputs that exist: they may be, or are this run's own */
     gls_run_identity identity; /* with a journal */
+    uint64_t other_inputs;     /* hash of regions, tissue and what maps read, beside the files of the study; 0: none */
     gls_maps maps;
     gls_device_set devices;
     const gls_device_info *device; /* the first */
@@ -35,6 +38,8 @@ struct gls_job {
     double start; /* of gls_clock_seconds() */
 };
 
+/* Sets other_inputs, once the study is read. */
+gls_status gls_job_hash_others(gls_job *job);
 /* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
  * they are without skip_existing. The job is open. */
 gls_status gls_job_find_done(gls_job *job);

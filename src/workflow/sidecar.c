@@ -81,6 +81,11 @@ char *gls_sidecar_name(const char *output)
     return beside(output, true);
 }
 
+char *gls_sidecar_second_name(const char *output)
+{
+    return beside(output, true);
+}
+
 gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
                              const char *const *own, size_t n_own)
 {

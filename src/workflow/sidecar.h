@@ -8,6 +8,8 @@
 /* Where the sidecar of a tractogram goes if nobody says: x.json for x.tck, or x.tck.json where x.json describes another
  * output that lies beside it still. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
+/* The other of the two, for a run whose first choice is taken while it runs: x.tck.json. From malloc. */
+char *gls_sidecar_second_name(const char *output);
 /* Where it lies, once written. */
 char *gls_sidecar_find(const char *output);
 /* Like gls_place_check() for a sidecar that has but one name: one that describes another output is kept even with

@@ -9,6 +9,7 @@
 
 #include "image/regions.h"
 #include "util/hash.h"
+#include "util/status.h"
 #include "workflow/json.h"
 #include "workflow/defaults.h"
 #include "workflow/params.h"
@@ -57,6 +58,9 @@ static void add_inputs(cJSON *root, const gls_job *job)
     gls_input_file labels = {.role = "labels", .path = job->maps.labels};
     if (!gls_input_file_check(&labels, NULL) && !gls_input_file_hash(&labels)) gls_sidecar_add_file(inputs, &labels);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
+    char text[17];
+    if (job->other_inputs)
+        cJSON_AddStringToObject(root, "other_inputs_xxh3_64", gls_hash_text(job->other_inputs, text));
     gls_sidecar_add_grid(root, in->grid);
     if (in->series.dwi)
         gls_sidecar_add_gradients(root, &in->series, in->phantom ? "image" : rules[job->options.model.bvec_frame]);
@@ -306,6 +310,15 @@ static void rename_sidecar(gls_job *job)
     job->result.sidecar = job->sidecar = name;
 }
 
+/* It may take it as late as this run's files get their names. */
+static gls_status offer_second(gls_job *job, gls_output *sidecar)
+{
+    if (job->options.sidecar || job->overwrite) return GLS_OK;
+    if (!job->sidecar_second) job->sidecar_second = gls_sidecar_second_name(job->output);
+    if (!job->sidecar_second) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", job->output);
+    return gls_output_offer(sidecar, job->sidecar_second, &job->sidecar_moved);
+}
+
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_output *sidecar)
 {
     rename_sidecar(job);
@@ -313,7 +326,7 @@ gls_status gls_track_sidecar_begin(gls_job *job, gls_output_group *group, gls_ou
     gls_output_discard(sidecar);
     gls_status status = gls_output_create(job->sidecar, job->overwrite, sidecar);
     sidecar->group = group;
-    return status;
+    return status ? status : offer_second(job, sidecar);
 }
 
 char *gls_track_sidecar_text(const gls_job *job)

@@ -25,6 +25,28 @@ gzip.open(sys.argv[1], "wb").write(bytes(data))
 PYTHON
 other roi --nseeds 200
 cp kept.nii.gz in/roi.nii.gz
+# images of regions and what maps read are inputs like the others
+python3 - in/mask.nii.gz region.nii.gz 1 << 'PYTHON'
+import gzip, sys
+data = bytearray(gzip.open(sys.argv[1]).read())
+data[352:] = bytes(len(data) - 352)
+data[-int(sys.argv[3])] = 1
+gzip.open(sys.argv[2], "wb").write(bytes(data))
+PYTHON
+cp region.nii.gz labels.nii.gz
+extra="--nseeds 200 --exclude $work/region.nii.gz --connectome $work/labels.nii.gz:c.csv"
+succeeds track $files $extra -o r.tck -q
+run track $files $extra -o r.tck --skip-existing -q
+[ $code -eq 0 ] || note "exit code $code, not 0: a region and labels that did not change"
+for image in region labels; do
+    cp $image.nii.gz kept.nii.gz
+    python3 -c 'import gzip, sys; d = bytearray(gzip.open(sys.argv[1]).read()); d[-9] = 1; gzip.open(sys.argv[1], "wb").write(bytes(d))' $image.nii.gz
+    run track $files $extra -o r.tck --skip-existing -q
+    [ $code -eq 4 ] || note "exit code $code, not 4: another image: $image"
+    grep -q "made with another region, tissue image or input of a map" stderr || note "no word of another $image"
+    cp kept.nii.gz $image.nii.gz
+done
+rm out/r.* out/c.csv
 printf x >> out/a.tck
 run track $files --nseeds 200 -o a.tck --skip-existing -q
 [ $code -eq 4 ] || note "exit code $code, not 4: a tractogram that was changed"

@@ -103,7 +103,7 @@ ENDS = {"Entered cortical grey matter": "cortical_grey", "Entered CSF": "csf", "
 def tckgen(name, options, number):
     path = at(f"{name}_{number}.tck")
     text = run("tckgen", sh, path, "-force", "-info", "-algorithm", "iFOD1", "-seed_image", roi, "-mask", mask, "-seeds", N, "-select", 0, "-cutoff", 0.05,
-               "-minlength", 4, "-maxlength", 250, "-downsample", 1, "-nthreads", 2, *options, MRTRIX_RNG_SEED=str(1000 * number))
+               "-minlength", 4, "-maxlength", 250, "-downsample", 1, "-nthreads", 0, *options, MRTRIX_RNG_SEED=str(1000 * number))
     text = re.sub(r"\x1b\[[0-9;]*[a-zA-Z]", "", text)
     count = lambda words: int((re.search(words + r": (\d+)", text) or [0, 0])[1])
     ends = {ours: float((re.search(theirs + r": ([\d.e-]+)%", text) or [0, 0])[1]) / 100 for theirs, ours in ENDS.items()}

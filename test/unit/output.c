@@ -75,6 +75,29 @@ static void all_or_none(void **state)
     for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"old.trx", "new.tck", "late.json"}[i]));
 }
 
+/* A file that may have either of two names takes the second where the first has gone meanwhile, and no third. */
+static void second_name(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        gls_output_group group = {0};
+        gls_output one = begin("s.tck", "lines", false, &group), two = begin("s.json", "ours", false, &group);
+        bool took = true;
+        assert_int_equal(gls_output_offer(&two, scratch("s.tck.json"), &took), GLS_OK);
+        assert_false(took);
+        put_file(scratch("s.json"), "theirs", 6);
+        if (both) put_file(scratch("s.tck.json"), "theirs", 6);
+        assert_int_equal(gls_output_commit(&one), GLS_OK);
+        assert_int_equal(gls_output_commit(&two), GLS_OK);
+        assert_int_equal(gls_output_group_commit(&group), both ? GLS_ERR_OUTPUT : GLS_OK);
+        assert_true(took);
+        assert_text("s.json", "theirs");
+        assert_text("s.tck.json", both ? "theirs" : "ours");
+        assert_int_equal(access(scratch("s.tck"), F_OK), both ? -1 : 0);
+        for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"s.tck", "s.json", "s.tck.json"}[i]));
+    }
+}
+
 /* Killed at any moment before the end, a program leaves nothing. */
 static void killed(void **state)
 {
@@ -139,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed),
         cmocka_unit_test(all_or_none),
+        cmocka_unit_test(second_name),
         cmocka_unit_test(never_over_inputs),
         cmocka_unit_test(regular_files_only),
     };

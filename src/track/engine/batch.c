@@ -5,37 +5,11 @@
 #include "track/engine/gather.h"
 #include "track/engine/lines.h"
 #include "track/engine/passes.h"
+#include "track/engine/place.h"
 #include "track/engine/refine.h"
 #include "track/engine/retries.h"
 #include "util/clock.h"
 #include "util/status.h"
-
-/* The prefix sum between tracking and gathering. Goes through lines in order, gives each its place in the output, and
- * stops before the first seed with an unfinished half. Returns the number of lines placed; *seed is the first seed not
- * done. */
-static uint32_t place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
-                            gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
-{
-    size_t stride = gls_direction_words(&c->engine->params);
-    uint32_t s = 0, seed = from;
-    uint64_t points = 0;
-    for (; seed < until; seed++) {
-        uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
-        for (uint32_t k = 0; k < count; k++)
-            if (!gls_line_is_finished(c, s + k)) goto done;
-        for (uint32_t k = 0; k < count; k++, s++)
-            gls_place_line(c, c->seed[seed], (uint32_t)(first + seed), n_lines, s, parcel, &points);
-        bool admitted = count > 0 || gls_lines_admit(c, seed);
-        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
-    }
-done:
-    if (parcel) parcel->offset[parcel->n] = points;
-    c->tally.n_seeds = seed - from;
-    c->tally.n_outcomes = s;
-    *next_seed = seed;
-    *n_points = points;
-    return s;
-}
 
 /* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
  * long. */
@@ -75,7 +49,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     uint64_t steps = c->steps, n_points;
     uint32_t next;
     if (points) points->n = 0;
-    uint32_t placed = place_lines(c, first, from, until, n_lines, points, &next, &n_points);
+    uint32_t placed = gls_place_lines(c, first, from, until, n_lines, points, &next, &n_points);
     r->seconds_scan += gls_clock_seconds() - start;
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (points && n_points > 0) status = gls_gather(c, 2 * n_lines, placed, n_points, points);

@@ -1,47 +1,6 @@
 #include "track/engine/gather.h"
 
-#include "track/engine/lines.h"
-#include "util/affine.h"
 #include "util/clock.h"
-
-static bool is_unfinished(uint32_t state)
-{
-    return state == HALF_LOST || state == HALF_RUNNING;
-}
-
-bool gls_line_is_finished(const gls_batch *c, uint32_t line)
-{
-    return !is_unfinished(c->state[2 * line]) && !is_unfinished(c->state[2 * line + 1]);
-}
-
-void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel)
-{
-    const double p[3] = {at[0], at[1], at[2]};
-    double mapped[3];
-    gls_affine_apply(c->space, p, mapped);
-    parcel->offset[parcel->n] = first;
-    parcel->seed_index[parcel->n] = seed_index;
-    for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
-    parcel->n++;
-}
-
-void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
-                    gls_parcel *parcel, uint64_t *points)
-{
-    const gls_outcome o = c->tally.outcome[line] = gls_lines_judge(c, at, n_lines, line);
-    bool keep = o.verdict == GLS_VERDICT_KEPT;
-    c->upload.placed[line] = (gls_placed_record){
-        .x = at[0],
-        .y = at[1],
-        .z = at[2],
-        .first = keep ? (uint32_t)*points : NOT_PLACED,
-        .backward = o.backward,
-        .forward = o.forward,
-    };
-    if (!keep) return;
-    if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
-    *points += (uint64_t)o.backward + o.forward + 1;
-}
 
 gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
 {

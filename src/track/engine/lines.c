@@ -6,8 +6,6 @@
 #include "track/shader/packed.h"
 #include "util/philox.h"
 
-/* --- before they are tracked ----------------------------------------------- */
-
 bool gls_lines_admit(const gls_batch *c, uint32_t seed)
 {
     const gls_guide *guide = &c->engine->guide;
@@ -122,83 +120,4 @@ uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n,
     }
     *n_lines = lines;
     return seed;
-}
-
-/* --- afterwards ------------------------------------------------------------ */
-
-/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
-static bool cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
-{
-    if (*backward + *forward <= max_steps) return false;
-    uint32_t half = max_steps / 2;
-    if (*backward <= half)
-        *forward = max_steps - *backward;
-    else if (*forward <= max_steps - half)
-        *backward = max_steps - *forward;
-    else {
-        *backward = half;
-        *forward = max_steps - half;
-    }
-    return true;
-}
-
-/* What the guide remembers of a half. */
-static const uint32_t *memory_of(const gls_batch *c, uint32_t n_halves, uint32_t half)
-{
-    return c->state + n_halves + (size_t)half * c->engine->plan.guide.n_words;
-}
-
-static gls_end end_of(uint32_t state)
-{
-    uint32_t end = state >> HALF_END_SHIFT;
-    return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
-}
-
-/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
-static uint32_t points_of(uint32_t parts, uint32_t each)
-{
-    return each == 1 ? parts : (parts + each - 1) / each;
-}
-
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
- * is too short. */
-static bool too_short(const gls_engine *t, double length)
-{
-    double least = t->params.min_length;
-    return least > 0 && t->plan.getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
-}
-
-gls_outcome gls_lines_judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i)
-{
-    const gls_engine *t = c->engine;
-    const gls_guide_kind *guide = t->plan.guide.kind;
-    gls_guide_half half[2];
-    uint32_t met = 0, each = t->plan.parts;
-    for (uint32_t h = 0; h < 2; h++) {
-        uint32_t state = c->state[2 * i + h];
-        half[h] = (gls_guide_half){state & HALF_POINTS, end_of(state), memory_of(c, 2 * n_lines, 2 * i + h)};
-        c->steps += points_of(half[h].parts, each);
-    }
-    gls_verdict guided =
-        guide->judge ? guide->judge(&t->guide, seed, t->plan.max_steps * each, half, &met) : GLS_VERDICT_KEPT;
-    gls_outcome o = {.met = met, .end = {(uint8_t)half[0].end, (uint8_t)half[1].end}};
-    bool long_one = half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH;
-    o.backward = points_of(half[0].parts, each);
-    o.forward = points_of(half[1].parts, each);
-    o.truncated = cut(t->plan.max_steps, &o.backward, &o.forward) || long_one;
-    o.parts = lesser(half[0].parts, o.backward * each) + lesser(half[1].parts, o.forward * each);
-    o.points = o.backward + o.forward + 1;
-    double length = o.parts * t->params.step_size / each;
-    gls_verdict verdict = gls_verdict_goes_first(guided)                                 ? guided
-                          : o.backward + o.forward == 0 && !t->params.keep_single_points ? GLS_VERDICT_SINGLE_POINT
-                          : too_short(t, length)                                         ? GLS_VERDICT_TOO_SHORT
-                                                                                         : guided;
-    o.verdict = (uint8_t)verdict;
-    o.met_counts = verdict == guided;
-    return o;
 }

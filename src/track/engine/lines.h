@@ -12,7 +12,5 @@ void gls_lines_choose(gls_batch *batch, uint64_t first, uint32_t n);
 /* Lines of seeds from, from + 1 ... as far as they fit; returns the seed after the last, *n_lines their number. */
 uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
                         uint32_t *n_lines);
-/* Decides on the finished streamline i of a round of n_lines. */
-gls_outcome gls_lines_judge(gls_batch *batch, const float seed[3], uint32_t n_lines, uint32_t i);
 
 #endif

@@ -55,6 +55,24 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     return GLS_OK;
 }
 
+/* Where steps are arcs, what lies between stored points is shorter: who is just as long as the minimum along its arcs,
+ * is too short. */
+static bool too_short(const gls_track_params *params, const gls_track_plan *p, double n_parts)
+{
+    double least = params->min_length, length = n_parts * params->step_size / p->parts;
+    return least > 0 && p->getter->parts ? length <= least * (1 + 1e-9) : length < least * (1 - 1e-9);
+}
+
+/* The fewest parts of a streamline that is not too short. */
+static uint32_t least_parts(const gls_track_params *params, const gls_track_plan *p)
+{
+    double n = ceil(params->min_length / params->step_size * p->parts);
+    if (!(n < UINT32_MAX)) return UINT32_MAX;
+    while (n > 0 && !too_short(params, p, n - 1)) n--;
+    while (too_short(params, p, n)) n++;
+    return (uint32_t)n;
+}
+
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan)
 {
@@ -75,6 +93,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.parts = getter->parts ? getter->parts(params) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
+    p.min_parts = least_parts(params, &p);
 
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);

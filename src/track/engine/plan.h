@@ -16,6 +16,7 @@ typedef struct gls_track_plan {
     uint32_t output_points;
     uint32_t max_steps;                /* of a half-streamline */
     uint32_t substeps;                 /* turns of the loop for each stored point */
+    uint32_t min_parts;                /* of a streamline: one of fewer is too short */
     uint32_t parts;                    /* places that a step leads over, see getter.h */
     uint32_t lanes;                    /* invocations per streamline */
     bool lanes_in_step;                /* a subgroup needs no barrier, see glsl/base/lanes_subgroup.glsl */

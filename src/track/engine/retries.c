@@ -7,6 +7,7 @@
 #include "track/engine/gather.h"
 #include "track/engine/lines.h"
 #include "track/engine/passes.h"
+#include "track/engine/place.h"
 #include "track/engine/refine.h"
 #include "util/clock.h"
 #include "util/status.h"

@@ -1,0 +1,162 @@
+#include "track/engine/place.h"
+
+#include "track/engine/lines.h"
+#include "util/affine.h"
+
+static bool is_unfinished(uint32_t state)
+{
+    return state == HALF_LOST || state == HALF_RUNNING;
+}
+
+static inline bool is_finished(const uint32_t *state)
+{
+    return !is_unfinished(state[0]) && !is_unfinished(state[1]);
+}
+
+bool gls_line_is_finished(const gls_batch *c, uint32_t line)
+{
+    return is_finished(c->state + 2 * (size_t)line);
+}
+
+/* Cuts a streamline that is too long, keeping what lies nearest to its seed. */
+static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
+{
+    uint32_t half = max_steps / 2;
+    if (*backward <= half)
+        *forward = max_steps - *backward;
+    else if (*forward <= max_steps - half)
+        *backward = max_steps - *forward;
+    else {
+        *backward = half;
+        *forward = max_steps - half;
+    }
+}
+
+static inline gls_end end_of(uint32_t state)
+{
+    uint32_t end = state >> HALF_END_SHIFT;
+    return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
+}
+
+/* Points that a half has stored, of the parts that it has passed; a last step may lack some. */
+static inline uint32_t points_of(uint32_t parts, uint32_t each)
+{
+    return each == 1 ? parts : (parts + each - 1) / each;
+}
+
+static inline uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The guide's verdict; it may cut the halves. */
+static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t parts[2],
+                             gls_outcome *o)
+{
+    const gls_engine *t = c->engine;
+    size_t words = t->plan.guide.n_words;
+    const uint32_t *memory = c->state + 2 * (size_t)n_lines + 2 * i * words;
+    gls_guide_half half[2];
+    for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
+    gls_verdict verdict = t->plan.guide.kind->judge(&t->guide, seed, t->plan.max_steps * t->plan.parts, half, &o->met);
+    for (uint32_t h = 0; h < 2; h++) {
+        parts[h] = half[h].parts;
+        o->end[h] = (uint8_t)half[h].end;
+    }
+    return verdict;
+}
+
+/* Decides on the finished streamline i of a round of n_lines. */
+static inline void judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
+{
+    const gls_track_plan *plan = &c->engine->plan;
+    const uint32_t *state = c->state + 2 * (size_t)i, each = plan->parts, most = plan->max_steps;
+    uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
+    gls_verdict guided = GLS_VERDICT_KEPT, verdict;
+    *o = (gls_outcome){.end = {(uint8_t)end_of(state[0]), (uint8_t)end_of(state[1])}};
+    c->steps += points_of(parts[0], each) + points_of(parts[1], each);
+    if (plan->guide.kind->judge) guided = ask_guide(c, seed, n_lines, i, parts, o);
+    uint32_t backward = points_of(parts[0], each), forward = points_of(parts[1], each);
+    o->truncated = o->end[0] == GLS_END_MAX_LENGTH || o->end[1] == GLS_END_MAX_LENGTH;
+    if (backward + forward > most) {
+        o->truncated = true;
+        cut(most, &backward, &forward);
+    }
+    o->backward = backward;
+    o->forward = forward;
+    o->parts = lesser(parts[0], backward * each) + lesser(parts[1], forward * each);
+    o->points = backward + forward + 1;
+    if (guided != GLS_VERDICT_KEPT && gls_verdict_goes_first(guided))
+        verdict = guided;
+    else if (backward + forward == 0 && !c->engine->params.keep_single_points)
+        verdict = GLS_VERDICT_SINGLE_POINT;
+    else if (o->parts < plan->min_parts)
+        verdict = GLS_VERDICT_TOO_SHORT;
+    else
+        verdict = guided;
+    o->verdict = (uint8_t)verdict;
+    o->met_counts = verdict == guided;
+}
+
+/* --- places ------------------------------------------------------------------ */
+
+void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, gls_parcel *parcel)
+{
+    const double p[3] = {at[0], at[1], at[2]};
+    double mapped[3];
+    gls_affine_apply(c->space, p, mapped);
+    parcel->offset[parcel->n] = first;
+    parcel->seed_index[parcel->n] = seed_index;
+    for (int a = 0; a < 3; a++) parcel->seed[parcel->n][a] = (float)mapped[a];
+    parcel->n++;
+}
+
+static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+                         gls_parcel *parcel, uint64_t *points)
+{
+    gls_outcome *o = &c->tally.outcome[line];
+    judge(c, at, n_lines, line, o);
+    bool keep = o->verdict == GLS_VERDICT_KEPT;
+    c->upload.placed[line] = (gls_placed_record){
+        .x = at[0],
+        .y = at[1],
+        .z = at[2],
+        .first = keep ? (uint32_t)*points : NOT_PLACED,
+        .backward = o->backward,
+        .forward = o->forward,
+    };
+    if (!keep) return;
+    if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
+    *points += o->points;
+}
+
+void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+                    gls_parcel *parcel, uint64_t *points)
+{
+    place(c, at, seed_index, n_lines, line, parcel, points);
+}
+
+uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
+                         gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
+{
+    size_t stride = gls_direction_words(&c->engine->params);
+    const uint32_t *state = c->state;
+    uint32_t s = 0, seed = from;
+    uint64_t points = 0;
+    for (; seed < until; seed++) {
+        uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
+        for (uint32_t k = 0; k < count; k++)
+            if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
+        for (uint32_t k = 0; k < count; k++, s++)
+            place(c, c->seed[seed], (uint32_t)(first + seed), n_lines, s, parcel, &points);
+        bool admitted = count > 0 || gls_lines_admit(c, seed);
+        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
+    }
+done:
+    if (parcel) parcel->offset[parcel->n] = points;
+    c->tally.n_seeds = seed - from;
+    c->tally.n_outcomes = s;
+    *next_seed = seed;
+    *n_points = points;
+    return s;
+}
