@@ -30,9 +30,10 @@ const cmd_option bench_option_table[] = {
 #define BENCH_GRADIENTS NO_ROW
 #include <glslines/params.def>
 
-    CMD_OPTION(MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
-               "the table."),
+    CMD_OPTION(
+        MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+        "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
+                                                                  "the table."),
     CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
                "Devices to compare, separated by commas, each as for 'track --device'."),
     CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
