@@ -125,7 +125,7 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
     }
     double *solution = block + plan->n * GLS_NONNEG_BLOCK;
     for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
-    if (gls_nonneg_kernel_best()(plan, block, 1, scratch, solution) > 0)
+    if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
         status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
     for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
 fail:
