@@ -1,6 +1,7 @@
 /* What is common to all voxels of a least-squares problem with inequalities. */
 #include "dwi/nonneg.h"
 
+#include "util/memory.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -17,14 +18,6 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     free(plan->factor);
     free(plan->inside);
     plan->project = plan->rows = plan->factor = plan->inside = NULL;
-}
-
-static double *zeroed(size_t n)
-{
-    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
-    double *memory = aligned_alloc(64, bytes);
-    if (memory) memset(memory, 0, bytes);
-    return memory;
 }
 
 /* L of H'H with its ridge; false if that is not positive definite. */
@@ -68,7 +61,7 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;
-    double *value = plan->inside + k, *sum = zeroed(k);
+    double *value = plan->inside + k, *sum = gls_aligned_zeros(k);
     bool good = sum != NULL;
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
@@ -96,10 +89,10 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
     size_t padded = (k + GLS_NONNEG_TILE - 1) / GLS_NONNEG_TILE * GLS_NONNEG_TILE;
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
-    plan->project = zeroed(n * padded);
-    plan->rows = zeroed((n_rows + 7) / 8 * 8 * padded);
-    plan->factor = zeroed(k * k);
-    plan->inside = zeroed(k + n_rows);
+    plan->project = gls_aligned_zeros(n * padded);
+    plan->rows = gls_aligned_zeros((n_rows + 7) / 8 * 8 * padded);
+    plan->factor = gls_aligned_zeros(k * k);
+    plan->inside = gls_aligned_zeros(k + n_rows);
     gls_status status = GLS_OK;
     if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
@@ -118,7 +111,7 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
 {
     gls_status status = GLS_OK;
     void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
-    double *block = zeroed((plan->n + plan->k) * GLS_NONNEG_BLOCK);
+    double *block = gls_aligned_zeros((plan->n + plan->k) * GLS_NONNEG_BLOCK);
     if (!scratch || !block) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
         goto fail;

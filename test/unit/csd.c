@@ -26,7 +26,7 @@ static void solve(size_t n, const double *a, const double *z, double *x)
         memcpy(m + i * (n + 1), a + i * n, n * sizeof *m);
         m[i * (n + 1) + n] = z[i];
     }
-    for (size_t c = 0; c <= gls_cpu_level(); c++) {
+    for (size_t c = 0; c < n; c++) {
         size_t best = c;
         for (size_t r = c; r < n; r++)
             if (fabs(m[r * (n + 1) + c]) > fabs(m[best * (n + 1) + c])) best = r;
