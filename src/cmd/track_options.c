@@ -7,6 +7,7 @@
 
 #include "cmd/bridge.h"
 #include "cmd/message.h"
+#include "util/log.h"
 #include "workflow/devices.h"
 #include "workflow/params.h"
 
@@ -138,11 +139,20 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
 }
 
 /* Names of devices that are another program's. */
-static int check_device(const track_options *o)
+static void take_device(track_options *o)
 {
-    const char *here = cmd_bridge.value("device", o->device);
-    return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
-                : CMD_EXIT_OK;
+    const char *word = cmd_bridge.word("device", o->device);
+    if (!word) return;
+    gls_log(GLS_LOG_INFO, "--device %s: %s", o->device, cmd_bridge.value("device", o->device));
+    o->device = word;
+}
+
+/* GPUStreamlines' default model depends on the getter. */
+static void take_model(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    bool is_default = strstr(arguments->taken, "--model default:") != NULL;
+    if (is_default && o->dg != GLS_DG_BOOT && cmd_options_given(command, arguments, "dg"))
+        o->model.model = GLS_MODEL_CSD;
 }
 
 /* The defaults of preset, getter and model, where nothing was given. */
@@ -190,8 +200,10 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
 {
     int code = check_inputs(command, o, arguments);
     if (!code) code = check_seeds(command, o, arguments);
-    if (!code) code = check_device(o);
-    if (!code) code = check_getter(command, o, arguments);
+    if (code) return code;
+    take_device(o);
+    take_model(command, o, arguments);
+    code = check_getter(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     if (o->json && !o->dry_run) return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");

@@ -84,14 +84,18 @@ typedef struct cmd_arguments {
     const char *positional[CMD_MAX_POSITIONALS];
     int n_positionals;
     bool given[CMD_MAX_OPTIONS]; /* by place in the command's own table */
+    char taken[512];             /* words of other programs and what they were taken for, a line each */
     int argc;                    /* the whole command line */
     char **argv;
 } cmd_arguments;
 
-/* What stands here for options of other programs and for their values; NULL: nothing does. */
+/* What stands here for options of other programs and for their values; NULL: nothing does. An option whose text starts
+ * with "unneeded: " is a flag that is left out without harm. word is the value here that a value of theirs is taken
+ * for, NULL where value() is said in an error. */
 typedef struct cmd_hints {
     const char *(*option)(const char *name);
     const char *(*value)(const char *option, const char *value);
+    const char *(*word)(const char *option, const char *value);
 } cmd_hints;
 
 typedef struct cmd_command cmd_command;

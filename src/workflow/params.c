@@ -149,7 +149,10 @@ gls_status gls_model_options_check(const gls_model_options *o)
 
 int gls_model_order(const gls_model_options *o)
 {
-    return o->sh_order > 0 ? o->sh_order : o->model == GLS_MODEL_MSMT ? 8 : gls_qball_options_default().sh_order;
+    if (o->sh_order > 0) return o->sh_order;
+    return o->model == GLS_MODEL_MSMT  ? 8
+           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
+                                       : gls_qball_options_default().sh_order;
 }
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
