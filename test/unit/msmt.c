@@ -49,8 +49,8 @@ static void kernels(void **state)
     /* the interior point method takes over where more rows are active than there is room for */
     size_t room = plan.most_active;
     for (plan.most_active = 0; plan.most_active <= 8; plan.most_active += 8)
-        for (size_t i = 0; i < n; i++) {
-            assert_int_equal(kernel[i](&plan, data, COUNT, scratch, other), 0);
+        for (size_t i = 0; i <= gls_cpu_level(); i++) {
+            assert_int_equal(gls_nonneg_kernels[i](&plan, data, COUNT, scratch, other), 0);
             for (int j = 0; j < K * GLS_NONNEG_BLOCK; j++)
                 if (j % GLS_NONNEG_BLOCK < COUNT) assert_float_equal(other[j], f[j], 1e-6);
         }
