@@ -44,6 +44,8 @@ const cmd_option bench_option_table[] = {
     CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
                "Precision of the model's volumes on the device: half is float16, float is float32 and takes "
                "twice the memory."),
+    CMD_OPTION(MEASURED, CHOICE, mask_stop, "mask-stop", 0, NULL, NULL, GLS_ANY, NULL, GLS_MASK_STOP_CHOICES,
+               "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
     CMD_OPTION(MEASURED, UINT64, chunk_size, "chunk-size", 0, "N", "seeds", GLS_LIKE("chunk-size"),
                "as the device's limits allow", NULL, "Largest number of seeds in a batch."),
     CMD_OPTION(MEASURED, INT, repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
@@ -67,7 +69,7 @@ void bench_options_default(void *values)
 {
     bench_values *o = values;
     gls_job_options job = gls_job_options_default();
-    *o = (bench_values){.dg = "all", .device = "auto", .mapping = "auto", .repeat = 5};
+    *o = (bench_values){.dg = "all", .device = "auto", .mapping = "auto", .mask_stop = (int)job.mask_stop, .repeat = 5};
     model_options_set(&o->model, &job.model);
 }
 
@@ -77,6 +79,7 @@ int bench_options_get(const bench_values *v, const cmd_arguments *arguments, ben
                          .model = model_options_get(&v->model),
                          .api = (gls_graphics)v->api,
                          .precision = (gls_precision)v->precision,
+                         .mask_stop = (gls_mask_stop)v->mask_stop,
                          .no_write = v->no_write,
                          .no_ceilings = v->no_ceilings,
                          .chunk_size = v->chunk_size,

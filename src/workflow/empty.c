@@ -97,8 +97,10 @@ static void explain_seeds(const gls_job *job)
     seed_look look;
     char count[32], all[32];
     if (r->seeds_rejected > 0)
-        gls_log(GLS_LOG_WARNING, "  %s of %s seeds: regions let no streamline start there (--exclude, --tracking-mask)",
-                gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all));
+        gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
+                gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
+                job->study.tissue ? "tissue or regions" : "regions",
+                job->study.tissue ? "CSF, grey matter or nothing; " : "");
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in",
