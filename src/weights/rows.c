@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/memory.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
@@ -26,6 +27,9 @@ typedef struct row_thread {
     size_t portion_capacity;
     uint32_t *entry;
     size_t n, capacity;
+    uint64_t n_without_points, n_outside; /* of a parcel */
+    size_t bad;                           /* of its streamlines, the first with a point that cannot be mapped */
+    double low[3], high[3];               /* of all points */
     bool failed;
 } row_thread;
 
@@ -52,6 +56,11 @@ gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *
     }
     rows->n_threads = omp_get_max_threads();
     rows->thread = calloc((size_t)rows->n_threads, sizeof *rows->thread);
+    for (int i = 0; i < rows->n_threads && rows->thread; i++)
+        for (int a = 0; a < 3; a++) {
+            rows->thread[i].low[a] = INFINITY;
+            rows->thread[i].high[a] = -INFINITY;
+        }
     gls_rows_set_walk(rows, 1, false);
     return rows->thread ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
 }
@@ -166,21 +175,54 @@ static float make_row(const gls_rows *rows, row_thread *t)
     return (float)contribution;
 }
 
-static gls_status check_points(gls_rows *rows, const gls_streamlines *s)
+/* What the threads do with a parcel. */
+typedef struct parcel {
+    gls_rows *rows;
+    const gls_streamlines *s;
+    placed *place;
+    float *contribution;
+} parcel;
+
+/* The place of the first point of streamline i that cannot be mapped, or the end. Widens the thread's box. */
+static uint64_t look_at_points(row_thread *t, const gls_streamlines *s, size_t i)
 {
-    for (size_t i = 0; i < s->n; i++)
-        for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
-            for (int a = 0; a < 3; a++) {
-                double x = (double)s->point[p][a];
-                if (!isfinite(x))
-                    return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", rows->n + i);
-                if (p > s->offset[i] && fabs(x - (double)s->point[p - 1][a]) > GLS_WALK_MAX_STEP)
-                    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", rows->n + i,
-                                    GLS_WALK_MAX_STEP);
-                rows->low[a] = fmin(rows->low[a], x);
-                rows->high[a] = fmax(rows->high[a], x);
-            }
-    return GLS_OK;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
+        for (int a = 0; a < 3; a++) {
+            double x = (double)s->point[p][a];
+            if (!isfinite(x)) return p;
+            if (p > s->offset[i] && fabs(x - (double)s->point[p - 1][a]) > GLS_WALK_MAX_STEP) return p;
+            t->low[a] = fmin(t->low[a], x);
+            t->high[a] = fmax(t->high[a], x);
+        }
+    return s->offset[i + 1];
+}
+
+static void map_some(void *user, int thread, size_t from, size_t until)
+{
+    const parcel *p = user;
+    const gls_streamlines *s = p->s;
+    row_thread *t = &p->rows->thread[thread];
+    for (size_t i = from; i < until && !t->failed && !t->walk.failed; i++) {
+        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
+        if (look_at_points(t, s, i) < s->offset[i + 1]) {
+            if (i < t->bad) t->bad = i;
+            return;
+        }
+        gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
+        p->contribution[i] = make_row(p->rows, t);
+        t->n_without_points += n < 2;
+        t->n_outside += n >= 2 && t->walk.n == 0;
+        p->place[i] = (placed){thread, (uint32_t)(t->n - first), first};
+    }
+}
+
+static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_t i)
+{
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
+        for (int a = 0; a < 3; a++)
+            if (!isfinite(s->point[p][a]))
+                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", rows->n + i);
+    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", rows->n + i, GLS_WALK_MAX_STEP);
 }
 
 /* Room for one more row of n entries. */
@@ -265,35 +307,35 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
 
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
 {
-    placed *place = malloc((s->n + 1) * sizeof *place);
-    float *contribution = malloc((s->n + 1) * sizeof *contribution);
+    parcel p = {rows, s, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
     gls_status status = GLS_OK;
-    uint64_t without_points = 0, outside = 0;
-    if (!place || !contribution)
+    size_t bad = SIZE_MAX;
+    if (!p.place || !p.contribution) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    else
-        status = check_points(rows, s);
-    if (status) goto fail;
-    for (int i = 0; i < rows->n_threads; i++) rows->thread[i].n = 0;
-#pragma omp parallel for schedule(dynamic, GROUP) num_threads(rows->n_threads) reduction(+ : without_points, outside)
-    for (size_t i = 0; i < s->n; i++) {
-        int number = omp_get_thread_num();
-        row_thread *t = &rows->thread[number];
-        size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
-        gls_walk_visits(&t->walk, &rows->grid, s->point + s->offset[i], n);
-        contribution[i] = make_row(rows, t);
-        without_points += n < 2;
-        outside += n >= 2 && t->walk.n == 0;
-        place[i] = (placed){number, (uint32_t)(t->n - first), first};
+        goto fail;
     }
-    for (int i = 0; i < rows->n_threads; i++)
-        if (rows->thread[i].failed || rows->thread[i].walk.failed)
-            status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    rows->n_without_points += without_points;
-    rows->n_outside += outside;
-    if (!status) status = collect(rows, place, contribution, s->n);
+    for (int i = 0; i < rows->n_threads; i++) {
+        row_thread *t = &rows->thread[i];
+        t->n = 0;
+        t->n_without_points = t->n_outside = 0;
+        t->bad = SIZE_MAX;
+    }
+    gls_parallel(s->n, GROUP, rows->n_threads, map_some, &p);
+    for (int i = 0; i < rows->n_threads; i++) {
+        const row_thread *t = &rows->thread[i];
+        if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        if (t->bad < bad) bad = t->bad;
+        rows->n_without_points += t->n_without_points;
+        rows->n_outside += t->n_outside;
+        for (int a = 0; a < 3; a++) {
+            rows->low[a] = fmin(rows->low[a], t->low[a]);
+            rows->high[a] = fmax(rows->high[a], t->high[a]);
+        }
+    }
+    if (!status && bad < SIZE_MAX) status = fail_bad(rows, s, bad);
+    if (!status) status = collect(rows, p.place, p.contribution, s->n);
 fail:
-    free(place);
-    free(contribution);
+    free(p.place);
+    free(p.contribution);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/affine.h"
 #include "util/status.h"
 #include "weights/inside.h"
 
@@ -111,6 +112,27 @@ gls_sink gls_weights_sink(gls_weights *weights)
     return (gls_sink){.append = append, .user = weights};
 }
 
+/* All streamlines lie outside the grid: where both are, in mm. */
+static gls_status fail_apart(const gls_rows *rows)
+{
+    const gls_grid *grid = &rows->fixels->grid;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3];
+        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
+        gls_affine_apply(grid->affine, p, p);
+        for (int a = 0; a < 3; a++) {
+            low[a] = fmin(low[a], p[a]);
+            high[a] = fmax(high[a], p[a]);
+        }
+    }
+    return gls_fail(GLS_ERR_EMPTY,
+                    "streamlines and FODs do not overlap: the points span %g %g %g to %g %g %g mm, the FODs %g %g %g "
+                    "to %g %g %g mm",
+                    rows->low[0], rows->low[1], rows->low[2], rows->high[0], rows->high[1], rows->high[2], low[0],
+                    low[1], low[2], high[0], high[1], high[2]);
+}
+
 /* What is known before the first iteration. */
 static gls_status prepare(gls_weights *w)
 {
@@ -126,11 +148,7 @@ static gls_status prepare(gls_weights *w)
     memcpy(r->low_mm, rows->low, sizeof r->low_mm);
     memcpy(r->high_mm, rows->high, sizeof r->high_mm);
     if (rows->n == 0) return gls_fail(GLS_ERR_EMPTY, "there is no streamline to weight");
-    if (r->outside + r->without_points == rows->n && r->outside > 0)
-        return gls_fail(GLS_ERR_EMPTY,
-                        "streamlines and FODs do not overlap: the points span %g %g %g to %g %g %g mm, outside the "
-                        "grid",
-                        rows->low[0], rows->low[1], rows->low[2], rows->high[0], rows->high[1], rows->high[2]);
+    if (r->outside + r->without_points == rows->n && r->outside > 0) return fail_apart(rows);
     gls_status status = gls_weight_model_create(rows, &w->options, &w->model);
     r->untracked = w->model.n_untracked;
     r->excluded = w->model.n_excluded;

@@ -125,7 +125,14 @@ write("none.tck", [], 0)
 write("wild.tck", [(0, 0, 0), (float("inf"), 1, 0), nan])
 END
 expect 6 weights far.tck $sh -o x.txt
-says "do not overlap"
+says "do not overlap: the points span 900 900 900 to 901 900 900 mm, the FODs "
+expect 2 weights t.tck $sh -o x.txt --device-memory 0
+for memory in "" "--device-memory 1"; do
+    # shellcheck disable=SC2086
+    expect 0 weights t.tck $sh -o memory.txt --device llvmpipe $memory --force
+    grep -v '^#' memory.txt > "memory.${memory##* }"
+done
+same memory. memory.1
 expect 6 weights none.tck $sh -o x.txt
 
 finish "fixels and weights"

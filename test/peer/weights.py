@@ -144,17 +144,25 @@ def compare_connectome(name):
     report(f"{name}: connectome of weights", d <= 1e-3, f"off by {d:.1e} in entries above 1 % of the largest")
 
 
-def compare_sift(name, number):
-    mrtrix("tcksift", f"{name}.tck", f"{name}_sh.nii", "sift.tck", "-csv", "sift.csv", "-out_mu", "mu.txt",
-           *(["-term_number", number] if number else []))
-    glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.tck", "--method", "sift", "--mu", "own_mu.txt",
-             "--selection", "own_selection.txt", *(["--term-number", number] if number else []))
-    last = open(path("sift.csv")).readlines()[-1].split(",")
-    kept = int(numbers("own_selection.txt").sum())
-    mu = numbers("own_mu.txt")[0] / float(last[6]) - 1
-    # where many streamlines are as good as each other, which of them go differs
-    report(f"{name}, sift {number or 'without target'}", abs(kept / int(last[3]) - 1) <= 0.05 and abs(mu) <= 0.06,
-           f"{last[3]} and {kept} streamlines, mu {100 * mu:.2f} % apart")
+def compare_sift(name, number, runs=4):
+    """Which streamlines go is a long chain of choices: FODs that differ by 1e-4 end elsewhere, in both programs. So both filter by FODs with so much
+    noise, several times, and the means are compared."""
+    image = nib.load(path(f"{name}_sh.nii"))
+    values = np.asarray(image.dataobj, dtype=np.float32)
+    found = []
+    for k in range(runs):
+        noise = 1 + 1e-4 * np.random.default_rng(k).standard_normal(values.shape)
+        nib.save(nib.Nifti1Image((values * noise).astype(np.float32), image.affine), path("noisy.nii"))
+        mrtrix("tcksift", f"{name}.tck", "noisy.nii", "sift.tck", "-csv", "sift.csv", *(["-term_number", number] if number else []))
+        glslines("weights", f"{name}.tck", "noisy.nii", "-o", "own.tck", "--method", "sift", "--mu", "own_mu.txt", "--selection",
+                 "own_selection.txt", *(["--term-number", number] if number else []))
+        last = open(path("sift.csv")).readlines()[-1].split(",")
+        found.append((int(last[3]), float(last[6]), numbers("own_selection.txt").sum(), numbers("own_mu.txt")[0]))
+    mean, spread = np.mean(found, 0), np.std(found, 0)
+    kept, mu = mean[2] / mean[0] - 1, mean[3] / mean[1] - 1
+    report(f"{name}, sift {number or 'without target'}", abs(kept) <= 0.03 and abs(mu) <= 0.03,
+           f"{mean[0]:.1f} (spread {spread[0]:.1f}) and {mean[2]:.1f} ({spread[2]:.1f}) streamlines, mu {100 * mu:.2f} % apart "
+           f"(spread {100 * spread[1] / mean[1]:.2f} and {100 * spread[3] / mean[3]:.2f} %)")
 
 
 def main():
@@ -180,7 +188,7 @@ def main():
     compare_linear("small")
     compare_connectome("small")
     compare_sift("small", 0)
-    compare_sift("small", 2500)
+    compare_sift("small", 2500, 2)
     sys.exit(failures > 0)
 
 

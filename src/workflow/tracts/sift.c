@@ -80,6 +80,10 @@ static void set_options(weighting *w)
 #undef ROW
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
+    w->model.device_bytes = o->device_memory << 20;
+    /* two chunks on their way take a quarter */
+    if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
+        w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
     w->model.force = w->job->options.force;
 }
