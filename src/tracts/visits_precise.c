@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/spline.h"
 #include "tracts/visits.h"
 
 #define ACCURACY 0.005 /* of the smallest side of a voxel */
