@@ -102,9 +102,39 @@ static uint64_t count_equal(reshaper *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i] ? f->n : 0;
 }
 
+static float gap(const float a[3], const float b[3])
+{
+    float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrtf(x * x + (y * y + z * z));
+}
+
+/* The same places as tckresample's, whose lengths are float32, but for the last point, which is the end. */
+static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
+{
+    const uint64_t last = s->offset[i + 1] - 1;
+    uint64_t from = s->offset[i];
+    float length = 0, before = 0;
+    for (uint64_t p = from; p < last; p++) length += gap(s->point[p + 1], s->point[p]);
+    for (uint32_t k = 0; k + 1 < f->n; k++) {
+        const float at = length * (float)k / (float)(f->n - 1);
+        float step = 0;
+        while (from < last && before + (step = gap(s->point[from + 1], s->point[from])) < at) {
+            before += step;
+            from++;
+        }
+        float share = from < last && step > 0 ? (at - before) / step : 0;
+        gls_builder_spline(&f->builder, i, to + k, from, share > 0 ? (double)fminf(share, 1) : 0);
+    }
+    gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
+}
+
 static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     (void)row;
+    if (f->how == GLS_INTERPOLATE_HERMITE && s->offset[i + 1] > s->offset[i]) {
+        make_equal_spline(f, s, i, to);
+        return;
+    }
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
 }
 
@@ -121,12 +151,6 @@ static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t r
 {
     (void)row;
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, f->step, to, f->n_new[i]);
-}
-
-static float gap(const float a[3], const float b[3])
-{
-    float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-    return sqrtf(x * x + (y * y + z * z));
 }
 
 /* Point k of streamline i; beyond its ends the first and the last step go on. */
