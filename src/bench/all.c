@@ -104,6 +104,7 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     *run = (bench_run){.options = o, .monitor = monitor, .started = time(NULL), .job = gls_job_options_default()};
     run->busy = bench_busy_now();
     run->job.model = o->model;
+    run->job.mask_stop = o->mask_stop;
     gls_warnings_begin(&run->warnings);
     gls_status status = open_devices(run);
     for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)

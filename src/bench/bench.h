@@ -27,6 +27,7 @@ typedef struct bench_options {
     int n_devices;
     gls_graphics api;
     gls_precision precision;
+    gls_mask_stop mask_stop;
     bool no_write, no_ceilings;
     uint64_t chunk_size;
     int repeat;

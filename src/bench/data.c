@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/anatomy.h"
 
 enum { N_DIRECTIONS = 150, N_B0 = 10 };
 
@@ -60,6 +61,7 @@ gls_status bench_data_make(bench_run *run)
     run->params.batch_seeds = run->options->chunk_size;
     gls_status status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
     if (!status) status = gls_sphere_create(run->job.sphere, &in->sphere);
+    if (!status) status = gls_study_read_regions(in, &run->job);
     return status;
 }
 

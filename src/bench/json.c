@@ -62,6 +62,8 @@ static void add_data(cJSON *root, const bench_run *run)
     cJSON_AddStringToObject(data, "model", gls_model_name(run->options->model.model));
     gls_json_uint(data, "sh_order", (uint64_t)run->options->model.sh_order);
     gls_json_uint(data, "directions", in->sphere->n);
+    cJSON_AddStringToObject(data, "mask_stop",
+                            run->job.mask_stop == GLS_MASK_STOP_NEAREST ? "nearest" : "interpolated");
     gls_json_double(data, "phantom_seconds", run->seconds_phantom);
     gls_json_double(data, "fa_seconds", run->seconds_fa);
 }

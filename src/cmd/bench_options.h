@@ -11,7 +11,7 @@ typedef struct bench_values {
     uint64_t nseeds;
     model_options model;
     const char *dg, *device, *mapping;
-    int api, precision;
+    int api, precision, mask_stop;
     uint64_t chunk_size;
     int repeat;
     bool no_write, no_ceilings;

@@ -61,7 +61,8 @@ const cmd_command cmd_bench = {
     .summary = "Measure how fast the devices here track, phase by phase",
     .description = "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device "
                    "and mapping asked for: steps of half a voxel, at "
-                   "most 60 degrees, FA above 0.1, 362 pairs of directions. Each is run once without being counted and "
+                   "most 60 degrees, FA above 0.1 and the mask as --mask-stop says, 362 pairs of directions. Each is "
+                   "run once without being counted and "
                    "then --repeat times; times are of the host's "
                    "clock.\n"
                    "'kernels and transfers' is the sum of the five phases above it; 'whole' is from the first seed to "

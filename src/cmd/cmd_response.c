@@ -111,7 +111,7 @@ static const char *const positionals[] = {
     "BVAL",   "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
     "BVEC",   "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
     "MASK",   "The brain is where it is > 0; default: made from DWI.",
-    "PREFIX", "Of the files to write.",
+    "PREFIX", "Output prefix of the files to write.",
     NULL,
 };
 

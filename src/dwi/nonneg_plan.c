@@ -16,7 +16,13 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     free(plan->rows);
     free(plan->factor);
     free(plan->inside);
+    free(plan->columns);
+    free(plan->columns_float);
+    free(plan->products);
+    free(plan->wide_rows);
     plan->project = plan->rows = plan->factor = plan->inside = NULL;
+    plan->columns = plan->products = plan->wide_rows = NULL;
+    plan->columns_float = NULL;
 }
 
 static double *zeroed(size_t n)
@@ -90,14 +96,46 @@ static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *in
     return good;
 }
 
+static size_t rounded(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* What the active set method needs of the rows; false: out of memory. */
+static bool set_active(gls_nonneg_plan *plan)
+{
+    size_t k = plan->k, n = plan->n_rows;
+    if (k > GLS_NONNEG_ACTIVE_MAX) return true;
+    plan->stride = rounded(n, 64);
+    plan->wide = rounded(k, 8);
+    plan->most_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
+    plan->columns = zeroed(k * plan->stride);
+    plan->columns_float = (float *)zeroed((k * plan->stride + 1) / 2);
+    plan->products = zeroed(n * plan->stride);
+    plan->wide_rows = zeroed(n * plan->wide);
+    if (!plan->columns || !plan->columns_float || !plan->products || !plan->wide_rows) return false;
+    for (size_t r = 0; r < n; r++) {
+        const double *row = plan->rows + r * plan->padded;
+        memcpy(plan->wide_rows + r * plan->wide, row, k * sizeof *row);
+        for (size_t j = 0; j < k; j++) {
+            plan->columns[j * plan->stride + r] = row[j];
+            plan->columns_float[j * plan->stride + r] = (float)row[j];
+        }
+        for (size_t q = 0; q < n; q++)
+            for (size_t j = 0; j < k; j++)
+                plan->products[r * plan->stride + q] += row[j] * plan->rows[q * plan->padded + j];
+    }
+    return true;
+}
+
 gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
                                 bool standard_form, const double *rows, size_t n_rows, const double *inside)
 {
     GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
-    size_t padded = (k + GLS_NONNEG_TILE - 1) / GLS_NONNEG_TILE * GLS_NONNEG_TILE;
+    size_t padded = rounded(k, GLS_NONNEG_TILE);
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
     plan->project = zeroed(n * padded);
-    plan->rows = zeroed((n_rows + 7) / 8 * 8 * padded);
+    plan->rows = zeroed(rounded(n_rows, 8) * padded);
     plan->factor = zeroed(k * k);
     plan->inside = zeroed(k + n_rows);
     gls_status status = GLS_OK;
@@ -109,6 +147,8 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     set_project(plan, design, standard_form);
     if (!set_rows(plan, rows, inside))
         status = gls_fail(GLS_ERR_INPUT, "%s: the constraints of %zu coefficients contradict each other", what, k);
+    else if (!set_active(plan))
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu constraints", what, n_rows);
 fail:
     if (status != GLS_OK) gls_nonneg_plan_finish(plan);
     return status;

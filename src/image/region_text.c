@@ -71,6 +71,9 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
         out->is_sphere = true;
         return GLS_OK;
     }
+    if (!exists && strchr(text, ',') && !strchr(text, ':'))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r, four numbers; and there is no such file",
+                        option, text);
     const char *colon = exists ? NULL : strrchr(text, ':');
     /* what follows a colon may be part of a name */
     bool labels = colon && colon > text && !strchr(colon, '/');

@@ -83,6 +83,7 @@ static gls_job_options options_of(const methods_run *run, gls_model_kind kind, g
     for (const char *const *name = run->given; *name && n < 23; name++) given[n++] = *name;
     options.model.model = kind;
     options.track.dg = dg;
+    if (run->scores->act) options.act = "built-in phantom"; /* which has defaults of its own */
     gls_job_options_settle(&options, given);
     return options;
 }

@@ -117,3 +117,9 @@ require python3 -c 'import json, sys; c = json.load(open(sys.argv[1]))["counts"]
 succeeds track $an --act "$t" --dry-run
 grep -q "tissue      $t, rule act" "$work/stdout" || note "--dry-run does not tell the tissue"
 clean
+
+# nothing is accepted: every reason is told
+succeeds track $an --act "$t" --include-end 0,0,0,0.1 -o none.tck
+grep -q "ending where tissue allows no end" "$work/stderr" && grep -q "ending outside the regions for ends" "$work/stderr" ||
+    note "an empty result does not tell why"
+clean

@@ -27,6 +27,7 @@ expect 2 --shape --shape 8x20x20
 expect 2 "'boots'" --dg prob,boots
 expect 2 "'many'" --mapping many
 expect 2 --device --device llvmpipe,
+expect 2 --mask-stop --mask-stop outside
 expect 2 --repeat --repeat 0
 expect 2 --nseeds --nseeds 0
 expect 2 csd --model csd --dg boot,prob
@@ -50,8 +51,9 @@ assert record["host"]["cpu"] and record["host"]["cores"] >= 1 and record["repeti
 assert record["grid"]["dimensions"] == [18, 20, 18] and record["data"]["volumes"] == 160
 assert all(v > 1e6 for v in record["devices"][0]["ceilings"].values()), record["devices"]
 columns = record["columns"]
-assert [c["dg"] for c in columns] == ["boot", "boot", "prob", "prob", "det", "det", "ptt", "ptt", "ifod1", "ifod1", "ifod2", "ifod2",
-                                                "sdstream", "sdstream"], columns
+# each getter of track's --dg with both mappings
+getters = sys.argv[1].split("|")
+assert len(getters) >= 7 and [c["dg"] for c in columns] == [dg for dg in getters for _ in range(2)], columns
 assert [c["mapping"] for c in columns[:2]] == ["auto", "single"]
 phases = ["pass_1", "prefix_sum", "pass_2", "gather", "readback"]
 for c in columns:
@@ -71,7 +73,8 @@ for a, b in zip(columns[::2], columns[1::2]):
     if a["lanes"] == b["lanes"]:
         assert a["points"] == b["points"] and a["commissural"] == b["commissural"]
 END
-python3 check.py 2> stderr || note "the JSON is not what it should be"
+getters=$("$tool" help --format markdown track | sed -n 's/^| `--dg \([^`]*\)`.*/\1/p' | tr -d '\\')
+python3 check.py "$getters" 2> stderr || note "the JSON is not what it should be"
 for row in "pass 1" "prefix sum" "pass 2" gather readback write whole streamlines "mean length" "median length" longest commissural "points/s" "FLOP/s"; do
     grep -q "^$row" stdout || note "no row '$row'"
 done
@@ -82,6 +85,23 @@ python3 -c 'import json; r = json.load(open("out.json")); assert not r["file_wri
 if [ "$("$tool" devices --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["subgroup_size"])')" -eq 0 ]; then
     expect 7 subgroup --mapping subgroup --dg prob --shape 18x20x18 --nseeds 10 --no-ceilings -q
 fi
+
+# a mask ends streamlines as in track: by default where the nearest voxel lies outside
+cat > mask.py <<'END'
+import json, sys
+nearest, named, interpolated = (json.load(open(p)) for p in ("default.json", "nearest.json", "interpolated.json"))
+points = [r["columns"][0]["points"] for r in (nearest, named, interpolated)]
+assert nearest["data"]["mask_stop"] == named["data"]["mask_stop"] == "nearest" and interpolated["data"]["mask_stop"] == "interpolated"
+assert points[0] == points[1] and points[0] != points[2], points
+END
+for rule in default nearest interpolated; do
+    option="--mask-stop $rule"
+    [ $rule = default ] && option=
+    # shellcheck disable=SC2086
+    expect 0 "" --shape 18x20x18 --nseeds 400 --repeat 1 --dg ifod1 --no-write --no-ceilings $option --json out.json
+    mv out.json $rule.json
+done
+python3 mask.py 2> stderr || note "--mask-stop: $(tail -1 stderr)"
 
 # a signal leaves nothing
 "$tool" bench --dg ptt --shape 40x52x38 --nseeds 5000 --no-ceilings > stdout 2> stderr &

@@ -19,7 +19,7 @@ write(out + "/inner.nii", lambda x, y, z: 1 if 2 < x < nx - 3 and y > 2 else 0)
 PYTHON
 l=$r/labels.nii
 
-for text in 1,2,3 1,2,3,4,5 1,2,3,0 "$l:" "$l:0" "$l:3-1"; do
+for text in 1,2,3 1,2,3,4,5 1,2,3,0 1,2,3,nan 1,2,x,4 "$l:" "$l:0" "$l:3-1"; do
     fails 2 "--include $text" track $rg --include "$text"
 done
 fails 2 "value is empty" track $rg --stop-at=

@@ -2,7 +2,8 @@
 interpolated and evaluated along the direction itself. The voxels' FODs are sums of lobes of one shape round known fibres, so that an amplitude is a polynomial of the squared cosine."""
 import numpy as np
 
-ROUND, MOST = 32, 16384  # curves tried together, and for a step
+FIRST, ROUND, MOST = 4, 64, 16384  # curves tried for a step: at first, then at least, and at most
+TOGETHER = 8192  # for all places, where few are left
 
 
 class Field:
@@ -13,10 +14,14 @@ class Field:
         self.inverse = np.linalg.inv(affine)
         self.shape = np.array(fibres.shape[:3])
 
+    def locate(self, place):
+        """place: (..., 3) world mm. Voxel coordinates, and whether it lies in the grid."""
+        v = place @ self.inverse[:3, :3].T + self.inverse[:3, 3]
+        return v, ((v >= -0.5) & (v < self.shape - 0.5)).all(-1)
+
     def amplitude(self, place, direction):
         """place: (..., 3) world mm; 0 outside the grid."""
-        v = place @ self.inverse[:3, :3].T + self.inverse[:3, 3]
-        inside = ((v >= -0.5) & (v < self.shape - 0.5)).all(-1)
+        v, inside = self.locate(place)
         v = np.clip(v, 0, self.shape - 1)
         low = np.minimum(np.floor(v).astype(int), self.shape - 2)
         part = v - low
@@ -39,24 +44,24 @@ def arc(k, length):
     return np.where(small, length, np.sin(angle) / safe), np.where(small, angle * length / 2, (1 - np.cos(angle)) / safe)
 
 
-def draw(field, p, d, n, o, rng):
-    """A curve for each of the places: curvature and unit vector towards its centre; curvature -1 where none was found."""
+def draw(field, p, d, n, start, o, rng):
+    """A curve for each of the places: curvature and unit vector towards its centre; curvature -1 where none was found; and the amplitude at the end of its probe.
+    start: the amplitude at the probe's start."""
     samples = o["quality"] - 1
-    chosen, towards = np.full(len(p), -1.0), np.zeros((len(p), 3))
-    start = field.amplitude(p, d)
+    chosen, towards, end = np.full(len(p), -1.0), np.zeros((len(p), 3)), np.zeros(len(p))
     open_ = np.arange(len(p))
-    for _ in range(MOST // ROUND):
-        if len(open_) == 0:
-            break
-        k = np.sqrt(rng.random((len(open_), ROUND))) / o["radius"]
-        turn = 2 * np.pi * rng.random((len(open_), ROUND, 1))
+    tried, together = 0, FIRST
+    while len(open_) and tried < MOST:
+        k = np.sqrt(rng.random((len(open_), together))) / o["radius"]
+        turn = 2 * np.pi * rng.random((len(open_), together, 1))
         m = np.cos(turn) * n[open_, None] + np.sin(turn) * np.cross(d[open_], n[open_])[:, None]
-        support = np.repeat(start[open_, None], ROUND, 1)
+        support = np.repeat(start[open_, None], together, 1)
         for q in range(1, samples + 1):
             length = q * o["probe"] / samples
             along, across = arc(k, length)
             tangent = np.cos(k * length)[..., None] * d[open_, None] + np.sin(k * length)[..., None] * m
-            support += field.amplitude(p[open_, None] + along[..., None] * d[open_, None] + across[..., None] * m, tangent)
+            last = field.amplitude(p[open_, None] + along[..., None] * d[open_, None] + across[..., None] * m, tangent)
+            support += last
         bound = start[open_, None] + samples
         taken = (support >= samples * o["threshold"]) & (rng.random(k.shape) * bound < support)
         found = taken.any(1)
@@ -64,20 +69,24 @@ def draw(field, p, d, n, o, rng):
         rows = np.flatnonzero(found)
         chosen[open_[rows]] = k[rows, first[rows]]
         towards[open_[rows]] = m[rows, first[rows]]
+        end[open_[rows]] = last[rows, first[rows]]
         open_ = open_[~found]
-    return chosen, towards
+        tried += together
+        together = min(2 * together, max(ROUND, TOGETHER // max(len(open_), 1)), MOST - tried)
+    return chosen, towards, end
 
 
-def half(field, seeds, directions, o, rng):
-    """Points of one half each, every step mm, without the seed."""
+def half(field, seeds, directions, o, rng, trekker):
+    """Points of one half each, every step mm, without the seed. trekker: what counts at a probe's start is the end of the probe before."""
     p, d = seeds.copy(), directions.copy()
     n = np.cross(d, np.where(np.abs(d[:, :1]) < 0.6, [[1.0, 0, 0]], [[0, 1.0, 0]]))
     n /= np.linalg.norm(n, axis=1, keepdims=True)
     going, each = np.arange(len(p)), round(o["step"] / o["substep"])
     points = [[] for _ in p]
+    start = field.amplitude(p, d)
     for step in range(1, round(500 / o["substep"])):
-        k, m = draw(field, p[going], d[going], n[going], o, rng)
-        going, k, m = going[k >= 0], k[k >= 0], m[k >= 0]
+        k, m, end = draw(field, p[going], d[going], n[going], start[going], o, rng)
+        going, k, m, end = going[k >= 0], k[k >= 0], m[k >= 0], end[k >= 0]
         if len(going) == 0:
             break
         along, across = arc(k, o["substep"])
@@ -88,7 +97,8 @@ def half(field, seeds, directions, o, rng):
         t /= np.linalg.norm(t, axis=1, keepdims=True)
         u -= (u * t).sum(1, keepdims=True) * t
         d[going], n[going] = t, u / np.linalg.norm(u, axis=1, keepdims=True)
-        inside = field.amplitude(p[going], d[going]) > 0
+        inside = field.locate(p[going])[1]
+        start[going] = end if trekker else field.amplitude(p[going], d[going])
         if step % each == 0:
             for i in going[inside]:
                 points[i].append(p[i].copy())
@@ -96,8 +106,8 @@ def half(field, seeds, directions, o, rng):
     return points
 
 
-def track(field, seeds, directions, o, seed):
+def track(field, seeds, directions, o, seed, trekker=False):
     rng = np.random.default_rng(seed)
     seeds, directions = np.array(seeds, float), np.array(directions, float)
-    back, forth = (half(field, seeds, sign * directions, o, rng) for sign in (-1, 1))
+    back, forth = (half(field, seeds, sign * directions, o, rng, trekker) for sign in (-1, 1))
     return [np.array(b[::-1] + [s] + f) for b, s, f in zip(back, seeds, forth)]

@@ -36,7 +36,7 @@ def real_sh(directions):
     for l in range(0, ORDER + 1, 2):
         for m in range(-l, l + 1):
             a = abs(m)
-            y = np.sqrt((2 * l + 1) / (4 * np.pi) * factorial(l - a) / factorial(l + a)) * (-1) ** a * lpmv(a, l, d[:, 2])
+            y = np.sqrt((2 * l + 1) / (4 * np.pi) * factorial(l - a) / factorial(l + a)) * lpmv(a, l, d[:, 2])
             columns.append(y if m == 0 else np.sqrt(2) * y * (np.sin(a * phi) if m < 0 else np.cos(a * phi)))
     return np.array(columns).T
 

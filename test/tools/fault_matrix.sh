@@ -1,14 +1,16 @@
 #!/bin/sh
 # Each kind of fault of the driver at each of the first calls of its kind, one by one, and from there on: the same bytes, or one line of an error with its exit code and nothing
 # left behind. By hand: about half an hour of two cores. Usage: sh test/tools/fault_matrix.sh GLSLINES WORK_FOLDER [CALLS [JOBS]]
+# GLS_PROOF_DEVICE: on which device, else llvmpipe.
 set -u
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 calls=${3:-40} jobs=${4:-2}
+device=${GLS_PROOF_DEVICE:-llvmpipe}
 unset GLSLINES_INJECT
 rm -rf "$2"
 mkdir -p "$2" && cd "$2" || exit 1
 work=$PWD
-export work program
+export work program device
 "$program" phantom in --shape 18 20 18 --directions 30 -q || exit 1
 
 cat > one.sh <<'ONE'
@@ -18,7 +20,7 @@ kind=${rule%%:*}
 case $getter in boot) options="--dg boot" ;; prob) options="--dg prob --model csa" ;; ptt) options="--dg ptt --model csa --max-angle 30" ;; esac
 track="track $work/in/dwi.nii.gz $work/in/dwi.bval $work/in/dwi.bvec $work/in/mask.nii.gz $work/in/roi.nii.gz --sphere small --nseeds 120 --chunk-size 30 -q $options"
 if [ "$rule" = none ]; then
-    "$program" $track -o "$work/$getter.trx" --sidecar none
+    "$program" $track --device "$device" -o "$work/$getter.trx" --sidecar none
     exit
 fi
 folder=$work/run-$getter-$rule-$(echo "$devices" | tr -cd ,)
@@ -44,13 +46,13 @@ for getter in boot prob ptt; do sh one.sh $getter none ""; done
 {
     for getter in boot prob ptt; do
         for kind in open alloc upload compile silent crash dispatch readback reset; do
-            for n in $(seq 1 "$calls"); do echo "$getter $kind:$n llvmpipe"; done
+            for n in $(seq 1 "$calls"); do echo "$getter $kind:$n $device"; done
         done
     done
     for kind in alloc upload compile dispatch readback reset; do
         for n in $(seq 1 "$calls"); do
-            echo "boot $kind:$n+ llvmpipe"
-            echo "boot $kind:$n llvmpipe,llvmpipe"
+            echo "boot $kind:$n+ $device"
+            echo "boot $kind:$n $device,$device"
         done
     done
 } > list

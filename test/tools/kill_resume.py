@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kills runs with --resume at random moments, up to three times each, and compares what the last one writes with an undisturbed run.
 
-Takes turns with formats, one, two and three devices, maps and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED]]      standard library only
+Takes turns with formats, one, two and three devices, maps and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED]]
+GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
 """
 import os
 import random
@@ -12,15 +13,17 @@ import sys
 import time
 
 program, work = (os.path.abspath(name) for name in sys.argv[1:3])
+device = os.environ.get("GLS_PROOF_DEVICE", "llvmpipe")
 rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 100
+scale = 1 if device == "llvmpipe" else 40
 r = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 inputs = [f"{work}/in/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
 cases = [(suffix, devices, more) for suffix in ("trx", "trk", "tck") for devices, more in
-         ((1, ()), (2, ()), (3, ("--density", "d.nii.gz")), (1, ("--density", "d.nii.gz", "--dg", "prob", "--model", "csa")), (2, ("--select", "1500")))]
+         ((1, ()), (2, ()), (3, ("--density", "d.nii.gz")), (1, ("--density", "d.nii.gz", "--dg", "prob", "--model", "csa")), (2, ("--select", str(1500 * scale))))]
 
 
 def command(suffix, more):
-    return [program, "track", *inputs, "--sphere", "small", "-q", "--nseeds", "6000", *more, "-o", f"a.{suffix}", "--sidecar", "none"]
+    return [program, "track", *inputs, "--sphere", "small", "-q", "--nseeds", str(6000 * scale), *more, "-o", f"a.{suffix}", "--sidecar", "none"]
 
 
 def contents(folder):
@@ -37,7 +40,7 @@ for suffix, devices, more in cases:
     folder = f"{work}/whole/{len(whole)}"
     os.makedirs(folder)
     start = time.monotonic()
-    subprocess.run(command(suffix, more), cwd=folder, check=True)
+    subprocess.run([*command(suffix, more), "--device", device], cwd=folder, check=True)
     seconds[more] = time.monotonic() - start
     whole[suffix, more] = contents(folder)
 failures = kills = behind = over = 0
@@ -46,7 +49,7 @@ for number in range(rounds):
     folder = f"{work}/out"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    run = [*command(suffix, more), "--resume", "--chunk-size", str(r.choice((50, 100, 200, 400))), "--device", ",".join(["llvmpipe"] * devices)]
+    run = [*command(suffix, more), "--resume", "--chunk-size", str(scale * r.choice((50, 100, 200, 400))), "--device", ",".join([device] * devices)]
     problem, ended = "", False
     for _ in range(r.randint(1, 3)):
         process = subprocess.Popen(run, cwd=folder, stderr=subprocess.PIPE, text=True)

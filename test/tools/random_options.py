@@ -4,7 +4,8 @@
 A pair differs by the size of batches, the number of devices, the mapping, the interface, the number of shards, a kept fit, a journal, a run that is killed, the pace of
 the writer, other outputs; a third way writes another format, whose points are compared. By hand: about 10 s a combination.
 
-Usage: random_options.py GLSLINES WORK_FOLDER [COMBINATIONS [SEED [JOBS]]]      standard library only
+Usage: random_options.py GLSLINES WORK_FOLDER [COMBINATIONS [SEED [JOBS]]]
+GLS_PROOF_DEVICE: on which device, else llvmpipe; on a GPU the mapping and the interface stay, since its compiler may round otherwise in another.      Standard library only
 """
 import concurrent.futures
 import gzip
@@ -21,6 +22,7 @@ work = os.path.abspath(sys.argv[2])
 number = int(sys.argv[3]) if len(sys.argv) > 3 else 300
 first_seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 jobs = int(sys.argv[5]) if len(sys.argv) > 5 else 2
+device = os.environ.get("GLS_PROOF_DEVICE", "llvmpipe")
 folder = f"{work}/in"
 files = [f"{folder}/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
 
@@ -71,8 +73,10 @@ def result_options(r):
 
 def way(r, options):
     """Options on which the bytes may not depend, and how the run is made."""
-    o = pick(r, "--chunk-size", 1, 7, 33, 100, 25000) + pick(r, "--mapping", "single", "group") + pick(r, "--api", "gl", "gles")
-    o += r.choice(([], [], ["--device", "llvmpipe,llvmpipe"], ["--device", "llvmpipe", "--ngpus", "3"]))
+    o = pick(r, "--chunk-size", 1, 7, 33, 100, 25000)
+    if device == "llvmpipe":
+        o += pick(r, "--mapping", "single", "group") + pick(r, "--api", "gl", "gles")
+    o += r.choice((["--device", device], ["--device", device], ["--device", f"{device},{device}"], ["--device", device, "--ngpus", "3"]))
     if "--nseeds" in options and options[options.index("--nseeds") + 1] == "400" and "--chunk-size" in o and o[o.index("--chunk-size") + 1] == "1":
         o[o.index("--chunk-size") + 1] = "5"
     if r.random() < 0.2:

@@ -56,6 +56,8 @@ static void track(const char *folder, char **files, uint64_t number)
         o.bvec = files[2];
         o.mask = files[3];
         o.roi = files[4];
+    } else {
+        o.phantom = true;
     }
     snprintf(output, sizeof output, "%s/%s.%s", folder, number % 10 == 9 ? "absent/a" : "a", suffixes[number % 3]);
     snprintf(density, sizeof density, "%s/d.nii.gz", folder);

@@ -35,9 +35,9 @@
 
 static void assert_same_options(const gls_job_options *a, const gls_job_options *b)
 {
-#define PARAM(owner, group, type, field, ...) SAME_##owner(type, field)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) SAME_##owner(type, field)
+#include <glslines/params.def>
+#undef GLS_PARAM
     assert_memory_equal(&a->in_mm, &b->in_mm, sizeof a->in_mm);
 }
 

@@ -283,7 +283,6 @@ gls_score_cli gls_score_cli_default(void)
 #include "workflow/tracts/score.def"
 #undef ROW
     };
-    o.max_angle = gls_track_params_default().max_angle;
     o.snr = gls_phantom_params_default().snr;
     return o;
 }
