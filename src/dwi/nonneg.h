@@ -16,6 +16,8 @@
 
 #include <glslines/common.h>
 
+#include "util/cpu.h"
+
 enum {
     GLS_NONNEG_BLOCK = 128,         /* voxels that a kernel takes at a time */
     GLS_NONNEG_MAX_ITERATIONS = 60, /* usual are 14 to 22 */
@@ -60,10 +62,8 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
 typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
                                     double *coefficients);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
- */
-gls_nonneg_kernel gls_nonneg_kernel_best(void);
-size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3]);
+/* By gls_cpu_level(): the last is the fastest. */
+extern const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS];
 
 /* One problem alone, e.g. of a response: data (n) to coefficients (k). */
 gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients);

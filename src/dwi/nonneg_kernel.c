@@ -52,20 +52,4 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
     return (interior + 8 + active) * sizeof(double) + 64;
 }
 
-size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3])
-{
-    size_t n = 0;
-#if GLS_CPU_HAS_LEVELS
-    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
-    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
-#endif
-    kernels[n++] = fit_plain;
-    return n;
-}
-
-gls_nonneg_kernel gls_nonneg_kernel_best(void)
-{
-    gls_nonneg_kernel kernels[3];
-    gls_nonneg_kernel_list(kernels);
-    return kernels[0];
-}
+const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

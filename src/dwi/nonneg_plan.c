@@ -1,6 +1,7 @@
 /* What is common to all voxels of a least-squares problem with inequalities. */
 #include "dwi/nonneg.h"
 
+#include "util/memory.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -23,14 +24,6 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     plan->project = plan->rows = plan->factor = plan->inside = NULL;
     plan->columns = plan->products = plan->wide_rows = NULL;
     plan->columns_float = NULL;
-}
-
-static double *zeroed(size_t n)
-{
-    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
-    double *memory = aligned_alloc(64, bytes);
-    if (memory) memset(memory, 0, bytes);
-    return memory;
 }
 
 /* L of H'H with its ridge; false if that is not positive definite. */
@@ -74,7 +67,7 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;
-    double *value = plan->inside + k, *sum = zeroed(k);
+    double *value = plan->inside + k, *sum = gls_aligned_zeros(k);
     bool good = sum != NULL;
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
@@ -109,10 +102,10 @@ static bool set_active(gls_nonneg_plan *plan)
     plan->stride = rounded(n, 64);
     plan->wide = rounded(k, 8);
     plan->most_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
-    plan->columns = zeroed(k * plan->stride);
-    plan->columns_float = (float *)zeroed((k * plan->stride + 1) / 2);
-    plan->products = zeroed(n * plan->stride);
-    plan->wide_rows = zeroed(n * plan->wide);
+    plan->columns = gls_aligned_zeros(k * plan->stride);
+    plan->columns_float = (float *)gls_aligned_zeros((k * plan->stride + 1) / 2);
+    plan->products = gls_aligned_zeros(n * plan->stride);
+    plan->wide_rows = gls_aligned_zeros(n * plan->wide);
     if (!plan->columns || !plan->columns_float || !plan->products || !plan->wide_rows) return false;
     for (size_t r = 0; r < n; r++) {
         const double *row = plan->rows + r * plan->padded;
@@ -134,10 +127,10 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
     size_t padded = rounded(k, GLS_NONNEG_TILE);
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
-    plan->project = zeroed(n * padded);
-    plan->rows = zeroed(rounded(n_rows, 8) * padded);
-    plan->factor = zeroed(k * k);
-    plan->inside = zeroed(k + n_rows);
+    plan->project = gls_aligned_zeros(n * padded);
+    plan->rows = gls_aligned_zeros(rounded(n_rows, 8) * padded);
+    plan->factor = gls_aligned_zeros(k * k);
+    plan->inside = gls_aligned_zeros(k + n_rows);
     gls_status status = GLS_OK;
     if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
@@ -158,14 +151,14 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
 {
     gls_status status = GLS_OK;
     void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
-    double *block = zeroed((plan->n + plan->k) * GLS_NONNEG_BLOCK);
+    double *block = gls_aligned_zeros((plan->n + plan->k) * GLS_NONNEG_BLOCK);
     if (!scratch || !block) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
         goto fail;
     }
     double *solution = block + plan->n * GLS_NONNEG_BLOCK;
     for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
-    if (gls_nonneg_kernel_best()(plan, block, 1, scratch, solution) > 0)
+    if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
         status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
     for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
 fail:

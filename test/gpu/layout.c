@@ -314,8 +314,8 @@ static void names(void **state)
     assert_string_equal(gls_verdict_name(GLS_VERDICT_TOO_SHORT), "too_short");
     assert_string_equal(gls_verdict_name(GLS_VERDICT_COUNT), "unknown");
     assert_string_equal(gls_verdict_words(GLS_VERDICT_TOO_SHORT), "shorter than --min-length");
-    /* an end has four bits, of which the last value stands for halves that have none */
-    assert_true(GLS_END_COUNT <= 15);
+    /* the last value of an end's bits stands for halves that have none */
+    assert_true(GLS_END_COUNT <= UINT32_MAX >> HALF_END_SHIFT);
 }
 
 int main(void)
