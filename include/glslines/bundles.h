@@ -54,6 +54,8 @@ typedef struct gls_bundles_options {
     const struct gls_orientation *given;
     const char *weights; /* column per streamline of one component for GLS_PROFILE_COLUMN; borrowed until all are
                             collected. Default NULL */
+    bool clip;           /* nodes lie between the first and the last include region of a rule, both included, of which
+                            it has to have two; default false: along the whole streamline */
     bool keep_nodes;     /* for profiles; default false: only where orientation or cleaning needs them */
 } gls_bundles_options;
 GLS_API gls_bundles_options gls_bundles_options_default(void);

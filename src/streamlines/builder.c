@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/spline.h"
 #include "util/float16.h"
 #include "util/status.h"
 
@@ -173,16 +174,14 @@ void gls_builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from, do
 {
     const uint64_t first = b->in->offset[i], last = b->in->offset[i + 1] - 1;
     const float(*p)[3] = b->in->point + from;
-    const double t = 0.5 * 0.1, h = 0.5, m = share, m2 = m * m, m3 = m * m2;
-    const double w[4] = {(h - t) * (2 * m2 - m3 - m), 1 + (1.5 + t) * m3 - (2.5 + t) * m2,
-                         (2 + 2 * t) * m2 + (h - t) * m - (1.5 + t) * m3, (h - t) * (m3 - m2)};
+    float before[3], after[3];
     gls_builder_mix(b, to, from, share);
     if (share == 0) return;
     for (int r = 0; r < 3; r++) {
-        double before = from > first ? p[-1][r] : 2 * (double)p[0][r] - p[1][r],
-               after = from + 1 < last ? p[2][r] : 2 * (double)p[1][r] - p[0][r];
-        b->point[to][r] = (float)(w[0] * before + w[1] * p[0][r] + w[2] * p[1][r] + w[3] * after);
+        before[r] = from > first ? p[-1][r] : p[0][r] + (p[0][r] - p[1][r]);
+        after[r] = from + 1 < last ? p[2][r] : p[1][r] + (p[1][r] - p[0][r]);
     }
+    gls_spline_at((float)share, before, p[0], p[1], after, b->point[to]);
 }
 
 double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other)

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "streamlines/builder.h"
+#include "streamlines/spline.h"
 #include "streamlines/thin.h"
 #include "util/affine.h"
 #include "util/parallel.h"
 #include "util/status.h"
 
-/* Of the share of the way between two points, for each mm of a step: when tckresample stops halving. */
-#define MIDDLE_PRECISION 1e-3
+#define MOST_STEPS 1e9 /* of one streamline */
 
 typedef struct reshaper reshaper;
 struct reshaper {
@@ -40,6 +40,7 @@ struct reshaper {
     struct place {
         uint64_t from;
         double share;
+        float point[3];
     } * place; /* of new points */
 };
 
@@ -101,9 +102,39 @@ static uint64_t count_equal(reshaper *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i] ? f->n : 0;
 }
 
+static float gap(const float a[3], const float b[3])
+{
+    float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrtf(x * x + (y * y + z * z));
+}
+
+/* The same places as tckresample's, whose lengths are float32, but for the last point, which is the end. */
+static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
+{
+    const uint64_t last = s->offset[i + 1] - 1;
+    uint64_t from = s->offset[i];
+    float length = 0, before = 0;
+    for (uint64_t p = from; p < last; p++) length += gap(s->point[p + 1], s->point[p]);
+    for (uint32_t k = 0; k + 1 < f->n; k++) {
+        const float at = length * (float)k / (float)(f->n - 1);
+        float step = 0;
+        while (from < last && before + (step = gap(s->point[from + 1], s->point[from])) < at) {
+            before += step;
+            from++;
+        }
+        float share = from < last && step > 0 ? (at - before) / step : 0;
+        gls_builder_spline(&f->builder, i, to + k, from, share > 0 ? (double)fminf(share, 1) : 0);
+    }
+    gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
+}
+
 static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     (void)row;
+    if (f->how == GLS_INTERPOLATE_HERMITE && s->offset[i + 1] > s->offset[i]) {
+        make_equal_spline(f, s, i, to);
+        return;
+    }
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
 }
 
@@ -113,7 +144,7 @@ static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
     if (n < 2) return n;
     /* a rest shorter than a rounding error makes no segment of its own */
     double steps = ceil(gls_builder_length(s, i) / f->step - 1e-6);
-    return steps < 1e9 ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
+    return steps < MOST_STEPS ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
 }
 
 static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
@@ -122,32 +153,30 @@ static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t r
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, f->step, to, f->n_new[i]);
 }
 
-/* Where the point lies that is `share` of the way behind point `from`. */
-static void find_point(const reshaper *f, const gls_streamlines *s, size_t i, uint64_t from, double share,
-                       double out[3])
+/* Point k of streamline i; beyond its ends the first and the last step go on. */
+static void point_at(const gls_streamlines *s, size_t i, int64_t k, float out[3])
 {
-    const uint64_t first = s->offset[i], last = s->offset[i + 1] - 1;
-    const float(*p)[3] = s->point + from;
-    const double t = 0.5 * 0.1, h = 0.5, m = share, m2 = m * m, m3 = m * m2;
-    const double w[4] = {(h - t) * (2 * m2 - m3 - m), 1 + (1.5 + t) * m3 - (2.5 + t) * m2,
-                         (2 + 2 * t) * m2 + (h - t) * m - (1.5 + t) * m3, (h - t) * (m3 - m2)};
-    for (int r = 0; r < 3; r++) {
-        if (from == last || f->how == GLS_INTERPOLATE_LINEAR) {
-            out[r] = from == last ? p[0][r] : p[0][r] + share * ((double)p[1][r] - p[0][r]);
-            continue;
-        }
-        double before = from > first ? p[-1][r] : 2 * (double)p[0][r] - p[1][r],
-               after = from + 1 < last ? p[2][r] : 2 * (double)p[1][r] - p[0][r];
-        out[r] = w[0] * before + w[1] * p[0][r] + w[2] * p[1][r] + w[3] * after;
-    }
+    const int64_t last = (int64_t)(s->offset[i + 1] - s->offset[i]) - 1;
+    const float(*p)[3] = s->point + s->offset[i];
+    for (int r = 0; r < 3; r++)
+        out[r] = k < 0      ? p[0][r] + (p[0][r] - p[1][r])
+                 : k > last ? p[last][r] + (p[last][r] - p[last - 1][r])
+                            : p[k][r];
 }
 
-static double gap(const double a[3], const double b[3])
+/* The point mu of the way from point k to the next one, which lies one step before or behind it. */
+static void point_between(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float mu,
+                          float out[3])
 {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+    float p[4][3];
+    for (int n = 0; n < 4; n++) point_at(s, i, k + (n - 1) * step, p[n]);
+    if (f->how == GLS_INTERPOLATE_HERMITE)
+        gls_spline_at(mu, p[0], p[1], p[2], p[3], out);
+    else
+        for (int r = 0; r < 3; r++) out[r] = p[1][r] + mu * (p[2][r] - p[1][r]);
 }
 
-static gls_status add_place(reshaper *f, uint64_t from, double share)
+static gls_status add_place(reshaper *f, uint64_t from, double share, const float point[3])
 {
     if (f->n_places == f->places) {
         size_t places = f->places ? 2 * f->places : 256;
@@ -156,39 +185,60 @@ static gls_status add_place(reshaper *f, uint64_t from, double share)
         f->place = place;
         f->places = places;
     }
-    f->place[f->n_places++] = (struct place){from, share};
+    f->place[f->n_places++] = (struct place){from, share, {point[0], point[1], point[2]}};
     return GLS_OK;
 }
 
-/* Places from point `start` to the end of streamline i, or back to its start, each a step from the one before. */
-static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, uint64_t start, bool back)
+/* Of the way from point k on, from share *low: where the distance to `here` is a step, by halving, in float32 and to
+ * the precision of tckresample, whose points these so are. *low gets the last share that was too near. */
+static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float *low,
+                       const float here[3], float out[3])
 {
-    const uint64_t end = back ? s->offset[i] : s->offset[i + 1] - 1;
-    uint64_t at = start; /* the segment from here */
-    double done = 0, here[3], p[3];
+    const float length = (float)f->step;
+    float near[3], far[3], high = 1, mu = 1;
+    point_at(s, i, k, near);
+    point_at(s, i, k + step, far);
+    do {
+        const float middle = 0.5f * (*low + high);
+        if (middle == *low || middle == high) { /* far away floats lie further apart than this: on to the next point */
+            point_at(s, i, k + step, out);
+            return 1;
+        }
+        mu = middle;
+        point_between(f, s, i, k, step, mu, out);
+        bool is_near = gap(out, here) < length;
+        *(is_near ? low : &high) = mu;
+        memcpy(is_near ? near : far, out, sizeof near);
+    } while (gap(far, near) > 0.001f * length);
+    return mu;
+}
+
+/* Places from point `start` to the end of streamline i, or back to its start, each a step from the one before. */
+static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
+{
+    const uint64_t first = s->offset[i];
+    const int step = back ? -1 : 1;
+    const int64_t end = back ? 0 : (int64_t)(s->offset[i + 1] - first) - 1;
+    int64_t k = start; /* the segment from here */
+    float low = 0, here[3], p[3];
     gls_status status = GLS_OK;
-    find_point(f, s, i, start, 0, here);
-    while (at != end && status == GLS_OK) {
-        const uint64_t next = back ? at - 1 : at + 1, from = back ? next : at;
-        find_point(f, s, i, next, 0, p);
-        if (gap(p, here) < f->step) {
-            at = next;
-            done = 0;
+    point_at(s, i, start, here);
+    while (k != end && status == GLS_OK) {
+        point_at(s, i, k + step, p);
+        if (gap(here, p) < (float)f->step) {
+            k += step;
+            low = 0;
             continue;
         }
-        double low = done, high = 1;
-        do {
-            done = 0.5 * (low + high);
-            find_point(f, s, i, from, back ? 1 - done : done, p);
-            if (gap(p, here) < f->step)
-                low = done;
-            else
-                high = done;
-        } while (high - low > fmin(MIDDLE_PRECISION * f->step, MIDDLE_PRECISION * 100));
+        const float mu = find_step(f, s, i, k, step, &low, here, p);
         memcpy(here, p, sizeof here);
-        status = add_place(f, from, back ? 1 - done : done);
+        status = add_place(f, first + (uint64_t)(back ? k - 1 : k), back ? 1 - (double)mu : (double)mu, here);
+        if (mu < 1) continue;
+        k += step;
+        low = 0;
     }
-    return status == GLS_OK && start != end ? add_place(f, end, 0) : status;
+    return status == GLS_OK && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end])
+                                            : status;
 }
 
 static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, size_t i)
@@ -196,19 +246,24 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     const uint64_t n = s->offset[i + 1] - s->offset[i], middle = s->offset[i] + n / 2;
     uint64_t to;
     if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
+    const double length = gls_builder_length(s, i);
+    if (!(length / f->step < MOST_STEPS))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", length, f->step);
     f->n_places = 0;
-    gls_status status = walk_from(f, s, i, middle, true);
+    gls_status status = walk_from(f, s, i, (int64_t)(n / 2), true);
     const size_t before = f->n_places;
     for (size_t k = 0; k < before / 2; k++) {
         struct place keep = f->place[k];
         f->place[k] = f->place[before - 1 - k];
         f->place[before - 1 - k] = keep;
     }
-    if (status == GLS_OK) status = add_place(f, middle, 0);
-    if (status == GLS_OK) status = walk_from(f, s, i, middle, false);
+    if (status == GLS_OK) status = add_place(f, middle, 0, s->point[middle]);
+    if (status == GLS_OK) status = walk_from(f, s, i, (int64_t)(n / 2), false);
     if (status == GLS_OK) status = gls_builder_add(&f->builder, i, f->n_places, &to);
-    for (size_t k = 0; k < f->n_places && status == GLS_OK; k++)
-        new_point(f, i, to + k, f->place[k].from, f->place[k].share);
+    for (size_t k = 0; k < f->n_places && status == GLS_OK; k++) {
+        gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* the columns */
+        memcpy(f->builder.point[to + k], f->place[k].point, sizeof f->place[k].point);
+    }
     return status;
 }
 

@@ -39,6 +39,12 @@ static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *opt
     }
     for (size_t i = 0; i < b->rules.n; i++) {
         const gls_bundle_rule *r = &b->rules.rule[i];
+        if (o.clip && r->n_include < 2) {
+            gls_status status = gls_fail(
+                GLS_ERR_INPUT, "bundle %s: has no two include regions between which it could be clipped", r->name);
+            gls_bundles_destroy(b);
+            return status;
+        }
         bool tells = r->n_include >= 2 || (r->end[0] != GLS_RULE_NONE) != (r->end[1] != GLS_RULE_NONE) ||
                      (r->end[0] != GLS_RULE_NONE && r->end[1] != GLS_RULE_NONE) || r->ordered;
         b->bundle[i].directed = o.orientation != GLS_ORIENT_AUTO;
@@ -147,6 +153,28 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) judge(t->bundles, &t->bundles->hits[thread], t->lines, i);
 }
 
+/* Nodes of the part between the first and the last include region, as gls_bundles_options says. */
+static gls_status make_clipped(gls_bundles *b, size_t k, const float (*point)[3], size_t n, float (*node)[3])
+{
+    const gls_bundle_rule *r = &b->rules.rule[k];
+    const size_t region[] = {r->include[0], r->include[r->n_include - 1]};
+    gls_roi_hits *hits = &b->hits[0];
+    double from = INFINITY, until = -INFINITY;
+    float(*part)[3] = malloc((n + 1) * sizeof *part);
+    if (part) gls_rois_find(b->rules.rois, hits, point, n);
+    if (!part || hits->failed) {
+        free(part);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    }
+    for (int e = 0; e < 2; e++) {
+        from = fmin(from, gls_rois_first(b->rules.rois, hits, region[e]));
+        until = fmax(until, gls_rois_last(b->rules.rois, hits, region[e]));
+    }
+    gls_line_resample((const float(*)[3])part, gls_line_part(point, n, from, until, part), b->options.nodes, node);
+    free(part);
+    return GLS_OK;
+}
+
 static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s, size_t i, double weight)
 {
     gls_bundle *bundle = &b->bundle[k];
@@ -168,7 +196,12 @@ static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s,
         (gls_member){b->streamlines + i, gls_line_length(point, n), weight, (uint32_t)n, turned};
     if (bundle->keeps_nodes) {
         float(*node)[3] = (float(*)[3])(bundle->node + bundle->n * row);
-        gls_line_resample(point, n, b->options.nodes, node);
+        gls_status status = GLS_OK;
+        if (b->options.clip)
+            status = make_clipped(b, k, point, n, node);
+        else
+            gls_line_resample(point, n, b->options.nodes, node);
+        if (status) return status;
         if (turned) gls_line_reverse(node, b->options.nodes);
     }
     bundle->n++;

@@ -35,6 +35,24 @@ void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)
     memcpy(out[m - 1], point[n - 1], sizeof *out);
 }
 
+size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3])
+{
+    double at = 0;
+    size_t m = 0;
+    for (size_t i = 0; i + 1 < n && at < until; i++) {
+        const double mm = distance(point[i], point[i + 1]), end = at + mm;
+        if (mm > 0 && end > from) {
+            const double share[] = {fmax(from - at, 0) / mm, fmin(until - at, mm) / mm};
+            for (int k = m == 0 ? 0 : 1; k < 2; k++, m++)
+                for (int r = 0; r < 3; r++)
+                    out[m][r] = (float)(point[i][r] + share[k] * ((double)point[i + 1][r] - point[i][r]));
+        }
+        at = end;
+    }
+    if (m == 0) memcpy(out[m++], point[0], sizeof *out);
+    return m;
+}
+
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m)
 {
     double there = 0, back = 0;

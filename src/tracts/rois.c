@@ -413,6 +413,17 @@ double gls_rois_first(const gls_rois *r, const gls_roi_hits *h, size_t index)
     return INFINITY;
 }
 
+double gls_rois_last(const gls_rois *r, const gls_roi_hits *h, size_t index)
+{
+    double at = -INFINITY;
+    for (size_t i = 0; i < h->n && h->met[index]; i++) {
+        const uint32_t place = h->event[i].place;
+        if (place != r->roi[index].place || !set_has(r, h->event[i].set, index)) continue;
+        at = i + 1 < h->n && h->event[i + 1].place == place ? h->event[i + 1].at : h->length;
+    }
+    return at;
+}
+
 double gls_rois_share(const gls_rois *r, const gls_roi_hits *h, size_t index)
 {
     double inside = 0;

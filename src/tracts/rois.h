@@ -44,8 +44,9 @@ typedef struct gls_roi_hits {
 /* n >= 1 points. */
 void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
 void gls_roi_hits_finish(gls_roi_hits *hits);
-/* Where the region is met first; INFINITY: nowhere. */
+/* Where the region is met first; INFINITY: nowhere. Where it is left last; -INFINITY. */
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
+double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Which share of the streamline lies in the region. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Whether the regions are met in this order: from the start, or, backwards, from the end. Going back is allowed to the

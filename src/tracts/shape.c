@@ -6,6 +6,7 @@
 
 #include "image/regions.h"
 #include "tracts/lines.h"
+#include "tracts/ranks.h"
 #include "tracts/visits.h"
 #include "util/affine.h"
 #include "util/status.h"
@@ -22,10 +23,9 @@ enum { BODY, START, END, N_MASKS };
 struct gls_bundle_stats {
     uint64_t n, points, empty;
     double weight, mean, square; /* West's sums */
-    size_t capacity;
-    double *length;
-    bool sorted;
-    uint64_t *steps; /* numbers by size */
+    double min, max;
+    gls_ranks *ranks; /* NULL: no quartiles */
+    uint64_t *steps;  /* numbers by size */
     uint64_t n_steps;
     /* shape */
     bool has_shape;
@@ -39,10 +39,11 @@ struct gls_bundle_stats {
     float (*resampled)[3];
 };
 
-gls_status gls_bundle_stats_create(const gls_grid *grid, gls_bundle_stats **stats)
+gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats)
 {
     gls_bundle_stats *s = calloc(1, sizeof *s);
-    bool done = s && (s->steps = calloc(STEP_BINS, sizeof *s->steps));
+    bool done = s && (kept == 0 || gls_ranks_create(kept, &s->ranks) == GLS_OK) &&
+                (s->steps = calloc(STEP_BINS, sizeof *s->steps));
     if (done && grid) {
         s->has_shape = true;
         s->grid = *grid;
@@ -62,7 +63,7 @@ void gls_bundle_stats_destroy(gls_bundle_stats *s)
     if (!s) return;
     for (int m = 0; m < N_MASKS; m++) free(s->mask[m]);
     gls_visits_finish(&s->visits);
-    free(s->length);
+    gls_ranks_destroy(s->ranks);
     free(s->steps);
     free(s->resampled);
     free(s);
@@ -165,16 +166,12 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
         s->empty++;
         return GLS_OK;
     }
-    if (s->n == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-        double *more = realloc(s->length, capacity * sizeof *more);
-        if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
-        s->length = more;
-        s->capacity = capacity;
-    }
     double length = gls_line_length(point, n), before = s->weight, d = length - s->mean;
-    s->length[s->n++] = length;
-    s->sorted = false;
+    gls_status status = s->ranks ? gls_ranks_add(s->ranks, length) : GLS_OK;
+    if (status) return status;
+    if (s->n == 0 || length < s->min) s->min = length;
+    if (s->n == 0 || length > s->max) s->max = length;
+    s->n++;
     s->points += n;
     s->weight += weight;
     if (s->weight != 0) {
@@ -185,34 +182,37 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
     return s->has_shape ? add_shape(s, point, n, length) : GLS_OK;
 }
 
-static int by_value(const void *a, const void *b)
+gls_status gls_bundle_stats_end_pass(gls_bundle_stats *s, bool *again)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const uint64_t rank[] = {s->n / 4, s->n / 2, s->n - 1 - s->n / 4};
+    *again = false;
+    return s->n > 0 && s->ranks ? gls_ranks_end_pass(s->ranks, rank, 3, again) : GLS_OK;
+}
+
+gls_status gls_bundle_stats_add_again(gls_bundle_stats *s, double length)
+{
+    return gls_ranks_add(s->ranks, length);
 }
 
 const double *gls_bundle_stats_sorted(gls_bundle_stats *s, size_t *n)
 {
-    if (!s->sorted && s->n > 0) qsort(s->length, s->n, sizeof *s->length, by_value);
-    s->sorted = true;
-    *n = s->n;
-    return s->length;
+    return gls_ranks_sorted(s->ranks, n);
 }
 
-gls_lengths gls_bundle_stats_lengths(gls_bundle_stats *s)
+gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *s)
 {
-    size_t n;
-    const double *sorted = gls_bundle_stats_sorted(s, &n);
-    gls_lengths l = {.n = n, .points = s->points, .empty = s->empty, .weight = s->weight};
-    if (n == 0) return l;
-    double divisor = (double)(n - 1) / (double)n * s->weight;
+    gls_lengths l = {.n = s->n, .points = s->points, .empty = s->empty, .weight = s->weight};
+    if (s->n == 0) return l;
+    double divisor = (double)(s->n - 1) / (double)s->n * s->weight;
     l.mean = s->mean;
-    l.sd = n > 1 && divisor != 0 ? sqrt(s->square / divisor) : 0;
-    l.min = sorted[0];
-    l.q25 = sorted[n / 4];
-    l.median = sorted[n / 2];
-    l.q75 = sorted[n - 1 - n / 4];
-    l.max = sorted[n - 1];
+    l.sd = s->n > 1 && divisor != 0 ? sqrt(s->square / divisor) : 0;
+    l.min = s->min;
+    l.max = s->max;
+    if (s->ranks) {
+        l.q25 = gls_ranks_get(s->ranks, 0);
+        l.median = gls_ranks_get(s->ranks, 1);
+        l.q75 = gls_ranks_get(s->ranks, 2);
+    }
     l.step = median_step(s);
     return l;
 }

@@ -1,4 +1,4 @@
-/* Lengths and shape of a bundle: one pass over its streamlines. */
+/* Lengths and shape of a bundle: one pass over its streamlines; of many of them another one for quartiles. */
 #ifndef GLS_TRACTS_SHAPE_H
 #define GLS_TRACTS_SHAPE_H
 
@@ -30,14 +30,18 @@ typedef struct gls_shape {
 
 typedef struct gls_bundle_stats gls_bundle_stats;
 
-/* grid NULL: no shape. Memory: 8 bytes a streamline, 1 MB, and 3 bits a voxel. */
-gls_status gls_bundle_stats_create(const gls_grid *grid, gls_bundle_stats **stats);
+/* grid NULL: no shape. kept: how many lengths are kept; with more, a second pass is needed for quartiles, see
+ * tracts/ranks.h; 0: no quartiles are wanted. Memory: 24 bytes for each that is kept, 4 MB, and 3 bits a voxel. */
+gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);
 /* Adds n points, n >= 0. */
 gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3], size_t n, double weight);
-gls_lengths gls_bundle_stats_lengths(gls_bundle_stats *stats);
+/* Ends a pass. *again: all streamlines with points have to come to gls_bundle_stats_add_again(), and then here. */
+gls_status gls_bundle_stats_end_pass(gls_bundle_stats *stats, bool *again);
+gls_status gls_bundle_stats_add_again(gls_bundle_stats *stats, double length);
+gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);
-/* Lengths of all streamlines with points, in ascending order. */
+/* Lengths of all streamlines with points, in ascending order; NULL: they were not kept, or there are none. */
 const double *gls_bundle_stats_sorted(gls_bundle_stats *stats, size_t *n);
 
 #endif

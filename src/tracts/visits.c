@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/spline.h"
 #include "tracts/walk.h"
 #include "util/affine.h"
 
@@ -265,32 +266,12 @@ static void end_train(train *t)
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
 }
 
-/* Cardinal spline of tension 0.1 through points 1 and 2. */
-static void spline_weights(float mu, float w[4])
-{
-    const float t = 0.5f * 0.1f, h = 0.5f, p2 = mu * mu, p3 = mu * p2;
-    w[0] = (h - t) * (2 * p2 - p3 - mu);
-    w[1] = 1 + (1.5f + t) * p3 - (2.5f + t) * p2;
-    w[2] = (2 + 2 * t) * p2 + (h - t) * mu - (1.5f + t) * p3;
-    w[3] = (h - t) * (p3 - p2);
-}
-
 /* What lies beyond both ends: the first and the last step go on. */
 static void extend_ends(const float (*p)[3], size_t n, float before[3], float after[3])
 {
     for (int a = 0; a < 3; a++) {
         before[a] = p[0][a] + (p[0][a] - p[1][a]);
         after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
-    }
-}
-
-void gls_spline_at(float mu, const float *a, const float *b, const float *c, const float *d, float q[3])
-{
-    float w[4];
-    spline_weights(mu, w);
-    for (int r = 0; r < 3; r++) {
-        float x0 = w[0] * a[r], x1 = w[1] * b[r], x2 = w[2] * c[r], x3 = w[3] * d[r];
-        q[r] = ((x0 + x1) + x2) + x3;
     }
 }
 

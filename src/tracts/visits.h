@@ -34,11 +34,9 @@ void gls_visits_finish(gls_visits *visits);
 void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
                      const float (*point)[3], size_t n);
 
-/* For the mappings: mm in a voxel; the voxel of a point as MRtrix3 finds it, in float32; and the cardinal spline of
- * tension 0.1 through b and c, whose neighbours are a and d. */
+/* For those that lie in files of their own: a visit of mm, the voxel of a point as MRtrix3 finds it, in float32. */
 void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
 void gls_visit_voxel_turned(const gls_visit_grid *grid, const float p[3], double voxel[3]);
-void gls_spline_at(float mu, const float *a, const float *b, const float *c, const float *d, float q[3]);
 /* GLS_DENSITY_PRECISE. */
 void gls_visits_precise(gls_visits *visits, const gls_visit_grid *grid, uint32_t ratio, const float (*point)[3],
                         size_t n);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/spline.h"
 #include "tracts/visits.h"
 
 #define ACCURACY 0.005 /* of the smallest side of a voxel */
@@ -50,9 +51,12 @@ static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u
     return true;
 }
 
+/* What is not a number is everywhere, so that it ends nothing. */
 static bool is_same(const double a[3], const double b[3])
 {
-    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+    for (int r = 0; r < 3; r++)
+        if (a[r] < b[r] || a[r] > b[r]) return false;
+    return true;
 }
 
 /* Between points k - 1, from share `low` on, and k: where the voxel `here` ends. exit gets the first point found behind
@@ -70,6 +74,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
     while (square(near, exit) > reach) {
         double v[3];
         mu = 0.5 * (low + high);
+        if ((float)mu == (float)low || (float)mu == (float)high) break; /* far away floats lie further apart */
         gls_spline_at((float)mu, a, u->p[k - 1], u->p[k], d, q);
         gls_visit_voxel_turned(g, q, v);
         if (is_same(v, here)) {
@@ -81,6 +86,17 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
             memcpy(next, v, sizeof v);
         }
     }
+    return mu;
+}
+
+/* The same, going on at the end of the segment where no way is made along it. */
+static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
+                    const float from[3], float exit[3], double next[3])
+{
+    double mu = find_face(u, g, k, low, here, from, exit, next);
+    if ((float)mu > (float)low) return mu;
+    memcpy(exit, u->p[k], 3 * sizeof *exit);
+    gls_visit_voxel_turned(g, u->p[k], next);
     return mu;
 }
 
@@ -124,7 +140,7 @@ void gls_visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, 
         if (k == u.n)
             memcpy(exit, u.p[u.n - 1], sizeof exit);
         else
-            mu = find_face(&u, g, k, mu, here, last, exit, next);
+            mu = leave(&u, g, k, mu, here, last, exit, next);
         mm += distance(last, exit);
         if (distance(exit, entry) > 0) put(s, g, here, mm);
     }

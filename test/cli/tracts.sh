@@ -273,6 +273,9 @@ expect 0 profile w.trx fa.nii.gz -o dps.csv --weights dps:weights
 expect 3 profile w.trx fa.nii.gz -o dps2.csv --weights dps:nothing
 expect 2 profile w.trx fa.nii.gz -o dps2.csv --weights nothing
 expect 2 profile w.trx fa.nii.gz -o dps2.csv --mode buan --stats
+expect 2 profile t.trx fa.nii.gz -o clip.csv --clip
+expect 3 profile t.trx fa.nii.gz --bundles b.tsv -o clip.csv --clip
+says "include"
 expect 2 profile t.trx fa.nii.gz
 expect 0 score t.trx --truth b.tsv --json score.json
 says corticospinal_left

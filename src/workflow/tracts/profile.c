@@ -71,6 +71,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     options.weights = p->column;
     options.unique = o->unique;
     options.clean = o->clean;
+    options.clip = o->clip;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
                                            o->clean_min,      o->clean_core,     o->clean_length};
     gls_status status = automatic || none ? GLS_OK : gls_tract_orient_read(&p->orient, p->job, o->orient);
@@ -146,6 +147,8 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
     profiling p = {.job = job, .o = o, .tracks = file[0], .n_images = n - 1};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "--output: name the table to write");
+    if (o->clip && (!o->bundles || o->mode))
+        return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and not --mode buan");
     status = choose_weights(&p);
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     if (!status) status = gls_tract_job_reads(job, job->options.reference);

@@ -73,7 +73,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
         s->turned[k] = (uint32_t)b.turned;
         s->dpg[k] = (gls_group_data){b.name, {"n_flipped", GLS_TYPE_UINT32, 1, &s->turned[k]}};
-        if (s->volume) status = gls_bundle_stats_create(&s->grid, &s->volume[k]);
+        if (s->volume) status = gls_bundle_stats_create(&s->grid, 0, &s->volume[k]);
     }
     return status;
 }

@@ -16,6 +16,21 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
     "irregularity_end", "mean_curvature"};
 
+/* Lengths that are kept, of all rows together, and of each at least. */
+#define MOST_KEPT ((size_t)1 << 20)
+#define LEAST_KEPT ((size_t)1 << 14)
+#define MOST_BINS 1e7
+
+/* The file, or a group of it. */
+typedef struct row {
+    gls_bundle_stats *stats;
+    bool again; /* lengths come once more */
+    /* --histogram */
+    double width;
+    size_t n_bins, capacity;
+    uint64_t *bin;
+} row;
+
 typedef struct stats {
     gls_tract_job *job;
     const gls_stats_cli *o;
@@ -23,10 +38,11 @@ typedef struct stats {
     /* of one file */
     const char *path;
     gls_tract_weights weights;
-    size_t n_rows; /* the file, and its groups */
-    gls_bundle_stats **row;
+    size_t n_rows;
+    row *row;
     gls_text shown;
     uint64_t total;
+    bool is_second_pass;
 } stats;
 
 static gls_status append(void *user, const gls_streamlines *in)
@@ -42,9 +58,10 @@ static gls_status append(void *user, const gls_streamlines *in)
         size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
         double weight = w ? gls_column_value(w, i) : 1;
         if (!isfinite(weight)) return gls_fail(GLS_ERR_INPUT, "%s: a weight is not finite", s->path);
-        status = gls_bundle_stats_add(s->row[0], point, n, weight);
+        status = gls_bundle_stats_add(s->row[0].stats, point, n, weight);
         for (size_t g = 1; g < s->n_rows && !status; g++)
-            if (gls_column_value(&in->group[g - 1], i)) status = gls_bundle_stats_add(s->row[g], point, n, weight);
+            if (gls_column_value(&in->group[g - 1], i))
+                status = gls_bundle_stats_add(s->row[g].stats, point, n, weight);
         if (!s->o->dump) continue;
         gls_tract_text_number(&s->dump, gls_line_length(point, n));
         gls_tract_text_printf(&s->dump, "\n");
@@ -110,20 +127,87 @@ static void write_header(stats *s)
     if (s->o->output) gls_tract_text_printf(&s->table, "\n");
 }
 
-/* Bins of round(length / width), as tckstats has them. */
-static void write_histogram(stats *s, const char *name, gls_bundle_stats *row)
+/* A length into its bin, round(length / width), as tckstats has them. */
+static gls_status count_length(row *r, double length)
 {
-    size_t n, i = 0;
-    const double *sorted = gls_bundle_stats_sorted(row, &n);
-    double step = gls_bundle_stats_lengths(row).step, width = s->o->bin > 0 ? s->o->bin : step > 0 ? step : 1;
-    for (double bin = 0; i < n; bin++) {
-        size_t first = i;
-        while (i < n && round(sorted[i] / width) <= bin) i++;
+    const double at = round(length / r->width);
+    if (!(at <= MOST_BINS)) return GLS_OK; /* a width that makes no sense */
+    const size_t k = (size_t)at;
+    if (k >= r->capacity) {
+        size_t capacity = 2 * k + 256;
+        uint64_t *bin = realloc(r->bin, capacity * sizeof *bin);
+        if (!bin) return gls_fail(GLS_ERR_MEMORY, "out of memory for a histogram");
+        memset(bin + r->capacity, 0, (capacity - r->capacity) * sizeof *bin);
+        r->bin = bin;
+        r->capacity = capacity;
+    }
+    r->bin[k]++;
+    if (k >= r->n_bins) r->n_bins = k + 1;
+    return GLS_OK;
+}
+
+/* Ends a pass over a row; its first one also says how wide bins are. */
+static gls_status end_pass(stats *s, row *r, bool is_first)
+{
+    size_t n;
+    gls_status status = gls_bundle_stats_end_pass(r->stats, &r->again);
+    if (status || !is_first || !s->o->histogram) return status;
+    const double step = gls_bundle_stats_lengths(r->stats).step, *sorted = gls_bundle_stats_sorted(r->stats, &n);
+    r->width = s->o->bin > 0 ? s->o->bin : step > 0 ? step : 1;
+    for (size_t i = 0; sorted && i < n && !status; i++) status = count_length(r, sorted[i]);
+    return status;
+}
+
+static gls_status append_again(void *user, const gls_streamlines *in)
+{
+    stats *s = user;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < in->n && !status; i++) {
+        const size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
+        if (n == 0) continue;
+        const double length = gls_line_length(in->point + in->offset[i], n);
+        for (size_t g = 0; g < s->n_rows && !status; g++) {
+            row *r = &s->row[g];
+            if (!r->again || (g > 0 && !gls_column_value(&in->group[g - 1], i))) continue;
+            status = gls_bundle_stats_add_again(r->stats, length);
+            if (!status && r->width > 0 && s->is_second_pass) status = count_length(r, length);
+        }
+    }
+    return status;
+}
+
+/* More passes over the file, as long as there are rows with more lengths than are kept. */
+static gls_status read_again(stats *s, const char *path)
+{
+    gls_status status = GLS_OK;
+    bool again = true;
+    s->is_second_pass = true;
+    for (bool is_first = true; again && !status; is_first = false) {
+        gls_tractogram_reader *reader = NULL;
+        gls_sink sink = {.append = append_again, .user = s};
+        again = false;
+        if (!is_first) {
+            status = gls_tract_open(s->job, path, false, &reader);
+            status = gls_tract_pump(s->job, reader, &sink, status);
+            gls_tractogram_reader_close(reader);
+            s->is_second_pass = false;
+        }
+        for (size_t g = 0; g < s->n_rows && !status; g++) {
+            row *r = &s->row[g];
+            if (is_first || r->again) status = end_pass(s, r, is_first);
+            again |= r->again;
+        }
+    }
+    return status;
+}
+
+static void write_histogram(stats *s, const char *name, const row *r)
+{
+    for (size_t k = 0; k < r->n_bins; k++) {
         gls_tract_text_printf(&s->histogram, "%s", name);
-        gls_tract_text_number(&s->histogram, bin * width);
-        gls_tract_text_number(&s->histogram, (double)(i - first));
+        gls_tract_text_number(&s->histogram, (double)k * r->width);
+        gls_tract_text_number(&s->histogram, (double)r->bin[k]);
         gls_tract_text_printf(&s->histogram, "\n");
-        if (bin > 1e7) break; /* a width that makes no sense */
     }
 }
 
@@ -140,8 +224,9 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
     if (!s->row) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
+    const size_t kept = MOST_KEPT / n > LEAST_KEPT ? MOST_KEPT / n : LEAST_KEPT;
     while (s->n_rows < n && !status) {
-        status = gls_bundle_stats_create(s->o->shape ? &grid : NULL, &s->row[s->n_rows]);
+        status = gls_bundle_stats_create(s->o->shape ? &grid : NULL, kept, &s->row[s->n_rows].stats);
         if (!status) s->n_rows++;
     }
     return status;
@@ -157,14 +242,18 @@ static gls_status measure(stats *s, const char *path)
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
     if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
+    if (!status) status = read_again(s, path);
     for (size_t g = 0; g < s->n_rows && !status; g++) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         const char *name = g == 0 ? path : info->group[g - 1].name;
-        write_row(s, name, s->row[g]);
-        if (s->o->histogram) write_histogram(s, name, s->row[g]);
-        if (g == 0) s->total += gls_bundle_stats_lengths(s->row[0]).n;
+        write_row(s, name, s->row[g].stats);
+        if (s->o->histogram) write_histogram(s, name, &s->row[g]);
+        if (g == 0) s->total += gls_bundle_stats_lengths(s->row[0].stats).n;
     }
-    for (size_t g = 0; g < s->n_rows; g++) gls_bundle_stats_destroy(s->row[g]);
+    for (size_t g = 0; g < s->n_rows; g++) {
+        gls_bundle_stats_destroy(s->row[g].stats);
+        free(s->row[g].bin);
+    }
     free(s->row);
     s->row = NULL;
     s->n_rows = 0;

@@ -1,0 +1,231 @@
+#include "tracts/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+/* Doubles from 0 on are in the order of their bits, which are divided evenly: in the first pass those from 2^-16 to
+ * 2^16, so that a range is 1/4096 of its numbers wide; the first and the last range have all that is beyond. */
+#define RANGES ((size_t)1 << 17)
+#define LOWEST ((uint64_t)(1023 - 16) << 52)
+#define FIRST_SHIFT 40
+
+/* The numbers whose bits are from .. until - 1. */
+typedef struct range {
+    uint64_t from, until;
+    uint64_t below, n; /* numbers below it, and in it */
+    int shift;         /* of its parts */
+    uint64_t *part;    /* numbers in each; NULL: they are kept */
+    double *kept;
+    size_t n_kept;
+    bool found;
+} range;
+
+struct gls_ranks {
+    size_t limit;
+    uint64_t n, seen; /* of the first pass; of this one */
+    bool first_pass, sorted;
+    size_t capacity, n_kept;
+    double *kept;   /* all, up to the limit */
+    uint64_t *part; /* of the first pass, beyond it */
+    size_t n_ranges;
+    range range[GLS_RANKS_MOST];
+};
+
+static gls_status out_of_memory(void)
+{
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
+}
+
+gls_status gls_ranks_create(size_t limit, gls_ranks **ranks)
+{
+    gls_ranks *r = calloc(1, sizeof *r);
+    if (!r) return out_of_memory();
+    r->limit = limit;
+    r->first_pass = true;
+    *ranks = r;
+    return GLS_OK;
+}
+
+void gls_ranks_destroy(gls_ranks *r)
+{
+    if (!r) return;
+    for (size_t k = 0; k < GLS_RANKS_MOST; k++) {
+        free(r->range[k].part);
+        free(r->range[k].kept);
+    }
+    free(r->kept);
+    free(r->part);
+    free(r);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    if (!(value > 0)) value = 0; /* no minus sign */
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double value_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static size_t first_part(double value)
+{
+    const uint64_t bits = bits_of(value);
+    const uint64_t part = bits > LOWEST ? (bits - LOWEST) >> FIRST_SHIFT : 0;
+    return part < RANGES ? (size_t)part : RANGES - 1;
+}
+
+static gls_status add_first(gls_ranks *r, double value)
+{
+    if (!r->part && r->n_kept == r->capacity && r->capacity < r->limit) {
+        size_t capacity = r->capacity ? 2 * r->capacity : 1024;
+        if (capacity > r->limit) capacity = r->limit;
+        double *kept = realloc(r->kept, capacity * sizeof *kept);
+        if (!kept) return out_of_memory();
+        r->kept = kept;
+        r->capacity = capacity;
+    }
+    if (!r->part && r->n_kept < r->capacity) {
+        r->kept[r->n_kept++] = value;
+        r->sorted = false;
+        return GLS_OK;
+    }
+    if (!r->part) {
+        r->part = calloc(RANGES, sizeof *r->part);
+        if (!r->part) return out_of_memory();
+        for (size_t i = 0; i < r->n_kept; i++) r->part[first_part(r->kept[i])]++;
+        free(r->kept);
+        r->kept = NULL;
+        r->n_kept = 0;
+    }
+    r->part[first_part(value)]++;
+    return GLS_OK;
+}
+
+gls_status gls_ranks_add(gls_ranks *r, double value)
+{
+    const uint64_t bits = bits_of(value);
+    r->seen++;
+    if (r->first_pass) return add_first(r, value);
+    for (size_t k = 0; k < r->n_ranges; k++) {
+        range *g = &r->range[k];
+        if (g->found || bits < g->from || bits >= g->until) continue;
+        if (g->part)
+            g->part[(bits - g->from) >> g->shift]++;
+        else if (g->n_kept < g->n)
+            g->kept[g->n_kept++] = value;
+        else
+            g->n_kept = SIZE_MAX; /* one too many: other numbers than before */
+    }
+    return GLS_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The part of a range that has the rank becomes the range. part: how many numbers each of them has. */
+static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_first)
+{
+    uint64_t below = g->below;
+    size_t p = 0;
+    while (p + 1 < RANGES && below + part[p] <= rank) below += part[p++];
+    if (rank < below || rank - below >= part[p])
+        return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+    const uint64_t from = g->from + ((uint64_t)p << g->shift), width = UINT64_C(1) << g->shift;
+    if (!is_first || p > 0) g->from = from;
+    if ((!is_first || p + 1 < RANGES) && width < g->until - from) g->until = from + width;
+    g->below = below;
+    g->n = part[p];
+    return GLS_OK;
+}
+
+/* What the next pass is to do. */
+static gls_status prepare(range *g, size_t limit)
+{
+    if (g->until - g->from == 1) {
+        g->found = true;
+        return GLS_OK;
+    }
+    if (g->n <= limit) {
+        free(g->part);
+        g->part = NULL;
+        g->kept = malloc((size_t)g->n * sizeof *g->kept);
+        return g->kept ? GLS_OK : out_of_memory();
+    }
+    g->shift = 0;
+    while ((g->until - g->from - 1) >> g->shift >= RANGES) g->shift++;
+    free(g->part);
+    g->part = calloc(RANGES, sizeof *g->part);
+    return g->part ? GLS_OK : out_of_memory();
+}
+
+/* What a pass found out about a range. */
+static gls_status look(gls_ranks *r, range *g, uint64_t rank)
+{
+    gls_status status = GLS_OK;
+    if (g->found) return GLS_OK;
+    if (r->first_pass) {
+        *g = (range){.from = LOWEST, .until = UINT64_MAX, .shift = FIRST_SHIFT};
+        status = narrow(g, r->part, rank, true);
+        if (!status && g->from == LOWEST) g->from = 0;
+    } else if (g->part) {
+        status = narrow(g, g->part, rank, false);
+    } else if (g->n_kept != g->n) {
+        return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+    } else {
+        qsort(g->kept, g->n_kept, sizeof *g->kept, by_value);
+        g->from = bits_of(g->kept[rank - g->below]);
+        g->found = true;
+        return GLS_OK;
+    }
+    return status ? status : prepare(g, r->limit);
+}
+
+gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks, bool *again)
+{
+    gls_status status = GLS_OK;
+    *again = false;
+    GLS_REQUIRE(n_ranks <= GLS_RANKS_MOST && (r->first_pass || n_ranks == r->n_ranges));
+    if (r->first_pass) r->n = r->seen;
+    if (r->seen != r->n) return gls_fail(GLS_ERR_INPUT, "other streamlines came than when they were read before");
+    r->n_ranges = n_ranks;
+    size_t n;
+    const double *sorted = gls_ranks_sorted(r, &n);
+    for (size_t k = 0; k < n_ranks && !status; k++) {
+        GLS_REQUIRE(rank[k] < r->n);
+        if (sorted)
+            r->range[k] = (range){.from = bits_of(sorted[rank[k]]), .found = true};
+        else
+            status = look(r, &r->range[k], rank[k]);
+        *again |= !r->range[k].found;
+    }
+    free(r->part);
+    r->part = NULL;
+    r->first_pass = false;
+    r->seen = 0;
+    return status;
+}
+
+double gls_ranks_get(const gls_ranks *r, size_t k)
+{
+    return value_of(r->range[k].from);
+}
+
+const double *gls_ranks_sorted(gls_ranks *r, size_t *n)
+{
+    *n = r->n_kept;
+    if (r->part || !r->kept) return NULL;
+    if (!r->sorted) qsort(r->kept, r->n_kept, sizeof *r->kept, by_value);
+    r->sorted = true;
+    return r->kept;
+}
