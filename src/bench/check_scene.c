@@ -213,7 +213,9 @@ gls_status check_one(const check_options *options, const char *what)
     gls_status status = gls_device_open(options->device, options->api, &device);
     if (!status) status = scene_create(&check_variants[variant], &s);
     s.params.mapping = mapping;
-    if (!status) status = gls_device_listen(device, print_kernel, NULL, options->compile_only);
+    if (!status)
+        status = gls_device_listen(device, print_kernel, NULL,
+                                   options->compile_only ? GLS_LISTEN_NEVER_WAIT : GLS_LISTEN_WAIT);
     if (!status) status = gls_tracker_create(device, &s.params, &s.input, &tracker);
     if (!status && options->compile_only) {
         fflush(stdout);

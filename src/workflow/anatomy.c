@@ -158,7 +158,7 @@ gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
     gls_status status;
     uint64_t n = o->nseeds > 0 ? o->nseeds : MOST_SEEDS;
     if (o->seeds)
-        status = gls_seeds_read(o->seeds, o->seed_space == GLS_SEEDS_WORLD, input->grid, &input->seeds);
+        status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
         status = seeds_in_sphere(input, o, n);
     else if (o->seed_rejection || o->seed_gmwmi)

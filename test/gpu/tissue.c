@@ -186,7 +186,7 @@ static void check(const outcome *o, size_t place, gls_mapping mapping)
     p.mapping = mapping;
     gls_track_input input = {
         .odf = o->varied ? varied : even, .stop_map = stop_map, .regions = regions, .tissue = tissue};
-    assert_ok(gls_seeds_create_list(point, 1, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list(point, 1, GLS_SEEDS_VOXEL, &grid, &seeds));
     assert_ok(gls_tracker_create(device, &p, &input, &t));
     gls_track_result r = run_tracker(t, seeds, &c);
     assert_sums(&r);

@@ -153,7 +153,7 @@ _SIGNATURES = {
     "gls_odf_sample": "tpP",
     "gls_seeds_create_random": "tppqqP",
     "gls_seeds_create_per_voxel": "tppuqP",
-    "gls_seeds_create_list": "tpnbpP",
+    "gls_seeds_create_list": "tpnipP",
     "gls_seeds_destroy": "vp",
     "gls_seeds_count": "qp",
     "gls_seeds_get": "vpqnp",
