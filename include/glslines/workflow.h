@@ -208,7 +208,8 @@ GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monit
 typedef enum gls_response_algorithm {
     GLS_RESPONSE_DHOLLANDER, /* of tissues, from all shells */
     GLS_RESPONSE_TOURNIER,   /* of one shell */
-    GLS_RESPONSE_FA          /* of one shell */
+    GLS_RESPONSE_FA,         /* of one shell */
+    GLS_RESPONSE_MANUAL      /* of all shells, from the voxels of the mask */
 } gls_response_algorithm;
 
 /* Responses for glslines and for MRtrix3: PREFIX_wm.txt, PREFIX_gm.txt and PREFIX_csf.txt, or of one shell

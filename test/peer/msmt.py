@@ -76,6 +76,13 @@ def responses(dump, data):
     run(dump, "responses", *data.files, data.mask, "fa", data.at + "own_fa")
     x, y = table(data.at + "own_fa_0.txt"), table(data.at + "fa.txt")
     check(np.abs(x - y).max() < 1e-6 * y[0, 0], f"{data.name}: response by FA: largest difference / mean {np.abs(x - y).max() / y[0, 0]:.1e}")
+    # the voxels of white matter, given by hand
+    chosen = nib.load(data.at + "voxels.nii")
+    nib.save(nib.Nifti1Image(np.asarray(chosen.dataobj)[..., 2].astype(np.uint8), chosen.affine), data.at + "chosen.nii")
+    run("dwi2response", "manual", data.mif, data.at + "chosen.nii", data.at + "manual.txt", "-quiet", "-force")
+    run(dump, "responses", *data.files, data.at + "chosen.nii", "manual", data.at + "own_manual")
+    x, y = table(data.at + "own_manual_0.txt"), table(data.at + "manual.txt")
+    check(x.shape == y.shape and np.abs(x - y).max() < 1e-6 * y[0, 0], f"{data.name}: response of given voxels: largest difference / b0 response {np.abs(x - y).max() / y[0, 0]:.1e}")
     return theirs
 
 
