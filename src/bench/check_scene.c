@@ -58,7 +58,7 @@ static gls_status scene_create(const check_variant *variant, scene *s)
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     if (!status) status = gls_sphere_create("default", &s->sphere);
-    if (!status) status = gls_qball_create(s->phantom->gradients, &options, false, &s->qball);
+    if (!status) status = gls_qball_create(s->phantom->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (!status)
         status =
             gls_tensor_fit(s->phantom->dwi, s->phantom->gradients, s->phantom->mask, NULL, &s->stop_map, NULL, NULL);

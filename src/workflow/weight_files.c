@@ -169,7 +169,9 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
         values[k] = (gls_fixel_values){gls_weights_values_name((gls_weights_values)k), value + k * n};
         status = gls_weights_get_fixels(w, (gls_weights_values)k, value + k * n);
     }
-    if (!status) status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite);
+    if (!status)
+        status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES,
+                                  overwrite ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
     free(value);
     return status;
 }

@@ -83,7 +83,7 @@ static gls_tissue *make_tissue(const char *name, gls_tissue_rule rule)
             if ((int)(v % NX) >= s->part[k].first) type = s->part[k].tissue;
         if (type != NONE) image->data[(size_t)type * n + v] = 1;
     }
-    assert_ok(gls_tissue_create(&grid, image, name, rule, false, &tissue));
+    assert_ok(gls_tissue_create(&grid, image, name, rule, GLS_PRECISION_HALF, &tissue));
     gls_image_destroy(image);
     return tissue;
 }

@@ -138,7 +138,7 @@ _SIGNATURES = {
     "gls_gradients_select_shell": "tpdPP",
     "gls_csd_choose_shell": "tpdip",
     "gls_tensor_fit": "tppppPPP",
-    "gls_qball_create": "tppbP",
+    "gls_qball_create": "tppiP",
     "gls_qball_destroy": "vp",
     "gls_qball_fit_image": "tppppP",
     "gls_response_estimate": "tppppp",
