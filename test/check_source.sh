@@ -133,6 +133,9 @@ else
     echo "     clang-format 14 is not here: layout not checked"
 fi
 
+# true and false tell a reader of a call nothing
+cat include/glslines/*.h | tr '\n' ' ' | grep -oE 'GLS_API [^;{]*;' | { grep -E '[(,] *bool [a-z_]+ *[,)]' || true; } | expect_none "functions of the public headers take names instead of bool"
+
 # every public header compiles alone as C11 and as C++
 for header in include/glslines/*.h; do
     printf '#include <glslines/%s>\n' "$(basename "$header")" | gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c - 2>&1

@@ -137,7 +137,7 @@ static inline gls_sphere *make_sphere(size_t n)
     double(*d)[3] = malloc(n * sizeof *d);
     gls_sphere *sphere = NULL;
     spiral(n, d);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])d, n, true, &sphere, NULL), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])d, n, GLS_SPHERE_FOLD, &sphere, NULL), GLS_OK);
     free(d);
     return sphere;
 }

@@ -92,7 +92,7 @@ static inline gls_weights *scene_solve(const gls_fixels *fixels, const gls_weigh
 {
     gls_weights *w;
     assert_ok(gls_weights_create(fixels, options, &w));
-    assert_ok(gls_weights_set_walk(w, 5, false));
+    assert_ok(gls_weights_set_walk(w, 5, GLS_WALK_CURVE));
     gls_sink sink = gls_weights_sink(w);
     assert_ok(gls_sink_append(&sink, lines));
     assert_ok(gls_weights_solve(w, devices, n, NULL, NULL));

@@ -90,9 +90,12 @@ GLS_API size_t gls_bundles_count(const gls_bundles *bundles);
 GLS_API gls_bundle_info gls_bundles_get(const gls_bundles *bundles, size_t i);
 GLS_API uint64_t gls_bundles_streamlines(const gls_bundles *bundles);
 
-/* A filter for a second pass over the same streamlines: those of any bundle (all: the others, too) go on, turned as
- * in the first bundle that holds them, with a group for each bundle. */
-GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, bool all, const gls_sink *next, gls_sink *filter);
+/* Streamlines of no bundle. */
+typedef enum gls_bundles_rest { GLS_BUNDLES_REST_DROPPED, GLS_BUNDLES_REST_KEPT } gls_bundles_rest;
+/* A filter for a second pass over the same streamlines: those of any bundle (with GLS_BUNDLES_REST_KEPT the others,
+ * too) go on, turned as in the first bundle that holds them, with a group for each bundle. */
+GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest, const gls_sink *next,
+                                      gls_sink *filter);
 
 /* How streamlines weigh in a profile. */
 typedef enum gls_profile_weights {

@@ -43,6 +43,12 @@ typedef enum gls_precision {
     GLS_PRECISION_FLOAT /* float32: 24 bits */
 } gls_precision;
 
+/* What becomes of a file that stands where one is to be written. */
+typedef enum gls_existing {
+    GLS_EXISTING_KEEP,   /* it stays: GLS_ERR_OUTPUT */
+    GLS_EXISTING_REPLACE /* it is replaced once the new one is complete */
+} gls_existing;
+
 /* Text of the last failure on the calling thread: one line without a line end, "" if there was none. Valid until the
  * next failure on this thread. */
 GLS_API const char *gls_last_error(void);

@@ -102,8 +102,8 @@ typedef struct gls_connectome_edge {
 /* row <= column; needs the option edges. */
 GLS_API gls_connectome_edge gls_connectome_get_edge(const gls_connectome *connectome, size_t row, size_t column);
 /* Writes the matrix as text, a row a line, separated by commas (.csv), tabs (.tsv) or blanks. An existing file is
- * replaced if overwrite says so. */
-GLS_API gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, bool overwrite);
+ * kept or replaced, as `existing` says. */
+GLS_API gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, gls_existing existing);
 /* Accepts NULL. */
 GLS_API void gls_connectome_destroy(gls_connectome *connectome);
 

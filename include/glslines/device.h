@@ -114,10 +114,12 @@ GLS_API void gls_device_release(gls_device *device);
 /* Receives what is known of a kernel that was compiled: the time that it took, and what the driver said of it, e.g. of
  * registers: its messages, a line each, "" if none. */
 typedef void (*gls_kernel_listener)(void *user, const char *label, double seconds, const char *messages);
+typedef enum gls_listen_wait { GLS_LISTEN_WAIT, GLS_LISTEN_NEVER_WAIT } gls_listen_wait;
 /* From now on each kernel that is compiled on the device is told of, for diagnosis. It is also run once, on buffers of
- * zeros, since some drivers compile at the first run only. never_wait: the device is not waited for any more, so that a
- * driver can be checked without its hardware; what is read from it is undefined. */
-GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait);
+ * zeros, since some drivers compile at the first run only. With GLS_LISTEN_NEVER_WAIT the device is not waited for any
+ * more, so that a driver can be checked without its hardware; what is read from it is undefined. */
+GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user,
+                                     gls_listen_wait wait);
 
 /* Waits for all work and returns its failures. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);

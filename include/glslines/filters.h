@@ -85,8 +85,12 @@ GLS_API gls_status gls_random_largest(uint64_t seed, uint64_t total, uint64_t n,
 /* A set of streamlines, for comparing tractograms. Two are equal if all their points agree when rounded to so many
  * decimals of mm. Memory: 16 to 32 bytes a streamline, of which only a hash of 64 bits is kept. */
 typedef struct gls_line_set gls_line_set;
-/* decimals: 0 .. 6. either_way: a streamline equals its reverse. */
-GLS_API gls_status gls_line_set_create(int decimals, bool either_way, gls_line_set **set);
+typedef enum gls_line_sense {
+    GLS_LINES_DIRECTED,  /* the reverse of a streamline is another one */
+    GLS_LINES_EITHER_WAY /* it is the same */
+} gls_line_sense;
+/* decimals: 0 .. 6. */
+GLS_API gls_status gls_line_set_create(int decimals, gls_line_sense sense, gls_line_set **set);
 /* Accepts NULL. */
 GLS_API void gls_line_set_destroy(gls_line_set *set);
 /* A sink that adds streamlines to the set; the set stays with the caller. */

@@ -58,9 +58,9 @@ typedef struct gls_fixel_values {
     const float *value;
 } gls_fixel_values;
 /* Writes a fixel directory as MRtrix3 reads it: index.nii, directions.nii, and one file for each of n lists of values.
- * The directory is made where there is none; existing files are replaced if overwrite says so. */
+ * The directory is made where there is none; existing files are kept or replaced. */
 GLS_API gls_status gls_fixels_write(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
-                                    size_t n, bool overwrite);
+                                    size_t n, gls_existing existing);
 
 #ifdef __cplusplus
 }

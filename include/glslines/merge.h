@@ -42,7 +42,7 @@ typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
  * given twice, or one that is missing. GLS_ERR_ARGUMENT: the suffix of output is of another format. GLS_ERR_OUTPUT: as
  * for gls_tractogram_writer_create(). Nothing is left behind on failure. Memory does not grow with the number of
  * streamlines, only with the longest one. progress and result may be NULL. */
-GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
+GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, gls_existing existing,
                                         gls_merge_progress progress, void *user, gls_merge_result *result);
 
 #ifdef __cplusplus

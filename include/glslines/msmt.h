@@ -36,11 +36,13 @@ GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_respons
 /* Writes it with 15 digits, replacing a file; dwi2fod msmt_csd reads it. */
 GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
 
-/* Whether a response fits the shells of a table: their number, and, unless force is true, where it knows them the
- * b-values to 80 s/mm2, and that the second coefficients of an anisotropic response are negative from 500 s/mm2 on,
+/* What of a response has to fit a table. */
+typedef enum gls_response_fit { GLS_RESPONSE_FITS_VALUES, GLS_RESPONSE_FITS_NUMBER } gls_response_fit;
+/* Whether a response fits the shells of a table: their number, and with GLS_RESPONSE_FITS_VALUES, where it knows them,
+ * the b-values to 80 s/mm2, and that the second coefficients of an anisotropic response are negative from 500 s/mm2 on,
  * with a warning for a first coefficient that grows with b. GLS_ERR_INPUT names the response and shows both. */
 GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
-                                             const gls_gradients *gradients, bool force);
+                                             const gls_gradients *gradients, gls_response_fit fit);
 
 /* Directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x y z
  * (any length above 0). From malloc. GLS_ERR_INPUT for fewer than 45, for two that are the same or opposite (closer

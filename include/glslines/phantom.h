@@ -67,9 +67,9 @@ GLS_API gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_imag
 /* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, 5tt.nii.gz
  * (for anatomically constrained tracking), peaks.nii.gz
  * and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line)
- * into an existing directory or a new one in an existing one. GLS_ERR_OUTPUT if a file exists, unless overwrite is
- * true. Files appear under their names when all are complete. */
-GLS_API gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite);
+ * into an existing directory or a new one in an existing one. GLS_ERR_OUTPUT if a file exists, unless `existing` is
+ * GLS_EXISTING_REPLACE. Files appear under their names when all are complete. */
+GLS_API gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, gls_existing existing);
 
 #ifdef __cplusplus
 }

@@ -39,14 +39,20 @@ GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const cha
  * grid. The tissue must outlive the seeds. */
 GLS_API gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
                                               uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
-/* From a list of points, in mm (world) or in voxels. Seed i is point i: points outside the grid are kept, tracking
+/* Coordinates of listed seeds. */
+typedef enum gls_seed_space {
+    GLS_SEEDS_VOXEL, /* voxel centres at whole numbers */
+    GLS_SEEDS_WORLD  /* mm, RAS+ */
+} gls_seed_space;
+
+/* From a list of points. Seed i is point i: points outside the grid are kept, tracking
  * counts them as seeds without a direction, and one warning gives their number and the first of them. GLS_ERR_INPUT if
  * all points are outside (probably given in the other space), if a coordinate is not finite, and for an empty list. */
-GLS_API gls_status gls_seeds_create_list(const double (*point)[3], size_t n, bool world, const gls_grid *grid,
+GLS_API gls_status gls_seeds_create_list(const double (*point)[3], size_t n, gls_seed_space space, const gls_grid *grid,
                                          gls_seeds **seeds);
 /* The same from a text file, "x y z" a line, blanks, tabs or commas, '#' comments. Messages name the file, and the line
  * or the number of the seed. */
-GLS_API gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gls_seeds **seeds);
+GLS_API gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid *grid, gls_seeds **seeds);
 /* Accepts NULL. */
 GLS_API void gls_seeds_destroy(gls_seeds *seeds);
 

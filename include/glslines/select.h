@@ -107,9 +107,10 @@ GLS_API gls_status gls_filter_crop_create(const char *region, gls_roi_test test,
  * image is borrowed until the filter is finished. As tcktransform of MRtrix3. */
 GLS_API gls_status gls_filter_warp_create(const gls_image *warp, const gls_sink *next, gls_sink *filter);
 
+typedef enum gls_inside_kept { GLS_INSIDE_PART, GLS_INSIDE_WHOLE } gls_inside_kept;
 /* A filter for points that are not finite or, unless grid is NULL, outside its outer faces: of each streamline the
- * longest run of other points stays, or, with whole, all or nothing. Streamlines without points are dropped. */
-GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, bool whole, gls_filter_counts *counts,
+ * longest run of other points stays, or all or nothing. Streamlines without points are dropped. */
+GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kept kept, gls_filter_counts *counts,
                                             const gls_sink *next, gls_sink *filter);
 
 /* Which end of a streamline becomes its start. */

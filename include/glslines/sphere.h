@@ -41,16 +41,22 @@ GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
 /* Whether there is one of this name. */
 GLS_API bool gls_sphere_is_built_in(const char *name);
 
+/* What a list of directions without antipodal pairs stands for. */
+typedef enum gls_sphere_lines {
+    GLS_SPHERE_AS_GIVEN, /* directions of their own */
+    GLS_SPHERE_FOLD      /* one end of a line each */
+} gls_sphere_lines;
+
 /* From 6 .. GLS_SPHERE_MAX_DIRECTIONS directions given by the caller (copied, normalised). GLS_ERR_INPUT if two are
  * closer than 0.06 degrees. Two that are opposite within 0.06 degrees are an antipodal pair. If all come in pairs, the
- * result is antipodal and keeps the first of each pair. If none do and fold is true, the result is antipodal and keeps
- * all. Otherwise it is a full, asymmetric set. Edges are those of the convex hull of the (completed) point set, facets
- * with more than three corners are split into triangles; GLS_ERR_INPUT if all points lie in a plane. order (NULL, or
- * room for n) receives for each vertex of the result its index in the given list. */
-GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere,
-                                          uint32_t *order);
+ * result is antipodal and keeps the first of each pair. If none do and lines is GLS_SPHERE_FOLD, the result is
+ * antipodal and keeps all. Otherwise it is a full, asymmetric set. Edges are those of the convex hull of the
+ * (completed) point set, facets with more than three corners are split into triangles; GLS_ERR_INPUT if all points lie
+ * in a plane. order (NULL, or room for n) receives for each vertex of the result its index in the given list. */
+GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sphere_lines lines,
+                                          gls_sphere **sphere, uint32_t *order);
 
-/* gls_sphere_create_from() with fold true if there is no antipodal pair and all directions lie in one closed
+/* gls_sphere_create_from() with GLS_SPHERE_FOLD if there is no antipodal pair and all directions lie in one closed
  * hemisphere. */
 GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere,
                                            uint32_t *order);

@@ -32,10 +32,10 @@ typedef struct gls_tissue gls_tissue;
 
 /* From an image of the five volumes on any grid. grid: of the streamlines. name: for messages. Voxels with a value that
  * is not a number become 0, with a warning; so does a sum other than 1 (tolerance 0.001) give one. Values are rounded
- * to half precision unless single. GLS_ERR_INPUT for another number of volumes, values outside -0.001 .. 1.001, and
- * where there is no grey or no white matter. */
+ * to half precision unless precision is GLS_PRECISION_FLOAT. GLS_ERR_INPUT for another number of volumes, values
+ * outside -0.001 .. 1.001, and where there is no grey or no white matter. */
 GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name,
-                                     gls_tissue_rule rule, bool single, gls_tissue **tissue);
+                                     gls_tissue_rule rule, gls_precision precision, gls_tissue **tissue);
 /* The image of five volumes from fractions of white matter, grey matter and CSF, one volume each on one grid, as FAST,
  * Atropos and others write them. deep (NULL: none), fraction of deep grey matter: sgm = (gm + wm) deep, cgm = gm
  * (1 - deep), wm = wm (1 - deep). */

@@ -4,7 +4,7 @@
  *
  *     gls_fixels_create(sh, "fod.nii.gz", NULL, NULL, &fixels);
  *     gls_weights_create(fixels, NULL, &weights);
- *     gls_weights_set_walk(weights, gls_weights_upsampling(0.5, gls_fixels_grid(fixels)), false);
+ *     gls_weights_set_walk(weights, gls_weights_upsampling(0.5, gls_fixels_grid(fixels)), GLS_WALK_CURVE);
  *     sink = gls_weights_sink(weights);
  *     gls_tractogram_pump(reader, &sink, NULL, NULL);
  *     gls_weights_solve(weights, &device, 1, NULL, NULL);
@@ -72,9 +72,13 @@ GLS_API gls_status gls_weights_set_mask(gls_weights *weights, const gls_image *m
 
 /* By how much tcksift2 upsamples streamlines of this step, mm: ceil(step / (0.1 * smallest voxel side)), up to 32. */
 GLS_API uint32_t gls_weights_upsampling(double step, const gls_grid *grid);
-/* How streamlines are mapped, before the first comes: ratio pieces for each segment (1 .. 32; default 1) of a cubic
- * through the points, or of straight segments. */
-GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, bool straight);
+/* What leads through the points of a streamline. */
+typedef enum gls_walk_line {
+    GLS_WALK_CURVE,   /* a cubic */
+    GLS_WALK_SEGMENTS /* straight lines */
+} gls_walk_line;
+/* How streamlines are mapped, before the first comes: ratio pieces for each segment (1 .. 32; default 1). */
+GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gls_walk_line line);
 /* Maps streamlines; it stays with the caller: finishing or aborting it does nothing. Threads share each parcel.
  * GLS_ERR_INPUT: a point that is not finite. */
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);

@@ -39,12 +39,6 @@ typedef enum gls_model_kind {
  * has them, else those of FSL's b-vectors, as DIPY has them. */
 typedef enum gls_frame { GLS_FRAME_AUTO, GLS_FRAME_FSL, GLS_FRAME_IMAGE, GLS_FRAME_WORLD } gls_frame;
 
-/* Coordinates of listed seeds. */
-typedef enum gls_seed_space {
-    GLS_SEEDS_VOXEL, /* voxel centres at whole numbers */
-    GLS_SEEDS_WORLD  /* mm, RAS+ */
-} gls_seed_space;
-
 /* Whose defaults hold for what is not given: 'glslines help presets' has the values. Those of a preset never change. */
 typedef enum gls_preset {
     GLS_PRESET_DEFAULT, /* glslines' own, chosen by measurement */

@@ -58,7 +58,7 @@ static gls_status scene_create(const check_variant *variant, scene *s)
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     if (!status) status = gls_sphere_create("default", &s->sphere);
-    if (!status) status = gls_qball_create(s->phantom->gradients, &options, false, &s->qball);
+    if (!status) status = gls_qball_create(s->phantom->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (!status)
         status =
             gls_tensor_fit(s->phantom->dwi, s->phantom->gradients, s->phantom->mask, NULL, &s->stop_map, NULL, NULL);
@@ -213,7 +213,9 @@ gls_status check_one(const check_options *options, const char *what)
     gls_status status = gls_device_open(options->device, options->api, &device);
     if (!status) status = scene_create(&check_variants[variant], &s);
     s.params.mapping = mapping;
-    if (!status) status = gls_device_listen(device, print_kernel, NULL, options->compile_only);
+    if (!status)
+        status = gls_device_listen(device, print_kernel, NULL,
+                                   options->compile_only ? GLS_LISTEN_NEVER_WAIT : GLS_LISTEN_WAIT);
     if (!status) status = gls_tracker_create(device, &s.params, &s.input, &tracker);
     if (!status && options->compile_only) {
         fflush(stdout);

@@ -137,7 +137,8 @@ static int run_phantom(const cmd_command *command, void *values, const cmd_argum
     if (!status) {
         /* a signal waits for the files to be complete */
         cmd_interrupt_catch();
-        status = gls_phantom_write(phantom, arguments->positional[0], o->force);
+        status =
+            gls_phantom_write(phantom, arguments->positional[0], o->force ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
         cmd_interrupt_release();
     }
     gls_log_mute_info(false);

@@ -183,7 +183,7 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
     for (size_t t = 0; t < n_tissues && status == GLS_OK; t++) {
         char name[48];
         snprintf(name, sizeof name, "response of tissue %zu", t + 1);
-        status = gls_tissue_response_check(response[t], name, gradients, true);
+        status = gls_tissue_response_check(response[t], name, gradients, GLS_RESPONSE_FITS_NUMBER);
     }
     return status;
 }

@@ -158,7 +158,7 @@ fail:
     return status;
 }
 
-gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, bool require_single_shell,
+gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_options *options, gls_shell_rule shells,
                             gls_qball **qball)
 {
     GLS_REQUIRE_SIZE(options);
@@ -172,7 +172,7 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
     gls_status ready = gls_blas_check("q-ball model");
     if (ready != GLS_OK) return ready;
     size_t n = 0;
-    gls_status status = check_table(gradients, options, require_single_shell, &n);
+    gls_status status = check_table(gradients, options, shells == GLS_SHELLS_ONE, &n);
     if (status != GLS_OK) return status;
     gls_qball *q = qball_alloc(options, n);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for a q-ball model of %zu volumes", n);

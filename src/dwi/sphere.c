@@ -131,8 +131,10 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
     for (size_t i = 0; i < gls_sphere_data_count; i++) {
         if (strcmp(name, gls_sphere_data[i].name) == 0) data = &gls_sphere_data[i];
     }
-    if (!strcmp(name, "repulsion724")) return gls_sphere_create_from(gls_sphere_repulsion724, 362, true, sphere, NULL);
-    if (!strcmp(name, "symmetric362")) return gls_sphere_create_from(gls_sphere_symmetric362, 181, true, sphere, NULL);
+    if (!strcmp(name, "repulsion724"))
+        return gls_sphere_create_from(gls_sphere_repulsion724, 362, GLS_SPHERE_FOLD, sphere, NULL);
+    if (!strcmp(name, "symmetric362"))
+        return gls_sphere_create_from(gls_sphere_symmetric362, 181, GLS_SPHERE_FOLD, sphere, NULL);
     if (!data)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "no built-in sphere is called '%s' (there are: default, small, repulsion600, repulsion724, "
@@ -200,7 +202,7 @@ static gls_status normalise(const double (*direction)[3], size_t n, double (*uni
     return GLS_OK;
 }
 
-gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool fold, gls_sphere **sphere,
+gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sphere_lines lines, gls_sphere **sphere,
                                   uint32_t *order)
 {
     GLS_REQUIRE(direction && sphere);
@@ -221,7 +223,7 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, bool f
     if (status != GLS_OK) goto fail;
 
     bool closed = n_partnered == n;
-    s = sphere_alloc(closed ? n / 2 : n, closed || (fold && n_partnered == 0));
+    s = sphere_alloc(closed ? n / 2 : n, closed || (lines == GLS_SPHERE_FOLD && n_partnered == 0));
     if (!s) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
         goto fail;
@@ -290,7 +292,9 @@ gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_s
     status = normalise(direction, n, unit);
     if (status == GLS_OK) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
     if (status == GLS_OK && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, n, &hemisphere);
-    if (status == GLS_OK) status = gls_sphere_create_from((const double(*)[3])unit, n, hemisphere, sphere, order);
+    if (status == GLS_OK)
+        status = gls_sphere_create_from((const double(*)[3])unit, n, hemisphere ? GLS_SPHERE_FOLD : GLS_SPHERE_AS_GIVEN,
+                                        sphere, order);
 fail:
     free(unit);
     free(partner);

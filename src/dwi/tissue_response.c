@@ -138,8 +138,9 @@ static gls_status check_values(const gls_tissue_response *r, const char *name, c
 }
 
 gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
-                                     const gls_gradients *gradients, bool force)
+                                     const gls_gradients *gradients, gls_response_fit fit)
 {
+    bool force = fit == GLS_RESPONSE_FITS_NUMBER;
     GLS_REQUIRE(response && name && gradients);
     char text[1024];
     gls_shell *shell = NULL;

@@ -38,7 +38,7 @@ static void enable_debug_output(gls_device *device)
     device->debug_output = true;
 }
 
-gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, bool never_wait)
+gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user, gls_listen_wait wait)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     GLS_REQUIRE(listener);
@@ -46,8 +46,8 @@ gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, v
     if (status != GLS_OK) return status;
     device->listener = listener;
     device->listener_user = user;
-    device->never_wait = never_wait;
-    if (never_wait) device->reset_status = NULL;
+    device->never_wait = wait == GLS_LISTEN_NEVER_WAIT;
+    if (device->never_wait) device->reset_status = NULL;
     enable_debug_output(device);
     gls_device_release(device);
     return GLS_OK;

@@ -145,14 +145,15 @@ static void copy_values(gls_tissue *t, const gls_image *image)
 }
 
 gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name, gls_tissue_rule rule,
-                             bool single, gls_tissue **out)
+                             gls_precision precision, gls_tissue **out)
 {
     GLS_REQUIRE(grid && image && name && out);
     gls_status status = check_values(image, name);
     if (status != GLS_OK) return status;
     gls_tissue *t = calloc(1, sizeof *t);
     if (t) {
-        *t = (gls_tissue){.rule = rule, .image = image->grid, .grid = *grid, .single = single};
+        *t =
+            (gls_tissue){.rule = rule, .image = image->grid, .grid = *grid, .single = precision == GLS_PRECISION_FLOAT};
         t->name = gls_text_copy(name);
         find_box(t, image);
         t->value = malloc((size_t)t->size[0] * (size_t)t->size[1] * (size_t)t->size[2] * sizeof *t->value);

@@ -160,8 +160,9 @@ static gls_status folder_make(const char *path, bool *made)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot make the directory: %s", path, strerror(reason));
 }
 
-gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, bool overwrite)
+gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, gls_existing existing)
 {
+    bool overwrite = existing == GLS_EXISTING_REPLACE;
     GLS_REQUIRE(phantom && directory && directory[0]);
     writer w = {.directory = directory};
     gls_output_group group = {0};

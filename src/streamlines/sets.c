@@ -56,13 +56,13 @@ struct gls_line_set {
     int64_t (*point)[3];
 };
 
-gls_status gls_line_set_create(int decimals, bool either_way, gls_line_set **set)
+gls_status gls_line_set_create(int decimals, gls_line_sense sense, gls_line_set **set)
 {
     GLS_REQUIRE(decimals >= 0 && decimals <= 6 && set);
     gls_line_set *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a set of streamlines");
     s->scale = pow(10, decimals);
-    s->either_way = either_way;
+    s->either_way = sense == GLS_LINES_EITHER_WAY;
     *set = s;
     return GLS_OK;
 }

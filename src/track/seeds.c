@@ -181,8 +181,8 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 }
 
 /* name is the file's, or NULL. */
-static gls_status create_list(const char *name, const double (*point)[3], size_t n, bool world, const gls_grid *grid,
-                              gls_seeds **seeds)
+static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
+                              const gls_grid *grid, gls_seeds **seeds)
 {
     double inverse[3][4];
     size_t outside = 0, first_outside = 0;
@@ -203,14 +203,14 @@ static gls_status create_list(const char *name, const double (*point)[3], size_t
             status = gls_fail(GLS_ERR_INPUT, "%s: seed %zu is not finite (%g %g %g)", name, i + 1, p[0], p[1], p[2]);
             goto fail;
         }
-        if (world) gls_affine_apply((const double(*)[4])inverse, p, p);
+        if (space == GLS_SEEDS_WORLD) gls_affine_apply((const double(*)[4])inverse, p, p);
         if (!set_point(p, grid, s->point[i]) && outside++ == 0) first_outside = i;
     }
     const double *p = point[first_outside];
     if (outside == n) {
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates",
-                          name, n, first_outside + 1, p[0], p[1], p[2], world ? "world (mm)" : "voxel");
+        status = gls_fail(
+            GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates",
+            name, n, first_outside + 1, p[0], p[1], p[2], space == GLS_SEEDS_WORLD ? "world (mm)" : "voxel");
         goto fail;
     }
     if (outside > 0)
@@ -225,14 +225,14 @@ fail:
     return status;
 }
 
-gls_status gls_seeds_create_list(const double (*point)[3], size_t n, bool world, const gls_grid *grid,
+gls_status gls_seeds_create_list(const double (*point)[3], size_t n, gls_seed_space space, const gls_grid *grid,
                                  gls_seeds **seeds)
 {
     GLS_REQUIRE((point || n == 0) && grid && seeds);
-    return create_list(NULL, point, n, world, grid, seeds);
+    return create_list(NULL, point, n, space, grid, seeds);
 }
 
-gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gls_seeds **seeds)
+gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid *grid, gls_seeds **seeds)
 {
     GLS_REQUIRE(path && grid && seeds);
     double *value = NULL;
@@ -240,7 +240,7 @@ gls_status gls_seeds_read(const char *path, bool world, const gls_grid *grid, gl
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status != GLS_OK) return status;
     if (columns == 3)
-        status = create_list(path, (const double(*)[3])value, rows, world, grid, seeds);
+        status = create_list(path, (const double(*)[3])value, rows, space, grid, seeds);
     else
         status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, seeds need 3 (x y z)", path, columns);
     free(value);

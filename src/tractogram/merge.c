@@ -250,10 +250,11 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
     return status;
 }
 
-gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, bool overwrite,
+gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, gls_existing existing,
                                 gls_merge_progress progress, void *user, gls_merge_result *result)
 {
-    return gls_tractogram_merge_grouped(paths, n, output, overwrite, NULL, progress, user, result);
+    return gls_tractogram_merge_grouped(paths, n, output, existing == GLS_EXISTING_REPLACE, NULL, progress, user,
+                                        result);
 }
 
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,

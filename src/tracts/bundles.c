@@ -408,13 +408,13 @@ static gls_status finish(void *user)
     return status;
 }
 
-gls_status gls_bundles_filter(const gls_bundles *bundles, bool all, const gls_sink *next, gls_sink *sink)
+gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest, const gls_sink *next, gls_sink *sink)
 {
     GLS_REQUIRE(bundles && next && next->append && sink);
     filter *f = calloc(1, sizeof *f);
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     f->bundles = bundles;
-    f->all = all;
+    f->all = rest == GLS_BUNDLES_REST_KEPT;
     f->next = calloc(bundles->rules.n, sizeof *f->next);
     f->in = calloc(bundles->rules.n, sizeof *f->in);
     if (!f->next || !f->in) {

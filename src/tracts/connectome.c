@@ -335,9 +335,9 @@ gls_connectome_edge gls_connectome_get_edge(const gls_connectome *c, size_t row,
     return out;
 }
 
-gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, bool overwrite)
+gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, gls_existing existing)
 {
-    return gls_connectome_write_grouped(connectome, path, overwrite, NULL, NULL);
+    return gls_connectome_write_grouped(connectome, path, existing == GLS_EXISTING_REPLACE, NULL, NULL);
 }
 
 /* The names of the columns, with an empty one over those of the rows. */

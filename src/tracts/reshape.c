@@ -217,11 +217,12 @@ gls_status gls_filter_orient_create(const gls_orientation *orientation, uint64_t
     return create(&f, next, filter);
 }
 
-gls_status gls_filter_inside_create(const gls_grid *grid, bool whole, gls_filter_counts *counts, const gls_sink *next,
-                                    gls_sink *filter)
+gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kept kept, gls_filter_counts *counts,
+                                    const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
-    reshaper f = {.reshape = keep_inside, .has_grid = grid != NULL, .whole = whole, .counts = counts};
+    reshaper f = {
+        .reshape = keep_inside, .has_grid = grid != NULL, .whole = kept == GLS_INSIDE_WHOLE, .counts = counts};
     if (grid) {
         f.grid = *grid;
         gls_grid_inverse(grid, f.inverse);

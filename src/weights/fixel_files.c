@@ -56,8 +56,9 @@ static gls_status write_directions(const gls_fixels *f, const char *directory, b
 }
 
 gls_status gls_fixels_write(const gls_fixels *f, const char *directory, const gls_fixel_values *values, size_t n,
-                            bool overwrite)
+                            gls_existing existing)
 {
+    bool overwrite = existing == GLS_EXISTING_REPLACE;
     gls_grid grid;
     GLS_REQUIRE(f && directory && (values || n == 0));
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)

@@ -90,11 +90,11 @@ uint32_t gls_weights_upsampling(double step, const gls_grid *grid)
     return ratio >= 1 ? (uint32_t)fmin(ratio, GLS_WALK_MAX_RATIO) : 1;
 }
 
-gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, bool straight)
+gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line line)
 {
     GLS_REQUIRE(w && w->rows.n == 0);
     GLS_REQUIRE(ratio >= 1 && ratio <= GLS_WALK_MAX_RATIO);
-    gls_rows_set_walk(&w->rows, ratio, straight);
+    gls_rows_set_walk(&w->rows, ratio, line == GLS_WALK_SEGMENTS);
     return GLS_OK;
 }
 

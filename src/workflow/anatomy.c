@@ -110,9 +110,7 @@ gls_status gls_study_read_tissue(gls_study *input, const gls_job_options *o)
     gls_image *image = NULL;
     if (!name) return GLS_OK;
     gls_status status = o->act ? gls_image_read(o->act, GLS_IMAGE_ANY, &image) : join_maps(input, &image);
-    if (!status)
-        status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision == GLS_PRECISION_FLOAT,
-                                   &input->tissue);
+    if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
     if (!status) status = gls_tissue_check(input->tissue, input->mask);
     gls_image_destroy(image);
     if (!status && o->track.stop_threshold < 0)
@@ -158,7 +156,7 @@ gls_status gls_study_make_seeds(gls_study *input, const gls_job_options *o)
     gls_status status;
     uint64_t n = o->nseeds > 0 ? o->nseeds : MOST_SEEDS;
     if (o->seeds)
-        status = gls_seeds_read(o->seeds, o->seed_space == GLS_SEEDS_WORLD, input->grid, &input->seeds);
+        status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
         status = seeds_in_sphere(input, o, n);
     else if (o->seed_rejection || o->seed_gmwmi)

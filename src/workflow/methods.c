@@ -40,8 +40,8 @@ static gls_status prepare_guide(methods_run *run)
     /* fractions of what lies at the border of the head do not add up: no news here */
     gls_log_mute_info(true);
     if (!status)
-        status = gls_tissue_create(grid, five, "built-in phantom", GLS_TISSUE_RULE_ACT,
-                                   run->options->track.precision == GLS_PRECISION_FLOAT, &run->tissue);
+        status = gls_tissue_create(grid, five, "built-in phantom", GLS_TISSUE_RULE_ACT, run->options->track.precision,
+                                   &run->tissue);
     gls_log_mute_info(false);
     gls_image_destroy(five);
     return status;

@@ -185,7 +185,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};
         status = gls_series_model_subset(m);
-        if (!status) status = gls_qball_create(gls_series_model_gradients(m), &options, false, &m->qball);
+        if (!status) status = gls_qball_create(gls_series_model_gradients(m), &options, GLS_SHELLS_ANY, &m->qball);
     }
     return status;
 }

@@ -30,7 +30,8 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
         t->kind[t->n] = kind;
         gls_status status = gls_tissue_response_read(path[kind], &t->response[t->n]);
         if (status) return status;
-        status = gls_tissue_response_check(t->response[t->n++], path[kind], gradients, o->force_response);
+        status = gls_tissue_response_check(t->response[t->n++], path[kind], gradients,
+                                           o->force_response ? GLS_RESPONSE_FITS_NUMBER : GLS_RESPONSE_FITS_VALUES);
         if (status) return status;
     }
     return GLS_OK;

@@ -34,9 +34,9 @@ gls_status gls_weigh_begin(gls_weigh *w, const gls_study *study, const gls_job_o
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     w->keeps_ends = o->connectome != NULL;
-    return status
-               ? status
-               : gls_weights_set_walk(w->weights, gls_weights_upsampling(step, gls_fixels_grid(w->fod.fixels)), false);
+    return status ? status
+                  : gls_weights_set_walk(w->weights, gls_weights_upsampling(step, gls_fixels_grid(w->fod.fixels)),
+                                         GLS_WALK_CURVE);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)

@@ -65,7 +65,8 @@ gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_r
         else
             gls_log(GLS_LOG_INFO, "step: %.4g mm, the largest of the tractogram, whose header does not tell it", step);
     }
-    return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid), straight);
+    return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
+                                straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
 
 void gls_weights_tell(const gls_weights *w)
@@ -168,7 +169,9 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
         values[k] = (gls_fixel_values){gls_weights_values_name((gls_weights_values)k), value + k * n};
         status = gls_weights_get_fixels(w, (gls_weights_values)k, value + k * n);
     }
-    if (!status) status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite);
+    if (!status)
+        status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES,
+                                  overwrite ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
     free(value);
     return status;
 }

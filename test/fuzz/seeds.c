@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     int fd = fuzz_file(data, bytes, path);
     for (int world = 0; world < 2; world++) {
         gls_seeds *seeds = NULL;
-        if (!fuzz_ok(gls_seeds_read(path, world, &grid, &seeds))) continue;
+        if (!fuzz_ok(gls_seeds_read(path, (gls_seed_space)world, &grid, &seeds))) continue;
         if (gls_seeds_count(seeds) == 0) abort();
         gls_seeds_destroy(seeds);
     }

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         snprintf(output, sizeof output, "%s/out.%s", folder, suffixes[f]);
         if (symlink(target, path) != 0) abort();
         gls_status head = gls_shard_file_read(path, &file),
-                   merged = gls_tractogram_merge(paths, 1, output, false, NULL, NULL, &result);
+                   merged = gls_tractogram_merge(paths, 1, output, GLS_EXISTING_KEEP, NULL, NULL, &result);
         if (head != GLS_OK && merged == GLS_OK) abort();
         if (merged == GLS_OK && result.streamlines != file.n_streamlines) abort();
         if ((access(output, F_OK) == 0) != (merged == GLS_OK)) abort();

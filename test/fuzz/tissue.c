@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     gls_tissue *tissue = NULL;
     int fd = fuzz_file(data, bytes, path);
     if (fuzz_ok(gls_image_read(path, GLS_IMAGE_4D, &image)) && gls_grid_voxels(&image->grid) <= 1 << 15 &&
-        fuzz_ok(gls_tissue_create(&image->grid, image, "5tt", GLS_TISSUE_RULE_ACT, true, &tissue))) {
+        fuzz_ok(gls_tissue_create(&image->grid, image, "5tt", GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &tissue))) {
         float value[GLS_TISSUE_TYPES];
         for (int k = -4; k < 40; k++) {
             const float point[3] = {0.3f * (float)k, 0.2f * (float)k, 0.1f * (float)k};

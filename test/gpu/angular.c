@@ -80,7 +80,7 @@ static void run(const field *f, const gls_track_params *p, size_t n_seeds, colle
     gls_tracker *t = NULL;
     gls_track_result result;
     gls_track_input input = {.odf = f->source, .stop_map = f->stop};
-    assert_ok(gls_seeds_create_list((const double(*)[3])point, n_seeds, false, &f->stop->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])point, n_seeds, GLS_SEEDS_VOXEL, &f->stop->grid, &seeds));
     assert_ok(gls_tracker_create(device, p, &input, &t));
     *c = (collection){.sound = true};
     assert_ok(run_in_voxels(t, seeds, c, NULL, NULL, &result));
@@ -351,7 +351,7 @@ static void bootstrap(void **state)
     gls_qball *qball = series_qball(&s, GLS_QBALL_OPDT, 4);
     for (int i = 0; i < N; i++)
         for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N, false, &s.dwi->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N, GLS_SEEDS_VOXEL, &s.dwi->grid, &seeds));
     static const double weights[] = {0, 0.4, 1};
     for (int w = 0; w < 3; w++) check_bootstrap(&s, qball, seeds, weights[w], GLS_MAPPING_SINGLE);
     if (gls_device_get_info(device)->subgroup_size > 1) check_bootstrap(&s, qball, seeds, 0.4, GLS_MAPPING_SUBGROUP);

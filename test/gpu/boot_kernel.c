@@ -46,7 +46,7 @@ static int set_up(void **state)
         for (int a = 0; a < 3; a++)
             points[i][a] = i < 20 ? (a == i % 3 ? (i & 1 ? -0.5 : dim[a] - 0.5001) : i % dim[a])
                                   : random_uniform(&seed, -0.5, dim[a] - 0.501);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
     return 0;
 }
 

@@ -96,9 +96,9 @@ static void check(float include, float exclude, double step)
     uint64_t counts[3] = {0}, compared = 0;
     options.clip = true;
     assert_ok(gls_odf_source_create_amplitudes(odf, "fibres", axes, 7, "axes", GLS_BVEC_IMAGE, &options, &source));
-    assert_ok(gls_tissue_create(&grid, pve, "maps", GLS_TISSUE_RULE_CMC, true, &tissue));
+    assert_ok(gls_tissue_create(&grid, pve, "maps", GLS_TISSUE_RULE_CMC, GLS_PRECISION_FLOAT, &tissue));
     for (int i = 0; i < SEEDS; i++) memcpy(point[i], (const double[3]){40.25, 4, 4}, sizeof point[i]);
-    assert_ok(gls_seeds_create_list((const double(*)[3])point, SEEDS, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])point, SEEDS, GLS_SEEDS_VOXEL, &grid, &seeds));
     gls_track_params p = gls_track_params_default();
     p.dg = GLS_DG_DET;
     p.step_size = step;

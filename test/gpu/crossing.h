@@ -39,7 +39,7 @@ static int set_up(void **state)
     for (int i = 0; i < N_SEEDS; i++)
         for (int a = 0; a < 3; a++)
             points[i][a] = i % 17 == 5 ? -3 - i : random_uniform(&seed, 0, dim[a] - 1); /* some outside */
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
     params = gls_track_params_default();
     params.step_size = 0.8;
     params.max_length = 100;

@@ -117,7 +117,7 @@ static gls_seeds *make_seeds(const gls_grid *grid)
     uint64_t state = 5;
     for (int i = 0; i < N_SEEDS; i++)
         for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, -0.7, grid->dim[a] - 0.3);
-    assert_ok(gls_seeds_create_list((const double(*)[3])p, N_SEEDS, false, grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])p, N_SEEDS, GLS_SEEDS_VOXEL, grid, &seeds));
     return seeds;
 }
 

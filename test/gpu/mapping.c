@@ -38,7 +38,7 @@ static int set_up(void **state)
     qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
     for (int i = 0; i < N_SEEDS; i++)
         for (int a = 0; a < 3; a++) points[i][a] = i % 20 == 7 ? -2 : random_uniform(&seed, -0.5, dim[a] - 0.5001);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
     params = gls_track_params_default();
     params.step_size = 0.5;
     params.max_length = 60;

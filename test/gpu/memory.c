@@ -124,7 +124,7 @@ static int set_up(void **state)
     params.n_directions = 30;
     params.ground_truth = false;
     assert_ok(gls_phantom_create(&params, &phantom));
-    assert_ok(gls_qball_create(phantom->gradients, NULL, false, &qball));
+    assert_ok(gls_qball_create(phantom->gradients, NULL, GLS_SHELLS_ANY, &qball));
     assert_ok(gls_sphere_create("default", &sphere));
     assert_ok(gls_tensor_fit(phantom->dwi, phantom->gradients, phantom->mask, NULL, &fa, NULL, NULL));
     assert_ok(gls_qball_fit_image(qball, phantom->dwi, phantom->gradients, phantom->mask, &sh));

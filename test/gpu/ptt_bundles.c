@@ -38,7 +38,7 @@ static void straight_bundle(void **unused)
     for (int i = 0; i < 30; i++)
         for (int a = 0; a < 3; a++) seed[i][a] = a == 0 ? random_uniform(&state, 5, 30) : random_uniform(&state, 5, 7);
     gls_seeds *seeds = NULL;
-    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 30, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 30, GLS_SEEDS_VOXEL, &grid, &seeds));
     collection c;
     run_device(device, &s, &p, seeds, &c);
     check_steps(&c, &grid, &p);
@@ -113,7 +113,7 @@ static void circular_bundle(void **unused)
         seed[i][2] = 3 + random_uniform(&state, -0.5, 0.5);
     }
     gls_seeds *seeds = NULL;
-    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 24, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 24, GLS_SEEDS_VOXEL, &grid, &seeds));
     for (int i = 0; i < 2; i++) {
         gls_track_params p = ptt_params();
         p.ptt_substep = 0.1;

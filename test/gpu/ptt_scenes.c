@@ -292,7 +292,7 @@ static void crossings(void **unused)
             for (int a = 0; a < 3; a++)
                 seed[j][a] = a == 0 ? random_uniform(&state, 2, 6)
                                     : (grid.dim[a] - 1) / 2.0 + random_uniform(&state, -1, 1) / v[a];
-        assert_ok(gls_seeds_create_list((const double(*)[3])seed, 500, false, &grid, &seeds));
+        assert_ok(gls_seeds_create_list((const double(*)[3])seed, 500, GLS_SEEDS_VOXEL, &grid, &seeds));
         compare(&s, &p, seeds, crossed[i].name);
         gls_seeds_destroy(seeds);
         free(seed);
@@ -331,7 +331,7 @@ static void rings(void **unused)
         seed[i][2] = 4 + random_uniform(&state, -0.5, 0.5);
     }
     gls_seeds *seeds = NULL;
-    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 400, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 400, GLS_SEEDS_VOXEL, &grid, &seeds));
     for (size_t i = 0; i < sizeof radii / sizeof *radii; i++) {
         char name[64];
         gls_track_params p = scene_params(radii[i], 0.3);
@@ -370,7 +370,7 @@ static void edges(void **unused)
                          : a == 1 ? random_uniform(&state, 5, 7.5)
                                   : random_uniform(&state, 6, 9);
     gls_seeds *seeds = NULL;
-    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 400, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])seed, 400, GLS_SEEDS_VOXEL, &grid, &seeds));
     for (size_t i = 0; i < 2; i++) {
         char name[64];
         gls_track_params p = scene_params(1.5, thresholds[i]);

@@ -78,7 +78,7 @@ static int set_up(void **state)
     make_other();
     for (int i = 0; i < N_SEEDS; i++)
         for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, -0.5, dim[a] - 0.5001);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
     return 0;
 }
 
@@ -373,7 +373,7 @@ static void test_scenes(void **state)
     options.clip = true;
     assert_ok(gls_odf_source_create_amplitudes(amplitudes, "fibres", (const double(*)[3])unit, 7, "axes",
                                                GLS_BVEC_IMAGE, &options, &fibres));
-    assert_ok(gls_seeds_create_list((const double[1][3]){{20.25, 5, 5}}, 1, false, &grid, &seed));
+    assert_ok(gls_seeds_create_list((const double[1][3]){{20.25, 5, 5}}, 1, GLS_SEEDS_VOXEL, &grid, &seed));
     gls_track_input input = {.odf = fibres, .stop_map = ones};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) check_scene(&scenes[i], &input, seed);
     gls_seeds_destroy(seed);

@@ -107,7 +107,7 @@ static inline gls_qball *series_qball(const series *s, gls_qball_model model, in
     options.model = model;
     options.sh_order = order;
     gls_qball *qball = NULL;
-    assert_ok(gls_qball_create(s->gradients, &options, false, &qball));
+    assert_ok(gls_qball_create(s->gradients, &options, GLS_SHELLS_ANY, &qball));
     return qball;
 }
 

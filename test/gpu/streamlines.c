@@ -80,7 +80,7 @@ static void arcs_init(fixture *f, gls_qball_model model, double snr)
     f->qball = series_qball(&f->s, model, 4);
     for (int i = 0; i < N_SEEDS; i++)
         for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, -0.5, dim[a] - 0.5001);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &f->s.dwi->grid, &f->seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &f->s.dwi->grid, &f->seeds));
     f->params.step_size = 0.7;
     f->params.max_length = 80;
     f->params.max_angle = 35;
@@ -200,7 +200,7 @@ static void cut_lengths(void **state)
                                 : random_uniform(&seed, 56, 59);
         for (int a = 1; a < 3; a++) points[i][a] = random_uniform(&seed, 4, 5);
     }
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, false, &f.s.dwi->grid, &f.seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, GLS_SEEDS_VOXEL, &f.s.dwi->grid, &f.seeds));
     f.params.step_size = 0.5;
     f.params.mapping = GLS_MAPPING_SINGLE;
     check_cut(&f, 20, 40, 40, false);   /* even */
@@ -296,7 +296,7 @@ static void check_agreement(gls_qball_model model, gls_boot_retry retry, gls_boo
     uint64_t seed = 21;
     for (int i = 0; i < 120; i++)
         for (int k = 0; k < 3; k++) points[i][k] = random_uniform(&seed, 0, f.s.dwi->grid.dim[k] - 1);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, 120, false, &f.s.dwi->grid, &f.seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, 120, GLS_SEEDS_VOXEL, &f.s.dwi->grid, &f.seeds));
     fixture_run(&f);
     compare(&f, &a);
     print_message(

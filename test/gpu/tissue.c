@@ -83,7 +83,7 @@ static gls_tissue *make_tissue(const char *name, gls_tissue_rule rule)
             if ((int)(v % NX) >= s->part[k].first) type = s->part[k].tissue;
         if (type != NONE) image->data[(size_t)type * n + v] = 1;
     }
-    assert_ok(gls_tissue_create(&grid, image, name, rule, false, &tissue));
+    assert_ok(gls_tissue_create(&grid, image, name, rule, GLS_PRECISION_HALF, &tissue));
     gls_image_destroy(image);
     return tissue;
 }
@@ -186,7 +186,7 @@ static void check(const outcome *o, size_t place, gls_mapping mapping)
     p.mapping = mapping;
     gls_track_input input = {
         .odf = o->varied ? varied : even, .stop_map = stop_map, .regions = regions, .tissue = tissue};
-    assert_ok(gls_seeds_create_list(point, 1, false, &grid, &seeds));
+    assert_ok(gls_seeds_create_list(point, 1, GLS_SEEDS_VOXEL, &grid, &seeds));
     assert_ok(gls_tracker_create(device, &p, &input, &t));
     gls_track_result r = run_tracker(t, seeds, &c);
     assert_sums(&r);

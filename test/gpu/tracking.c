@@ -98,7 +98,7 @@ static void overflowing_rounds(void **state)
             i < 2 * N_SEEDS / 3 ? 0 : random_uniform(&seed, 4, 5); /* where the stop map is low, and where it is high */
     }
     gls_seeds *list = NULL, *before = seeds;
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, false, &phantom.dwi->grid, &list));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &list));
     seeds = list;
     gls_track_params p = params;
     collection with_room, without;
@@ -280,7 +280,7 @@ static void empty_results(void **state)
     for (int i = 0; i < 40; i++)
         memcpy(points[i], i == 39 ? (const double[3]){0, 0, 0} : outside[i % 3], sizeof points[i]);
     gls_seeds *none = NULL;
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, false, &phantom.dwi->grid, &none));
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &none));
     gls_track_params p = params;
     p.min_length = 99; /* and the one inside is too short */
     p.batch_seeds = 8;

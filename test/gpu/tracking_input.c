@@ -71,7 +71,7 @@ static void refused_input(void **state)
     gls_gradients *longer = NULL;
     assert_ok(gls_gradients_create(bval, (const double(*)[3])bvec, SERIES_VOLUMES + 9, &options, NULL, &longer));
     gls_qball *foreign = NULL;
-    assert_ok(gls_qball_create(longer, NULL, false, &foreign));
+    assert_ok(gls_qball_create(longer, NULL, GLS_SHELLS_ANY, &foreign));
     input = good;
     input.qball = foreign;
     assert_int_equal(gls_tracker_create(device, &params, &input, &t), GLS_ERR_ARGUMENT);

@@ -92,7 +92,7 @@ static void test_no_memory(void **state)
     gls_device *small = open_limited("storage_bytes=1024");
     gls_weights *host = scene_solve(fixels, NULL, &scene->lines, NULL, 0), *w;
     assert_ok(gls_weights_create(fixels, NULL, &w));
-    assert_ok(gls_weights_set_walk(w, 5, false));
+    assert_ok(gls_weights_set_walk(w, 5, GLS_WALK_CURVE));
     gls_sink sink = gls_weights_sink(w);
     assert_ok(gls_sink_append(&sink, &scene->lines));
     gls_status status = gls_weights_solve(w, &small, 1, NULL, NULL);

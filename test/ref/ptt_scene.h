@@ -203,7 +203,7 @@ static inline gls_seeds *box_seeds(const gls_grid *grid, size_t n, double margin
     gls_seeds *seeds = NULL;
     for (size_t i = 0; i < n; i++)
         for (int a = 0; a < 3; a++) p[i][a] = random_uniform(&state, margin - 0.5, grid->dim[a] - 0.5 - margin);
-    assert_ok(gls_seeds_create_list((const double(*)[3])p, n, false, grid, &seeds));
+    assert_ok(gls_seeds_create_list((const double(*)[3])p, n, GLS_SEEDS_VOXEL, grid, &seeds));
     free(p);
     return seeds;
 }

@@ -100,7 +100,7 @@ static gls_status merge(const char *suffix, const uint32_t *index, size_t n, gls
     const char *paths[64];
     for (size_t i = 0; i < n; i++) paths[i] = strcpy(path[i], shard_path(index[i], suffix));
     snprintf(output, sizeof output, "merged.%s", suffix);
-    return gls_tractogram_merge(paths, n, scratch(output), true, NULL, NULL, result);
+    return gls_tractogram_merge(paths, n, scratch(output), GLS_EXISTING_REPLACE, NULL, NULL, result);
 }
 
 static void assert_same_files(const char *a, const char *b)
@@ -299,12 +299,16 @@ static void test_wrong_sets(void **state)
     refuses("trx", (uint32_t[]){1, 2}, 2, GLS_ERR_INPUT, "precision");
     char a[64], b[64];
     const char *mixed[] = {strcpy(a, shard_path(1, "trx")), strcpy(b, shard_path(2, "trk"))};
-    assert_int_equal(gls_tractogram_merge(mixed, 2, scratch("merged.trx"), true, NULL, NULL, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_tractogram_merge(mixed, 2, scratch("merged.trx"), GLS_EXISTING_REPLACE, NULL, NULL, NULL),
+                     GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "of another format"));
-    assert_int_equal(gls_tractogram_merge(mixed, 1, scratch("merged.tck"), true, NULL, NULL, NULL), GLS_ERR_ARGUMENT);
-    assert_int_equal(gls_tractogram_merge(mixed, 0, scratch("merged.trx"), true, NULL, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_tractogram_merge(mixed, 1, scratch("merged.tck"), GLS_EXISTING_REPLACE, NULL, NULL, NULL),
+                     GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_tractogram_merge(mixed, 0, scratch("merged.trx"), GLS_EXISTING_REPLACE, NULL, NULL, NULL),
+                     GLS_ERR_ARGUMENT);
     mixed[0] = scratch_folder;
-    assert_int_equal(gls_tractogram_merge(mixed, 1, scratch("merged.trx"), true, NULL, NULL, NULL), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_tractogram_merge(mixed, 1, scratch("merged.trx"), GLS_EXISTING_REPLACE, NULL, NULL, NULL),
+                     GLS_ERR_ARGUMENT);
 }
 
 /* Whatever is cut off or changed in a shard: it is refused, or what was changed has no part in the result. */
@@ -364,11 +368,12 @@ static void test_cancel_and_overwrite(void **state)
     int calls = 0;
     for (uint32_t i = 1; i <= 2; i++) write_shard(i, 2, "trk", &(kind){.half = false});
     unlink(scratch("merged.trk"));
-    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), false, stop, &calls, NULL),
+    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), GLS_EXISTING_KEEP, stop, &calls, NULL),
                      GLS_ERR_CANCELLED);
     assert_int_not_equal(access(scratch("merged.trk"), F_OK), 0);
     put_file(scratch("merged.trk"), "old", 3);
-    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), false, NULL, NULL, NULL), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_tractogram_merge(paths, 2, scratch("merged.trk"), GLS_EXISTING_KEEP, NULL, NULL, NULL),
+                     GLS_ERR_OUTPUT);
     size_t n;
     unsigned char *old = get_file(scratch("merged.trk"), &n);
     assert_int_equal(n, 3);

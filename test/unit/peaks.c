@@ -109,7 +109,7 @@ static void asymmetric_sphere(void **state)
         direction[i][2] = z;
     }
     gls_sphere *s = NULL;
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, N, false, &s, NULL), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, N, GLS_SPHERE_AS_GIVEN, &s, NULL), GLS_OK);
     assert_false(s->antipodal);
     compare(s);
     /* two opposite lobes are one fibre on an antipodal sphere, and two directions here */

@@ -73,7 +73,7 @@ static void round_trip(const char *orientation)
     gls_phantom *p = small(orientation);
     char folder[64], path[256], name[64];
     snprintf(folder, sizeof folder, "%s/%s", root, orientation);
-    if (gls_phantom_write(p, folder, false)) fail_msg("%s", gls_last_error());
+    if (gls_phantom_write(p, folder, GLS_EXISTING_KEEP)) fail_msg("%s", gls_last_error());
     compare_image(folder, "dwi", p->dwi, 0.5001);
     compare_image(folder, "mask", p->mask, 0);
     compare_image(folder, "roi", p->roi, 0);
@@ -146,14 +146,14 @@ static void test_overwrite(void **state)
     FILE *file = fopen(path, "w");
     fputs("mine", file);
     fclose(file);
-    assert_int_equal(gls_phantom_write(p, folder, false), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), "roi.nii.gz"));
     assert_int_equal(entries(folder), 1);
     assert_int_equal(file_size(folder, "roi.nii.gz"), 4);
-    assert_int_equal(gls_phantom_write(p, folder, true), GLS_OK);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_REPLACE), GLS_OK);
     assert_int_equal(entries(folder), 9);
     assert_true(file_size(folder, "roi.nii.gz") > 100);
-    assert_int_equal(gls_phantom_write(p, folder, true), GLS_OK);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_REPLACE), GLS_OK);
     assert_int_equal(entries(folder), 9);
     gls_phantom_destroy(p);
 }
@@ -166,27 +166,27 @@ static void test_write_errors(void **state)
     snprintf(path, sizeof path, "%s/file", root);
     FILE *file = fopen(path, "w");
     fclose(file);
-    assert_int_equal(gls_phantom_write(p, path, false), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, path, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), path));
     snprintf(folder, sizeof folder, "%s/file/sub", root);
-    assert_int_equal(gls_phantom_write(p, folder, false), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     snprintf(folder, sizeof folder, "%s/none/sub", root);
-    assert_int_equal(gls_phantom_write(p, folder, false), GLS_ERR_OUTPUT);
-    assert_int_equal(gls_phantom_write(p, "", false), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, "", GLS_EXISTING_KEEP), GLS_ERR_ARGUMENT);
     /* A folder in the place of the last file: what has been written goes, the rest stays. */
     snprintf(folder, sizeof folder, "%s/half", root);
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/bundles", folder);
     file = fopen(path, "w");
     fclose(file);
-    assert_int_equal(gls_phantom_write(p, folder, false), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     assert_int_equal(entries(folder), 1);
     /* The same when it is to be replaced: nothing has its name before everything can. */
     snprintf(folder, sizeof folder, "%s/taken", root);
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/roi.nii.gz", folder);
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_int_equal(gls_phantom_write(p, folder, true), GLS_ERR_OUTPUT);
+    assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_REPLACE), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), "roi.nii.gz: cannot create: is a directory"));
     assert_int_equal(entries(folder), 1);
     gls_phantom_destroy(p);
@@ -207,7 +207,7 @@ static void test_full_disk(void **state)
         limit = old;
         limit.rlim_cur = sizes[i];
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-        gls_status status = gls_phantom_write(p, folder, false);
+        gls_status status = gls_phantom_write(p, folder, GLS_EXISTING_KEEP);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
         assert_int_equal(status, GLS_ERR_OUTPUT);
         assert_non_null(strstr(gls_last_error(), "File too large"));

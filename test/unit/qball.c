@@ -68,7 +68,7 @@ static gls_qball *create(const struct scheme *s, gls_qball_model model, int orde
     gls_qball *q = NULL;
     options.model = model;
     options.sh_order = order;
-    assert_int_equal(gls_qball_create(&s->table, &options, true, &q), GLS_OK);
+    assert_int_equal(gls_qball_create(&s->table, &options, GLS_SHELLS_ONE, &q), GLS_OK);
     return q;
 }
 
@@ -209,7 +209,7 @@ static gls_status attempt(const struct scheme *s, int order, bool single)
     gls_qball_options options = gls_qball_options_default();
     gls_qball *q = NULL;
     options.sh_order = order;
-    gls_status status = gls_qball_create(&s->table, &options, single, &q);
+    gls_status status = gls_qball_create(&s->table, &options, single ? GLS_SHELLS_ONE : GLS_SHELLS_ANY, &q);
     assert_true((q != NULL) == (status == GLS_OK));
     gls_qball_destroy(q);
     return status;

@@ -59,7 +59,7 @@ static void fits_every_voxel_of_the_mask(void **state)
         gls_image *sh, *all;
         options.model = (gls_qball_model)model;
         options.min_signal = 20; /* above some of the noise */
-        assert_int_equal(gls_qball_create(phantom->gradients, &options, true, &q), GLS_OK);
+        assert_int_equal(gls_qball_create(phantom->gradients, &options, GLS_SHELLS_ONE, &q), GLS_OK);
         assert_int_equal(gls_qball_fit_image(q, phantom->dwi, phantom->gradients, phantom->mask, &sh), GLS_OK);
         assert_int_equal(gls_qball_fit_image(q, phantom->dwi, phantom->gradients, NULL, &all), GLS_OK);
         assert_int_equal(sh->n_volumes, 15);
@@ -84,7 +84,7 @@ static void values_that_are_not_finite(void **state)
     gls_qball *q;
     gls_image *sh;
     float old[2] = {phantom->dwi->data[5 * voxels], phantom->dwi->data[5 * voxels + 1]};
-    assert_int_equal(gls_qball_create(phantom->gradients, NULL, true, &q), GLS_OK);
+    assert_int_equal(gls_qball_create(phantom->gradients, NULL, GLS_SHELLS_ONE, &q), GLS_OK);
     phantom->dwi->data[5 * voxels] = NAN;
     phantom->dwi->data[5 * voxels + 1] = INFINITY;
     assert_int_equal(gls_qball_fit_image(q, phantom->dwi, phantom->gradients, NULL, &sh), GLS_OK);
@@ -103,7 +103,7 @@ static void refuses_what_does_not_fit(void **state)
     gls_qball *q;
     gls_image *sh = NULL, *other;
     gls_gradients *selected;
-    assert_int_equal(gls_qball_create(phantom->gradients, NULL, true, &q), GLS_OK);
+    assert_int_equal(gls_qball_create(phantom->gradients, NULL, GLS_SHELLS_ONE, &q), GLS_OK);
     assert_int_equal(gls_gradients_create(phantom->gradients->bval, (const double(*)[3])phantom->gradients->bvec, 20,
                                           NULL, &phantom->dwi->grid, &selected),
                      GLS_OK);

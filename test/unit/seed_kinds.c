@@ -154,7 +154,7 @@ static gls_tissue *make_ball(void)
                 image->data[GLS_TISSUE_WM * n + voxel(x, y, z)] = (float)white;
                 image->data[GLS_TISSUE_CGM * n + voxel(x, y, z)] = (float)(1 - white);
             }
-    assert_int_equal(gls_tissue_create(&grid, image, "ball", GLS_TISSUE_RULE_ACT, false, &tissue), GLS_OK);
+    assert_int_equal(gls_tissue_create(&grid, image, "ball", GLS_TISSUE_RULE_ACT, GLS_PRECISION_HALF, &tissue), GLS_OK);
     gls_image_destroy(image);
     return tissue;
 }

@@ -225,16 +225,16 @@ static void lists(void **state)
     }
     gls_seeds *s = NULL;
     gls_log_set(keep_warning, NULL, GLS_LOG_WARNING);
-    assert_int_equal(gls_seeds_create_list(voxel, 3, false, grid, &s), GLS_OK);
+    assert_int_equal(gls_seeds_create_list(voxel, 3, GLS_SEEDS_VOXEL, grid, &s), GLS_OK);
     assert_string_equal(warning, "");
     gls_seeds_destroy(s);
-    assert_int_equal(gls_seeds_create_list(voxel, 4, false, grid, &s), GLS_OK);
+    assert_int_equal(gls_seeds_create_list(voxel, 4, GLS_SEEDS_VOXEL, grid, &s), GLS_OK);
     assert_non_null(strstr(warning, "1 of 4"));
     assert_non_null(strstr(warning, "seed 4"));
     assert_int_equal(gls_seeds_count(s), 4);
     gls_seeds_get(s, 0, 4, a);
     gls_seeds_destroy(s);
-    assert_int_equal(gls_seeds_create_list((const double(*)[3])world, 4, true, grid, &s), GLS_OK);
+    assert_int_equal(gls_seeds_create_list((const double(*)[3])world, 4, GLS_SEEDS_WORLD, grid, &s), GLS_OK);
     gls_seeds_get(s, 2, 2, b + 2);
     gls_seeds_get(s, 0, 2, b);
     gls_seeds_destroy(s);
@@ -244,11 +244,11 @@ static void lists(void **state)
     }
     assert_true(a[2][0] < 8.5f && a[2][1] == -0.5f); /* rounding keeps it on the grid */
     s = NULL;
-    assert_int_equal(gls_seeds_create_list(voxel + 3, 1, false, grid, &s), GLS_ERR_INPUT);
+    assert_int_equal(gls_seeds_create_list(voxel + 3, 1, GLS_SEEDS_VOXEL, grid, &s), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "outside"));
-    assert_int_equal(gls_seeds_create_list(voxel, 0, false, grid, &s), GLS_ERR_INPUT);
+    assert_int_equal(gls_seeds_create_list(voxel, 0, GLS_SEEDS_VOXEL, grid, &s), GLS_ERR_INPUT);
     double bad[2][3] = {{1, 1, 1}, {1, NAN, 1}};
-    assert_int_equal(gls_seeds_create_list((const double(*)[3])bad, 2, false, grid, &s), GLS_ERR_INPUT);
+    assert_int_equal(gls_seeds_create_list((const double(*)[3])bad, 2, GLS_SEEDS_VOXEL, grid, &s), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "seed 2"));
     assert_null(s);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
@@ -264,7 +264,7 @@ static gls_status read_text(const char *text, gls_seeds **s)
     FILE *f = fdopen(fd, "w");
     fputs(text, f);
     fclose(f);
-    gls_status status = gls_seeds_read(path, false, &roi.image.grid, s);
+    gls_status status = gls_seeds_read(path, GLS_SEEDS_VOXEL, &roi.image.grid, s);
     if (status != GLS_OK) assert_non_null(strstr(gls_last_error(), path));
     remove(path);
     return status;
@@ -286,7 +286,7 @@ static void files(void **state)
     assert_int_equal(read_text("1 2 3\n1 nan 3\n", &s), GLS_ERR_INPUT);
     assert_int_equal(read_text("-90 20 33\n-91 21 33\n", &s), GLS_ERR_INPUT); /* millimetres, surely */
     assert_int_equal(read_text("# none\n", &s), GLS_ERR_INPUT);
-    assert_int_equal(gls_seeds_read("/nonexistent/seeds.txt", false, NULL, &s), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_seeds_read("/nonexistent/seeds.txt", GLS_SEEDS_VOXEL, NULL, &s), GLS_ERR_ARGUMENT);
     assert_null(s);
 }
 
@@ -322,8 +322,8 @@ static void parts(void **state)
         for (int i = 0; i < 1000; i++)
             for (int a = 0; a < 3; a++) points[i][a] = (i * 7 + a) % 40 * 0.1;
         if (list)
-            assert_int_equal(gls_seeds_create_list((const double(*)[3])points, 1000, false, &roi.image.grid, &s),
-                             GLS_OK);
+            assert_int_equal(
+                gls_seeds_create_list((const double(*)[3])points, 1000, GLS_SEEDS_VOXEL, &roi.image.grid, &s), GLS_OK);
         else
             assert_int_equal(gls_seeds_create_random(&roi.image, NULL, 1000, 3, &s), GLS_OK);
         assert_int_equal(gls_seeds_first(s), 0);

@@ -223,7 +223,7 @@ static void degenerate_solids(void **state)
     check_hull((const double(*)[3])dodecahedron, 20, true);
     check_hull((const double(*)[3])dodecahedron, 20, false);
 
-    assert_int_equal(gls_sphere_create_from(octahedron, 6, false, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from(octahedron, 6, GLS_SPHERE_AS_GIVEN, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 3);
     assert_true(order[0] == 0 && order[1] == 1 && order[2] == 2);
     assert_int_equal(s->first[3], 6); /* the 12 edges fall on 3 */
@@ -232,7 +232,7 @@ static void degenerate_solids(void **state)
     /* pairs in another order: the first of each is kept */
     double shuffled[20][3];
     for (int i = 0; i < 20; i++) memcpy(shuffled[i], dodecahedron[i * 7 % 20], sizeof shuffled[i]);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])shuffled, 20, false, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])shuffled, 20, GLS_SPHERE_AS_GIVEN, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 10);
     check_sphere(s);
     for (size_t v = 0; v < 10; v++) {
@@ -262,19 +262,20 @@ static void caller_sets(void **state)
     uint32_t order[2000];
     gls_sphere *s = NULL;
     spiral(direction, 2000, 0);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 2000, true, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 2000, GLS_SPHERE_FOLD, &s, order), GLS_OK);
     assert_true(s->antipodal && s->n == 2000 && s->n_orbits == 0);
     for (uint32_t i = 0; i < 2000; i++) assert_int_equal(order[i], i);
     check_edges(s);
     gls_sphere_destroy(s);
     spiral(direction, 1001, -1);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, false, &s, order), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, GLS_SPHERE_AS_GIVEN, &s, order),
+                     GLS_OK);
     assert_true(!s->antipodal && s->n == 1001);
     check_edges(s);
     gls_sphere_destroy(s);
     /* one pair is antipodal, the others are not: no folding */
     for (int a = 0; a < 3; a++) direction[3][a] = -direction[500][a];
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, true, &s, NULL), GLS_OK);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 1001, GLS_SPHERE_FOLD, &s, NULL), GLS_OK);
     assert_true(!s->antipodal && s->n == 1001);
     check_edges(s);
     gls_sphere_destroy(s);
@@ -286,23 +287,29 @@ static void refused_sets(void **state)
     double direction[8193][3];
     gls_sphere *s = NULL;
     spiral(direction, 20, 0);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 5, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 5, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_INPUT);
     for (int a = 0; a < 3; a++) direction[7][a] = 3 * direction[12][a];
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "8 and 13"));
     memset(direction[7], 0, sizeof direction[7]);
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "direction 8"));
     direction[7][1] = NAN;
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_INPUT);
     for (int i = 0; i < 20; i++) {
         direction[i][0] = cos(i);
         direction[i][1] = sin(i);
         direction[i][2] = 0;
     }
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, true, &s, NULL), GLS_ERR_INPUT);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 20, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "plane"));
-    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 8193, true, &s, NULL), GLS_ERR_UNSUPPORTED);
+    assert_int_equal(gls_sphere_create_from((const double(*)[3])direction, 8193, GLS_SPHERE_FOLD, &s, NULL),
+                     GLS_ERR_UNSUPPORTED);
     assert_null(s);
 }
 

@@ -329,7 +329,7 @@ static void test_order(void **state)
     omp_set_num_threads(3);
     o.chunk_entries = 64 * 15 + 5;
     assert_ok(gls_weights_create(f, &o, &w));
-    assert_ok(gls_weights_set_walk(w, 5, false));
+    assert_ok(gls_weights_set_walk(w, 5, GLS_WALK_CURVE));
     gls_sink sink = gls_weights_sink(w);
     for (size_t i = 0; i < SCENE_LINES; i += 100) {
         uint64_t offset[101];

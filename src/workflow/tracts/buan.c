@@ -89,7 +89,7 @@ gls_status gls_buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tra
         put_header(&t);
         status = gls_tract_open(job, tracks, false, &reader);
     }
-    if (!status) status = gls_bundles_filter(bundles, false, &end, &sink);
+    if (!status) status = gls_bundles_filter(bundles, GLS_BUNDLES_REST_DROPPED, &end, &sink);
     status = gls_tract_pump(job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     status = gls_tract_text_close(&t.text, status);

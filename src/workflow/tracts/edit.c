@@ -169,7 +169,8 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
 {
     gls_tractogram_reader *reader = NULL;
     if (!path) return GLS_OK;
-    gls_status status = gls_line_set_create(e->o->precision, e->o->either_way, set);
+    gls_status status =
+        gls_line_set_create(e->o->precision, e->o->either_way ? GLS_LINES_EITHER_WAY : GLS_LINES_DIRECTED, set);
     if (!status) status = gls_tract_open(e->job, path, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_line_set_sink(*set);
@@ -216,13 +217,15 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     IN_FRONT(numbered, gls_filter_every_create(o->skip, 1, o->number, &e->number, &next, sink));
     gls_line_set_destroy(e->seen);
     e->seen = NULL;
-    if (!status && o->unique) status = gls_line_set_create(o->precision, o->either_way, &e->seen);
+    if (!status && o->unique)
+        status = gls_line_set_create(o->precision, o->either_way ? GLS_LINES_EITHER_WAY : GLS_LINES_DIRECTED, &e->seen);
     IN_FRONT(o->unique, gls_filter_set_create(e->seen, GLS_KEEP_NEW, &e->unique, &next, sink));
     IN_FRONT(o->both, gls_filter_set_create(e->both, GLS_KEEP_MEMBERS, &e->both_counts, &next, sink));
     IN_FRONT(o->minus, gls_filter_set_create(e->minus, GLS_KEEP_OTHERS, &e->minus_counts, &next, sink));
     IN_FRONT(true, gls_selection_filter(e->selection, &next, sink));
     if (o->invalid == INVALID_DROP || o->invalid == INVALID_CUT)
-        IN_FRONT(true, gls_filter_inside_create(grid, o->invalid == INVALID_DROP, &e->valid, &next, sink));
+        IN_FRONT(true, gls_filter_inside_create(grid, o->invalid == INVALID_DROP ? GLS_INSIDE_WHOLE : GLS_INSIDE_PART,
+                                                &e->valid, &next, sink));
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));

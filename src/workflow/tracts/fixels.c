@@ -33,7 +33,8 @@ static gls_status write_fixels(const gls_fixels *fixels, const char *directory, 
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status = gls_fixels_write(fixels, directory, values, 2, force);
+    gls_status status =
+        gls_fixels_write(fixels, directory, values, 2, force ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
     free(value);
     return status;
 }

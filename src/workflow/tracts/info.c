@@ -116,7 +116,7 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};
     *sink = all[0];
     if (!check) return GLS_OK;
-    gls_status status = gls_line_set_create(4, false, &n->set);
+    gls_status status = gls_line_set_create(4, GLS_LINES_DIRECTED, &n->set);
     if (!status) status = gls_filter_set_create(n->set, GLS_KEEP_NEW, &n->equal, &nothing, &all[2]);
     if (status) return status;
     status = gls_sink_tee(all, 3, sink);

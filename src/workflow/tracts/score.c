@@ -155,7 +155,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     size_t n = 0;
     gls_status status = gls_density_create(&s->grid, NULL, &a->density);
     if (!status) status = gls_bundle_stats_create(NULL, SIZE_MAX, &a->lengths);
-    if (!status) status = gls_line_set_create(4, true, &a->set);
+    if (!status) status = gls_line_set_create(4, GLS_LINES_EITHER_WAY, &a->set);
     if (!status) {
         all[n++] = gls_density_sink(a->density);
         all[n++] = (gls_sink){.append = add_lengths, .user = a};

@@ -97,7 +97,9 @@ static gls_status write(segmentation *s)
     if (!status) all[n++] = (gls_sink){.append = add_volumes, .user = s};
     if (!status) status = gls_sink_tee(all, n, &sink);
     gls_sink next = sink;
-    if (!status) status = gls_bundles_filter(s->bundles, s->o->keep_all, &next, &sink);
+    if (!status)
+        status = gls_bundles_filter(s->bundles, s->o->keep_all ? GLS_BUNDLES_REST_KEPT : GLS_BUNDLES_REST_DROPPED,
+                                    &next, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     return status;
