@@ -46,6 +46,17 @@ echo "ok   $(basename "$package")"
 sh test/packaging/subdirectory.sh "$work/subdirectory" --build
 echo "ok   add_subdirectory"
 
+# --- RPM package, where there is rpmbuild ---
+if command -v rpmbuild > /dev/null; then
+    (cd "$work/deb/build" && cpack -G RPM -B "$work/deb") > "$work/rpm.log" 2>&1 || { cat "$work/rpm.log"; exit 1; }
+    package=$(ls "$work"/deb/*.rpm)
+    rpm -qp --requires "$package" | grep -q 'libEGL.so.1()(64bit)' || { echo "FAIL: the RPM package does not need EGL"; exit 1; }
+    mkdir -p "$work/deb/rpm" && (cd "$work/deb/rpm" && rpm2cpio "$package" | cpio -id --quiet)
+    track "$work/deb/rpm/usr/bin/glslines" rpm
+    cmp "$work/out/rpm.trx" "$work/out/tarball.trx"
+    echo "ok   $(basename "$package")"
+fi
+
 # --- interface ---
 sh test/packaging/abi.sh "$work/abi"
 echo "ok   ABI"
