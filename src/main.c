@@ -14,6 +14,7 @@
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
+#include "util/log.h"
 
 static const cmd_command *find_command(const char *name)
 {
@@ -53,6 +54,8 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     cmd_message_init(&common);
+    for (const char *line = arguments.taken; *line; line += strcspn(line, "\n") + 1)
+        gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
     gls_set_threads(common.nthreads);
     int code = cmd_events_begin(&common, command->name);
     return code ? code : command->run(command, values, &arguments);

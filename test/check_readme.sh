@@ -24,6 +24,8 @@ if LC_ALL=C grep -n '[^ -~]' $texts; then note "characters that are not ASCII: t
 
 # --- generated tables ---
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
+awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|`--stop`|`--mask-stop / { print $1 " | " $4 }' \
+    "$work/options: track" > "$work/regions"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # options of other programs, program by program, from the rows of src/cmd/bridge.c
 python3 - > "$work/other programs" << 'END' || note "src/cmd/bridge.c: no rows"
@@ -34,11 +36,20 @@ print("| program | option | here |\n|---|---|---|")
 for program, option, here in rows:
     print(f"| {program} | `{option}` | {here} |")
 END
+# their values
+python3 - > "$work/other values" << 'END' || note "src/cmd/bridge.c: no values"
+import re
+rows = re.findall(r'\{"([^"]*)", "([^"]*)", ("[^"]*"|NULL),\s*"([^"]*)"\}', open("src/cmd/bridge.c").read().split("values[]")[1])
+assert len(rows) > 10
+print("| value | here |\n|---|---|")
+for option, value, word, here in rows:
+    print(f"| `--{option} {value}` | {here if word != 'NULL' else 'refused; here it is ' + here} |")
+END
 # defaults by preset, getter and model, from the rows of src/workflow/defaults.def
 python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no rows"
 import re
 text = open("src/workflow/defaults.def").read()
-params = {m[0]: (m[1], m[2]) for m in re.findall(r'PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("src/track/params.def").read()))}
+params = {m[0]: (m[1], m[2]) for m in re.findall(r'GLS_PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("include/glslines/params.def").read()))}
 rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', text.replace("_PRESETS", "").replace("_GETTERS", ""))
 assert len(rows) == text.count("\nDEFAULT("), (len(rows), text.count("\nDEFAULT("))
 words = lambda names, of: "all" if names.startswith("ALL") else ", ".join(n.strip().lower() for n in names.split("|")).replace("plain", "default")
@@ -80,7 +91,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/speed" "$work/exit codes" "$work/other programs" "$work/defaults"; do
+for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
@@ -114,6 +125,13 @@ while read -r text; do
 done < "$work/printed"
 version=$("$program" --version | cut -d ' ' -f 2)
 grep -qx "version: $version" src/doc/CITATION.cff || note "src/doc/CITATION.cff: another version than $version"
+python3 - "$version" << 'END' || note ".zenodo.json: not what CITATION.cff says"
+import json, re, sys
+record, citation = json.load(open(".zenodo.json")), open("src/doc/CITATION.cff").read()
+assert record["version"] == sys.argv[1] and record["title"] == re.search('^title: "(.*)"', citation, re.M)[1], record
+assert record["license"] == re.search("^license: (.*)", citation, re.M)[1] and record["upload_type"] == "software"
+assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] and record["keywords"] == re.findall("^  - ([^\\n:]*)$", citation, re.M)
+END
 grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
 
 # --- command lines: the command is one, and so is each of its options ---

@@ -91,6 +91,9 @@ slots() {
         [ -e "glsl/$file" ] || echo "$file is listed and does not exist"
         case $file in *_unrolled.glsl) slots | grep -q "${file%_unrolled.glsl}_looped.glsl" || echo "$file has no looped twin" ;; esac
     done
+    for file in $(grep -hoE '\.(shader|initial) = "[^"]+"' src/track/getter/*.c src/track/guide/*.c | cut -d'"' -f2 | sort -u); do
+        [ -e "glsl/$file" ] || echo "$file is named in a row and does not exist"
+    done
 } | expect_none "glsl/slots.txt names every slot and its candidates"
 
 # without comments and strings, so that naming a function in a message is no call

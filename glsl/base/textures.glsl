@@ -19,3 +19,7 @@ vec3 volume_base(vec3 p)
 // Tile t of texture i (a constant) at base.
 #define VOLUME_TILE(i, t, base) \
     texture(volume[i], (base) + vec3(float(t) * (VOLUME_STRIP_WIDTH * VOLUME_SCALE_X), 0.0, 0.0))
+
+// The first four channels at the base of a voxel's centre, untouched by its neighbours.
+#define VOLUME_VOXEL(base) \
+    texelFetch(volume[0], ivec3((base) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z)), 0)

@@ -79,7 +79,7 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
     take_coefficients(q);
     float f = amplitude_along(cos(angle) * d + sin(angle) * candidate.across);
     weight += params.fod_power * (part < STEP_PARTS ? 1.0 : 0.5) * ln(max(f, 1e-30));
-    return !inside(q) ? LEFT_GRID : f >= params.fod_cutoff && f > 0.0 ? PASSED : BELOW;
+    return !has_fod(q) ? LEFT_GRID : f >= params.fod_cutoff && f > 0.0 ? PASSED : BELOW;
 }
 
 // On the arc from the tangent before to d.
@@ -165,6 +165,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     draw.block = 0u;
 #if !IFOD_ARCS
+    if (!has_fod(p)) return DIRECTION_OUTSIDE;
     take_coefficients(p);
 #endif
     uint outcome = DIRECTION_RETRY;
@@ -176,7 +177,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 // The first of so many random directions along which there is enough.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
-    if (!inside(p)) return 0u;
+    if (!has_fod(p)) return 0u;
     take_coefficients(p);
     for (int from = 0; from < SEED_TRIES; from += LANES) {
         int number = from + LANE;

@@ -82,6 +82,7 @@ float climb(inout vec3 d)
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
+    if (!has_fod(p)) return DIRECTION_OUTSIDE;
     take_coefficients(p);
     next = d;
     float top = climb(next);
@@ -93,7 +94,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 // The peak above one random direction.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
-    if (!inside(p)) return 0u;
+    if (!has_fod(p)) return 0u;
     take_coefficients(p);
     vec3 d = random_direction(draw_block(draw, 0u));
     float top = climb(d);

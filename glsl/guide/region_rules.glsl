@@ -71,12 +71,22 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
     note_regions(bits, number, memory);
-    if ((bits & uint(REGIONS_EXCLUDE)) != 0u) return GLS_END_EXCLUDE;
-    if ((bits & uint(REGIONS_STOP)) != 0u) return GLS_END_STOP_REGION;
+#define REGION_END(of, end, rejects) if ((bits & of) != 0u) return end;
+#include <region_ends>
+#undef REGION_END
 #if STOP_AT_ALL
     if ((memory[GUIDE_MET] & uint(REGIONS_INCLUDE)) == uint(REGIONS_INCLUDE)) return GLS_END_ALL_INCLUDED;
 #endif
     return GUIDE_GO_ON;
+}
+
+// Whether streamlines with such an end are rejected.
+bool end_rejects(uint end)
+{
+#define REGION_END(of, region_end, rejects) if (end == region_end) return rejects;
+#include <region_ends>
+#undef REGION_END
+    return false;
 }
 
 bool left_mask(uint bits) { return uint(REGIONS_MASK) != 0u && (bits & uint(REGIONS_MASK)) == 0u; }

@@ -218,7 +218,7 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 #if WITH_REGIONS
     if (end == GUIDE_GO_ON && left_tracking_mask(bits)) return GLS_END_MASK;
     uint region_end = end_in_regions(bits, number, memory);
-    if (end == GUIDE_GO_ON || region_end == GLS_END_EXCLUDE) end = region_end;
+    if (end == GUIDE_GO_ON || end_rejects(region_end)) end = region_end;
 #endif
     return end;
 }

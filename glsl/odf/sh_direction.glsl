@@ -37,7 +37,13 @@ void take_coefficients(vec3 p)
 #endif
 }
 
-// Their sum along t.
+// Where there are FODs: voxels in which they are 0 count as outside of the image, as in MRtrix3.
+bool has_fod(vec3 p)
+{
+    return inside(p) && any(notEqual(VOLUME_VOXEL(volume_base(floor(p + 0.5))), vec4(0.0)));
+}
+
+// The sum of the coefficients' functions along t.
 float amplitude_along(vec3 t)
 {
     float zz = t.z * t.z, sum = 0.0, re = 1.0, im = 0.0, with_re, with_im, q, before;

@@ -82,7 +82,8 @@ typedef struct gls_density_counts {
 
 typedef struct gls_density gls_density;
 
-/* Memory: 8 bytes a voxel; with values other than 1 16 bytes, for means 32, for directions 64; for each group.
+/* Memory: 8 bytes a voxel; with values other than 1 16 bytes, for means 32, for directions 64; for each group. As many
+ * times as there are threads, where that is 64 MB at most.
  * GLS_ERR_ARGUMENT: an option out of range. */
 GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density);
 /* The map as a sink, which stays with the caller: finishing or aborting it does nothing. Points have to be finite.

@@ -36,9 +36,9 @@ GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_respons
 /* Writes it with 15 digits, replacing a file; dwi2fod msmt_csd reads it. */
 GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
 
-/* Whether a response fits the shells of a table: their number, and where it knows them the b-values to 80 s/mm2, unless
- * force is true. GLS_ERR_INPUT names the response and shows both. A warning for a first coefficient that grows with b,
- * and for an anisotropic response whose second is not negative from 500 s/mm2 on. */
+/* Whether a response fits the shells of a table: their number, and, unless force is true, where it knows them the
+ * b-values to 80 s/mm2, and that the second coefficients of an anisotropic response are negative from 500 s/mm2 on,
+ * with a warning for a first coefficient that grows with b. GLS_ERR_INPUT names the response and shows both. */
 GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
                                              const gls_gradients *gradients, bool force);
 

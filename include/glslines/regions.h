@@ -8,25 +8,21 @@
 extern "C" {
 #endif
 
-/* What a region does. A point lies in an image's region if the voxel nearest to it does (floor(v + 0.5) of voxel
- * coordinates v in the image's own grid); outside that grid it does not. It lies in a sphere if its distance from the
- * centre is at most the radius. The points of a streamline are tested, not the lines between them. */
+/* What a region does: the list in regions.def, and the mask of a run. A point lies in an image's region if the voxel
+ * nearest to it does (floor(v + 0.5) of voxel coordinates v in the image's own grid); outside that grid it does not. It
+ * lies in a sphere if its distance from the centre is at most the radius. The points of a streamline are tested, not
+ * the lines between them. */
 typedef enum gls_region_role {
-    GLS_REGION_INCLUDE,           /* a streamline that has no point in it is rejected; all of several have to be met */
-    GLS_REGION_EXCLUDE,           /* a streamline that has a point in it is rejected; so is a seed there */
-    GLS_REGION_TRACKING_MASK,     /* a half-streamline ends before its first point outside the union of these; seeds
-                                     outside are rejected */
-    GLS_REGION_STOP_AT,           /* a half-streamline ends with its first point inside, the seed apart */
-    GLS_REGION_MASK,              /* as GLS_REGION_TRACKING_MASK, and tested before the stop map */
-    GLS_REGION_INCLUDE_ORDERED,   /* to be met one after the other from the seed on, in the order in which they were
-                                     added:   at a point the first of them counts, and the next one or the one before must
-                                     be it */
-    GLS_REGION_INCLUDE_END,       /* an end of the streamline lies in it; of two, one end in each. Two at most */
-    GLS_REGION_INCLUDE_BOTH_ENDS, /* both ends lie in the union of these */
-    GLS_REGION_EXCLUDE_END        /* no end lies in it */
+    GLS_REGION_MASK = 4, /* as GLS_REGION_TRACKING_MASK, and tested before the stop map */
+#define GLS_REGION_ROW(symbol, value, ...) symbol = value,
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+#define GLS_REGION_ROW(...) +1
+    GLS_REGION_ROLES = 1
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
 } gls_region_role;
-#define GLS_REGION_ROLES 9
-/* The option of glslines track, e.g. "stop-at". */
+/* The option of glslines track, e.g. "stop-at"; that of GLS_REGION_MASK is "mask". */
 GLS_API const char *gls_region_role_name(gls_region_role role);
 
 #define GLS_REGION_MAX_BITS \
@@ -46,7 +42,7 @@ GLS_API void gls_regions_destroy(gls_regions *regions);
  * "labels.nii.gz:3,7,1000-1035", the voxels of these labels, whole numbers from 1 to 16777216, each of which (of a
  * range one at least) must occur. Four numbers are a sphere whatever files there are; a file of the whole name goes
  * before labels. mask (NULL: the whole grid), on the grid: where streamlines may be. A region that lies wholly outside
- * of it is an error if streamlines need it (include, tracking-mask), else a warning. GLS_ERR_ARGUMENT for text that is
+ * of it is an error if streamlines need it (NEEDED in regions.def), else a warning. GLS_ERR_ARGUMENT for text that is
  * neither and for too many regions, GLS_ERR_INPUT for files and what is in them, GLS_ERR_UNSUPPORTED for too many
  * grids; after a failure the set can only be destroyed. */
 GLS_API gls_status gls_regions_add(gls_regions *regions, gls_region_role role, const char *text, const gls_image *mask);

@@ -39,6 +39,12 @@ GLS_API gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *g
                                     const gls_responses_options *options, gls_tissue_response **response,
                                     gls_image **voxels);
 
+/* Of all shells, order 10, b0 to order 0, from all voxels of the mask, which are those of a single bundle each, along
+ * their tensors (dwi2response manual). erode and n_voxels are not used. */
+GLS_API gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                        const gls_responses_options *options, gls_tissue_response **response,
+                                        gls_image **voxels);
+
 /* Of one shell, order 10, from the voxels whose deconvolved ODF has the most outstanding peak, repeated with the
  * response that results until the voxels stay the same, at most 10 times (Tournier et al. 2013). */
 GLS_API gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,

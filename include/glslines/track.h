@@ -6,6 +6,7 @@
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/odf.h>
+#include <glslines/params_fields.h>
 #include <glslines/qball.h>
 #include <glslines/regions.h>
 #include <glslines/seeds.h>
@@ -71,68 +72,37 @@ typedef enum gls_odf_interpolation {
                                     */
 } gls_odf_interpolation;
 
+/* The rows of params.def that belong to the tracker: their help, range and default say what the members are. Besides:
+ *   lengths (step_size, probe_length, ...) are mm; of step_size, probe_length and ptt_substep the defaults are meant
+ * for voxels of 1 mm, see gls_track_params_scale(). Negative step_size, min_length, max_length count voxels fod_cutoff,
+ * seed_cutoff   -1: the default; of seed_cutoff that of fod_cutoff. See gls_track_cutoff() fod_power   0: 1 /
+ * ifod_samples min_radius_of_curvature   0: of the arc whose chord of step_size bends by max_angle probe_quality
+ * samples besides the start; their sum, the start's included, must be probe_quality x pmf_threshold seed_unidirectional
+ * without a direction or tissue that tells, streamlines grow in that of a random sense backtrack   boot, prob, ifod1
+ * and ifod2, with tissue of the rule act; not with stop_at_all downsample, compress   1 and 0: all points; not both.
+ * Segments of compress are up to 10 mm long select   0: all seeds; else the run ends with this many streamlines, the
+ * first ones in the order of seeds odf_interpolation   GLS_ERR_ARGUMENT for coefficients where there are none
+ *   batch_seeds   0: as the device's limits allow; never changes the result */
+#define GLS_CHOICE_dg gls_direction_getter
+#define GLS_CHOICE_boot_retry gls_boot_retry
+#define GLS_CHOICE_boot_start gls_boot_start
+#define GLS_CHOICE_odf_interpolation gls_odf_interpolation
+#define GLS_CHOICE_mapping gls_mapping
+#define GLS_CHOICE_precision gls_precision
+#define GLS_PARAM(owner, group, type, field, ...) GLS_TRACKER_##owner(GLS_FIELD_##type(field))
+#define GLS_TRACKER_TRACK(member) member
+#define GLS_TRACKER_JOB(member)
+#define GLS_TRACKER_GRADIENTS(member)
+#define GLS_TRACKER_MODEL(member)
+#define GLS_TRACKER_BASIS(member)
+#define GLS_TRACKER_COMMAND(member)
 typedef struct gls_track_params {
-    size_t size;             /* of this struct */
-    gls_direction_getter dg; /* default GLS_DG_BOOT */
-    double step_size;        /* mm, > 0; default 0.5, meant for voxels of 1 mm: see gls_track_params_scale() */
-    double max_angle;        /* degrees between successive steps, 0 < a <= 90; default 60 */
-    double fod_cutoff;     /* ODF amplitudes below this count as 0, in units of the ODFs; >= 0. ifod1, ifod2, sdstream:
-                              default 0.1; prob, det: default none. -1: the default. The others have none */
-    double seed_cutoff;    /* the same at a seed; default -1: as fod_cutoff */
-    int ifod_samples;      /* ifod2: FOD samples along an arc, its two ends included, 2 .. 16; default 4 */
-    double fod_power;      /* ifod2: exponent of each sample; 0: 1 / ifod_samples, the default */
-    int fod_trials;        /* ifod1, ifod2: candidates for a step at most, 1 .. 10000; default 1000 */
-    int seed_attempts;     /* ifod1, ifod2: random directions that are tried at a seed, 1 .. 65535; default 1000 */
-    double stop_threshold; /* a streamline ends where the stop map is <= this; default 0.1 */
-    double pmf_threshold;  /* ODF values below this fraction of the maximum count as 0 (PTT: see probe_quality); 0 .. 1;
-                              default 0.05 */
-    double relative_peak_threshold; /* 0 .. 1; default 0.25 */
-    double min_separation_angle;    /* degrees, 0 .. 90; default 45 */
-    double min_length;              /* mm, shorter streamlines are rejected; default 0 */
-    double max_length;              /* mm along the whole streamline; longer ones are cut and counted; default 500 */
-    int max_directions_per_seed;    /* 1 .. 32, strongest first; default 10 */
-    double angular_weight; /* boot, prob, det: W in 0 .. 1; the ODF is multiplied by (1 - W) + W |cos| of the angle to
-                              the last step before thresholding; default 0 */
-    double probe_length;   /* PTT: mm of the curve that must be supported by data, > 0; default 0.5, meant for voxels of
-                              1 mm */
-    int probe_quality;     /* PTT: samples along the probe besides its start, 1 .. 64; their sum, the start's included,
-                              must be probe_quality x pmf_threshold at least; default 4 */
-    int probe_count;       /* PTT: threads of the probe, 1 (its axis) or 2 .. 32 on a circle round it; default 1 */
-    double probe_radius;   /* PTT: mm, radius of that circle, >= 0; default 0 */
-    double ptt_substep;    /* PTT: mm of a short step, > 0; a new curve is drawn after each; default 0.025, meant for
-                              voxels of 1 mm */
-    double min_radius_of_curvature; /* PTT: mm, >= 0; 0: of the arc whose chord of step_size bends by max_angle; default
-                                       0 */
-    bool keep_single_points;        /* keep streamlines of one point; default false */
-    bool seed_unidirectional; /* streamlines grow from the seed in one direction only; without a direction or tissue
-                                 that tells, in that of a random sense; default false */
-    int retries; /* how often a streamline that is rejected is tracked again from its seed, with other random
-                    numbers, 0 .. 1000; default 0 */
+    size_t size; /* of this struct */
+#include <glslines/params.def>
     double seed_direction[3]; /* world axes; streamlines start along the peak of the ODF that is nearest to it, if one
                                  lies within max_angle, in this sense; 0 0 0, the default: along each peak */
-    bool stop_at_all;         /* halves end where the streamline has met all include regions; default false */
-    bool backtrack;           /* tissue, its rule ACT: halves that come to a bad end are taken back a few steps and
-                                 tracked on from there; boot, prob, ifod1, ifod2; not with stop_at_all; default false */
-    bool crop_at_gmwmi;       /* tissue: ends in cortical grey matter are moved to its border; default false */
-    bool keep_all_ends;       /* tissue: keep streamlines with bad ends, too, and cut those that are too long; default
-                                 false */
-    int downsample;           /* of each streamline the ends and every so many points between are handed on, the seed
-                                 among them; 1, the default: all */
-    double compress;          /* mm, >= 0: points within this of the line through those that are handed on are left out
-                                 (DIPY's compress_streamlines, segments of up to 10 mm); 0, the default: none. Not with
-                                 downsample */
-    uint64_t select;          /* end the run with this many streamlines, the first ones in the order of seeds; 0, the
-                                 default: all seeds */
-    gls_odf_interpolation
-        odf_interpolation; /* prob, det; default auto. GLS_ERR_ARGUMENT for coefficients where there are none */
-    gls_boot_retry boot_retry;
-    gls_boot_start boot_start;
-    uint64_t rng_seed;       /* default 0 */
-    gls_mapping mapping;     /* default GLS_MAPPING_AUTO */
-    gls_precision precision; /* of the volumes on the device; default GLS_PRECISION_HALF */
-    uint64_t
-        batch_seeds; /* seeds per batch, an upper bound; 0: as the device's limits allow. Never changes the result */
 } gls_track_params;
+#undef GLS_PARAM
 GLS_API gls_track_params gls_track_params_default(void);
 /* The defaults of `glslines track` for a getter, chosen by measurement; negative lengths count voxels as the cube root
  * of their volume. Those above are the defaults of GPUStreamlines for any getter. */
@@ -182,16 +152,17 @@ GLS_API const char *gls_end_name(gls_end end);
 
 /* What becomes of a streamline once both halves are known: the list in verdicts.def. */
 typedef enum gls_verdict {
-#define GLS_VERDICT_ROW(symbol, value, name) symbol = value,
+#define GLS_VERDICT_ROW(symbol, value, ...) symbol = value,
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
-#define GLS_VERDICT_ROW(symbol, value, name) +1
+#define GLS_VERDICT_ROW(...) +1
     GLS_VERDICT_COUNT = 0
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
 } gls_verdict;
-/* Its name in lower case, e.g. "too_short". */
+/* Its name in lower case, e.g. "too_short", and in words, e.g. "shorter than --min-length". */
 GLS_API const char *gls_verdict_name(gls_verdict verdict);
+GLS_API const char *gls_verdict_words(gls_verdict verdict);
 
 /* mm; no path of a human brain is longer. */
 #define GLS_LONG_STREAMLINE 250.0

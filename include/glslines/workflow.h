@@ -56,49 +56,39 @@ typedef enum gls_preset {
     GLS_PRESET_TRACTOFLOW
 } gls_preset;
 
-#define GLS_MAX_NUMBERS 8
-typedef struct gls_numbers {
-    double value[GLS_MAX_NUMBERS];
-    int n;
-} gls_numbers;
-
-#define GLS_MAX_STRINGS 64
-typedef struct gls_strings {
-    const char *value[GLS_MAX_STRINGS];
-    int n;
-} gls_strings;
-
 /* Which points lie outside of the mask. */
 typedef enum gls_mask_stop {
     GLS_MASK_STOP_INTERPOLATED, /* none: the stop map, which is 0 there, is all that ends a half-streamline */
     GLS_MASK_STOP_NEAREST       /* those whose nearest voxel does: a half-streamline ends before the first of them */
 } gls_mask_stop;
 
-/* A gradient table and a model. */
+/* A gradient table and a model: the rows of params.def that belong to them. Besides:
+ *   model   default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD
+ *   sh_order   even, OPDT and CSA up to 8; 0: 4, MSMT the response's, at most 8
+ *   shells   of MSMT several, else one; none: CSD takes that of gls_csd_choose_shell(), the others take all volumes
+ *   response   CSD, see gls_response_read(); NULL: estimated. response_fa, response_radius and response_voxels are
+ * members of gls_response_options for that response_wm, response_gm, response_csf   MSMT, see
+ * gls_tissue_response_read(); NULL: gls_responses_dhollander(). With white matter alone, or without one of the others,
+ * there are fewer tissues. force_response: take them for other b-values than those that they name normalise,
+ * no_normalise   MSMT; both false: gls_normalise() where the mask has 1000 voxels csd_directions   a built-in sphere or
+ * a file of gls_csd_directions_read(); NULL: "small", MSMT "repulsion600" sh_basis, sh_frame   of the file that is read
+ * (sh) or written (fit) */
+#define GLS_CHOICE_bvec_frame gls_bvec_frame
+#define GLS_CHOICE_bvalue_scaling gls_bvalue_scaling
+#define GLS_CHOICE_model gls_model_kind
+#define GLS_CHOICE_sh_basis gls_sh_basis
+#define GLS_CHOICE_sh_frame gls_frame
+#define GLS_PARAM(owner, group, type, field, ...) GLS_FIT_##owner(GLS_FIELD_##type(field))
+#define GLS_FIT_TRACK(member)
+#define GLS_FIT_JOB(member)
+#define GLS_FIT_GRADIENTS(member) member
+#define GLS_FIT_MODEL(member) member
+#define GLS_FIT_BASIS(member) member
+#define GLS_FIT_COMMAND(member)
 typedef struct gls_model_options {
-    gls_bvec_frame bvec_frame;         /* of the file of b-vectors; default GLS_BVEC_FSL */
-    double b0_threshold;               /* s/mm2, >= 0: volumes up to this are b = 0; default 50 */
-    gls_bvalue_scaling bvalue_scaling; /* default GLS_BVALUES_SCALED_AUTO */
-    gls_model_kind model;              /* default GLS_MODEL_OPDT; of a fit GLS_MODEL_CSD */
-    int sh_order;         /* even, 2 .. 12, OPDT and CSA up to 8; default 0: 4, MSMT the response's, at most 8 */
-    gls_numbers shells;   /* s/mm2, the shells to use, of MSMT several, else one; default none: CSD takes that of
-                             gls_csd_choose_shell(), the others take all volumes */
-    const char *response; /* file, CSD only: see gls_response_read(); default NULL: estimated */
-    /* files, MSMT only: see gls_tissue_response_read(); default NULL: gls_responses_dhollander(). With white matter
-     * alone, or without one of the others, there are fewer tissues */
-    const char *response_wm, *response_gm, *response_csf;
-    bool force_response;          /* take them for other b-values than those that they name; default false */
-    bool normalise, no_normalise; /* MSMT: default both false: gls_normalise() where the mask has 1000 voxels */
-    double response_fa;           /* of an estimate: members of gls_response_options; defaults as there */
-    int response_radius;
-    uint64_t response_voxels;
-    const char *csd_directions; /* CSD, MSMT: where ODFs must not be negative, a built-in sphere or a file of
-                                   gls_csd_directions_read(); default NULL: "small", MSMT "repulsion600" */
-    double sm_lambda;           /* OPDT, CSA: smoothing, >= 0; default 0.006 */
-    double min_signal;          /* OPDT, CSA: smaller values are raised to this, > 0; default 1 */
-    gls_sh_basis sh_basis;      /* of the file that is read (sh) or written (fit); default GLS_SH_TOURNIER07 */
-    gls_frame sh_frame;         /* of that file; default GLS_FRAME_AUTO */
+#include <glslines/params.def>
 } gls_model_options;
+#undef GLS_PARAM
 
 /* Parts of the work, for gls_monitor. */
 typedef enum gls_phase {
@@ -122,79 +112,46 @@ typedef struct gls_monitor {
     void (*end)(void *user, gls_phase phase);               /* comes for every begin() */
 } gls_monitor;
 
-/* What to track and how. One of dwi, sh, odf and phantom is needed. */
+/* What to track and how: the series, and the rows of params.def. One of dwi, sh, odf and phantom is needed; images are
+ * on one grid, those of tissue and regions on any. Besides what the rows say: mask   NULL: gls_mask_estimate() of dwi;
+ * without dwi all roi   NULL: with three tissues gls_seed_region_of_tissues(), else gls_seed_region_of_fa() of 0.2.
+ * Without dwi it is needed unless seeds is given fa   NULL: FA of a tensor fit sphere   the name of a built-in one, see
+ * gls_sphere_create(), or a file nseeds   0, with select: as many as it takes. In its place: seeds_per_voxel, seeds (a
+ * file), seed_grid; in place of roi: seed_sphere, seed_rejection, seed_gmwmi seed_direction   none or three numbers,
+ * for the tracker shard   "3/8", or "auto": from srun or mpirun; NULL: all seeds preset   of what is not given, see
+ * gls_job_options_settle() regions   each as gls_regions_add() takes it tissue   a stop_threshold of -1 leaves the stop
+ * map out, a min_length of -1 stands for two voxels device   see gls_device_open(); several names with commas share the
+ * work. ngpus: 1 .. GLS_TRACKER_MAX_DEVICES output   NULL: tracks.trx. sidecar NULL: beside it */
+#define GLS_CHOICE_seed_space gls_seed_space
+#define GLS_CHOICE_preset gls_preset
+#define GLS_CHOICE_mask_stop gls_mask_stop
+#define GLS_CHOICE_act_rule gls_tissue_rule
+#define GLS_CHOICE_api gls_graphics
+#define GLS_CHOICE_format gls_tractogram_format
+#define GLS_CHOICE_output_precision gls_precision
+#define GLS_OPTION_JOB(member) member
+#define GLS_OPTION_TRACK(member)
+#define GLS_OPTION_GRADIENTS(member)
+#define GLS_OPTION_MODEL(member)
+#define GLS_OPTION_BASIS(member)
+#define GLS_OPTION_COMMAND(member)
 typedef struct gls_job_options {
-    size_t size; /* of this struct */
-    /* images; all on one grid */
+    size_t size;             /* of this struct */
     const char *dwi;         /* the series */
     const char *bval, *bvec; /* its table, both or none; default NULL: the files beside dwi, dwi.bval and dwi.bvec
                                 (.bvals, .bvecs), else bvals and bvecs. bvec "-": bval is a table of
                                 gls_gradients_read_table(); bval "-", too: dwi is a .mif that has it */
-    const char *mask;        /* voxels > 0; default NULL: gls_mask_estimate() of dwi; without dwi all */
-    const char *roi; /* seeds lie in voxels > 0; default NULL: with three tissues gls_seed_region_of_tissues(), else
-                        gls_seed_region_of_fa() of 0.2. Without dwi it is needed unless seeds is given */
-    const char *fa;  /* stop map; default NULL: FA of a tensor fit */
-    const char *sh, *odf; /* ODFs in place of a model: SH, or amplitudes for the directions of sphere */
-    bool phantom;         /* the built-in phantom in place of images; default false */
     gls_model_options model;
-    const char *sphere;    /* the name of a built-in one, see gls_sphere_create(), or a file; default "default" */
-    const char *cache_dir; /* folder that keeps fits; default NULL */
-    /* seeds */
-    uint64_t nseeds;            /* random ones, 1 .. 2^32 - 1; 0, with track.select: as many as it takes; default
-                                   100000 */
-    uint64_t seeds_per_voxel;   /* in place of nseeds; default 0 */
-    const char *seeds;          /* in place of nseeds: file; default NULL */
-    const char *seed_sphere;    /* in place of roi: "x,y,z,r", world mm; default NULL */
-    const char *seed_rejection; /* in place of roi: file, seeds in proportion to its values; default NULL */
-    const char *seed_gmwmi;     /* in place of roi: file, or "auto"; seeds on the interface of grey and white matter;
-                                   default NULL */
-    uint64_t seed_grid;         /* in place of nseeds: seeds along each axis of a voxel; default 0 */
-    gls_numbers seed_direction; /* none or three: goes to track.seed_direction */
-    gls_seed_space seed_space;  /* of that file; default GLS_SEEDS_VOXEL */
-    uint64_t seed_seed;         /* random seed of the positions; default 0 */
-    const char *shard;          /* "3/8", or "auto": from srun or mpirun; default NULL: all seeds */
-    /* tracking; getter GLS_DG_BOOT needs a series and a model other than CSD */
-    gls_preset preset; /* of what is not given, see gls_job_options_settle(); default GLS_PRESET_DEFAULT */
-    gls_track_params track;
+    gls_track_params track; /* getter GLS_DG_BOOT needs a series and a model other than CSD */
+#define GLS_PARAM(owner, group, type, field, ...) GLS_OPTION_##owner(GLS_FIELD_##type(field))
+#include <glslines/params.def>
+#undef GLS_PARAM
     struct {
-        bool step_size, probe_length, probe_radius, min_radius_of_curvature, ptt_substep;
-    } in_mm; /* those members of track that are in mm; default false: in voxels, whose size is their smallest side */
-    gls_mask_stop mask_stop; /* default GLS_MASK_STOP_NEAREST; without a mask there is nothing to stop at */
-    /* regions, each as gls_regions_add() takes it; default none */
-    gls_strings include, exclude, tracking_mask, stop_at, include_ordered, include_end, include_both_ends, exclude_end;
-    /* tissue, on any grid: an image of five volumes, or files of one; default NULL: none. A track.stop_threshold of -1
-     * leaves the stop map out, a track.min_length of -1 stands for two voxels */
-    const char *act, *pve_wm, *pve_gm, *pve_csf, *pve_sgm;
-    gls_tissue_rule act_rule; /* default GLS_TISSUE_RULE_ACT */
-    /* devices */
-    const char *device;    /* see gls_device_open(); several names with commas share the work; default "auto" */
-    gls_graphics api;      /* default GLS_GRAPHICS_AUTO */
-    int ngpus;             /* devices of that name, 1 .. GLS_TRACKER_MAX_DEVICES; default 1 */
-    uint64_t memory_limit; /* MB (10^6 bytes) of the host and of each device, of both together where the device's memory
-                              is the host's; default 0: none */
-    /* output */
-    const char *output;             /* its suffix gives the format; "none": only the three below; default NULL:
-                                       tracks.trx */
-    const char *output_prefix;      /* in place of output: a suffix by format is appended; default NULL */
-    gls_tractogram_format format;   /* where output does not give it; default GLS_FORMAT_TRX */
-    gls_precision output_precision; /* of positions in TRX; default GLS_PRECISION_FLOAT */
-    const char *sidecar;            /* JSON; "none": none; default NULL: beside the output */
-    const char *write_mask;         /* the mask, NIfTI; default NULL: none */
-    const char *density;            /* map of the streamlines in each voxel, NIfTI; default NULL: none */
-    const char *connectome;         /* "labels.nii.gz:matrix.csv", see <glslines/connectome.h>; default NULL: none */
-    const char *output_seeds; /* text, for each streamline its number, that of the point at its seed, and the seed,
-                                 world mm; default NULL: none */
-    const char *profile;      /* "bundles.tsv:profile.csv" or "bundles.tsv:image,image:profile.csv", see
-                                 <glslines/bundles.h>; without images the stop map; default NULL: none */
-    bool weights;             /* SIFT2 weights, see <glslines/weights.h>: a column of TRX files, else a text file;
-                                 connectome sums them up. Needs sh, or the model CSD. Default false */
-    bool force;               /* overwrite; default false */
-    bool skip_existing;       /* do nothing where all outputs are there and the sidecar tells of the same inputs and
-                                 parameters; default false */
-    bool resume;        /* keep a journal, output with ".resume" behind it, until the outputs are complete; where there
-                           is one of such a run, go on behind it; default false */
-    bool fail_if_empty; /* GLS_ERR_EMPTY where there is no streamline (the file is written); default false */
-    int argc;           /* words of the command line to note in the sidecar; default 0: none */
+#define GLS_PARAM(owner, group, type, field, ...) GLS_IN_MM_##type(field)
+#include <glslines/params.def>
+#undef GLS_PARAM
+    } in_mm;  /* lengths that are in mm; default false: in voxels, whose size is their smallest side */
+    int argc; /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
 /* Those of the bootstrap over OPDT. */
@@ -257,7 +214,8 @@ GLS_API gls_status gls_fit_files(const gls_fit_options *options, const gls_monit
 typedef enum gls_response_algorithm {
     GLS_RESPONSE_DHOLLANDER, /* of tissues, from all shells */
     GLS_RESPONSE_TOURNIER,   /* of one shell */
-    GLS_RESPONSE_FA          /* of one shell */
+    GLS_RESPONSE_FA,         /* of one shell */
+    GLS_RESPONSE_MANUAL      /* of all shells, from the voxels of the mask */
 } gls_response_algorithm;
 
 /* Responses for glslines and for MRtrix3: PREFIX_wm.txt, PREFIX_gm.txt and PREFIX_csf.txt, or of one shell

@@ -1,5 +1,6 @@
 /* The table of the benchmark: a row for each figure, a column for each getter, device and mapping. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -124,9 +125,13 @@ static void rate_row(const bench_run *run, const char *name, bench_time time)
     end_row();
 }
 
-/* A figure of work beside its share of the ceiling, "123 (45 %)". */
-static void work_row(const bench_run *run, const char *name, double (*per_point)(const bench_work *),
-                     double (*ceiling)(const bench_ceilings *))
+static double member(const void *of, size_t offset)
+{
+    return *(const double *)((const char *)of + offset);
+}
+
+/* A figure of work beside its share of the ceiling, "123 (45 %)": members of bench_work and bench_ceilings. */
+static void work_row(const bench_run *run, const char *name, size_t per_point, size_t ceiling)
 {
     char rate[32], text[64];
     label(name);
@@ -134,45 +139,15 @@ static void work_row(const bench_run *run, const char *name, double (*per_point)
         const bench_column *c = &run->column[i];
         const bench_ceilings *limits = &run->device[c->device].ceilings;
         double seconds = bench_median(c, BENCH_COMPUTE),
-               v = seconds > 0 ? per_point(&c->work) * (double)c->result.points / seconds : 0;
+               v = seconds > 0 ? member(&c->work, per_point) * (double)c->result.points / seconds : 0;
         gls_format_rate(v, rate, sizeof rate);
         if (limits->measured)
-            snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / ceiling(limits));
+            snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / member(limits, ceiling));
         else
             snprintf(text, sizeof text, "%s", rate);
         cell(text);
     }
     end_row();
-}
-
-static double fetches_of(const bench_work *w)
-{
-    return w->fetches;
-}
-
-static double bytes_of(const bench_work *w)
-{
-    return w->fetched_bytes;
-}
-
-static double flops_of(const bench_work *w)
-{
-    return w->flops;
-}
-
-static double copy_ceiling(const bench_ceilings *c)
-{
-    return c->copy_bytes;
-}
-
-static double fma_ceiling(const bench_ceilings *c)
-{
-    return c->fma_flops;
-}
-
-static double fetch_ceiling(const bench_ceilings *c)
-{
-    return c->fetches;
 }
 
 static void devices(const bench_run *run)
@@ -215,9 +190,9 @@ void bench_print(const bench_run *run)
     count_row(run, "commissural", commissural_of);
     rate_row(run, "points/s, kernels", BENCH_COMPUTE);
     rate_row(run, "points/s, whole", BENCH_WHOLE);
-    work_row(run, "samples/s", fetches_of, fetch_ceiling);
-    work_row(run, "texels, B/s", bytes_of, copy_ceiling);
-    work_row(run, "FLOP/s", flops_of, fma_ceiling);
+    work_row(run, "samples/s", offsetof(bench_work, fetches), offsetof(bench_ceilings, fetches));
+    work_row(run, "texels, B/s", offsetof(bench_work, fetched_bytes), offsetof(bench_ceilings, copy_bytes));
+    work_row(run, "FLOP/s", offsetof(bench_work, flops), offsetof(bench_ceilings, fma_flops));
     label("device memory");
     for (int i = 0; i < run->n_columns; i++) cell(gls_format_bytes(run->column[i].device_bytes, text, sizeof text));
     end_row();

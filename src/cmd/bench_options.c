@@ -15,8 +15,9 @@ const cmd_option bench_option_table[] = {
     CMD_OPTION(DATA, UINT64, nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
                "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
                "Number of random seeds in white matter."),
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GETTER_WORD(value, word) #word ", "
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     BENCH_##owner(type, field, name, metavar, unit, range, default_text, choices, help)
 #define BENCH_MODEL(type, field, name, metavar, unit, range, default_text, choices, help)                            \
     CMD_ENTRY(DATA, type, offsetof(bench_values, model.field), name, 0, metavar, unit, range, default_text, choices, \
@@ -27,16 +28,17 @@ const cmd_option bench_option_table[] = {
 #define BENCH_COMMAND NO_ROW
 #define BENCH_BASIS NO_ROW
 #define BENCH_GRADIENTS NO_ROW
-#include "track/params.def"
+#include <glslines/params.def>
 
     CMD_OPTION(
         MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-        "Direction getters, a column each: boot, prob, det, ptt, ifod1, ifod2, sdstream, commas between them, or all."),
+        "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
+                                                                  "the table."),
     CMD_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
                "Devices to compare, separated by commas, each as for 'track --device'."),
     CMD_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Mappings side by side: auto, single, subgroup, group, commas between them. Where a device has no "
-               "subgroups that column is left out with a warning."),
+               "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
+               "has no column for subgroup, with a warning."),
     CMD_OPTION(MEASURED, CHOICE, api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES."),
     CMD_OPTION(MEASURED, CHOICE, precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
@@ -61,7 +63,7 @@ const cmd_option bench_option_table[] = {
     {.name = NULL},
 };
 
-#undef PARAM
+#undef GLS_PARAM
 
 void bench_options_default(void *values)
 {

@@ -31,7 +31,7 @@ static const struct {
     {"dipy_track", "random_seed", "--rng-seed N"},
     {"dipy_track", "seed_buffer_fraction", "--chunk-size N"},
     {"dipy_track", "out_tractogram", "-o FILE"},
-    {"dipy_track", "save_seeds", "nothing: TRX files always hold the seeds"},
+    {"dipy_track", "save_seeds", "unneeded: TRX files always hold the seeds"},
     {"dipy_track", "nbr_threads", "--nthreads N, of the CPU: a GPU does the work"},
     {"scil_tracking_local", "npv", "--seeds-per-voxel N"},
     {"scil_tracking_local", "nt", "--nseeds N"},
@@ -46,7 +46,7 @@ static const struct {
     {"scil_tracking_local", "forward_only", "--seed-unidirectional"},
     {"scil_tracking_local", "seed", "--rng-seed N"},
     {"scil_tracking_local", "overwrite", "--force"},
-    {"run_gpu_streamlines.py", "use-fast-write", "nothing: files are written while tracking goes on"},
+    {"run_gpu_streamlines.py", "use-fast-write", "unneeded: files are written while tracking goes on"},
     {"run_gpu_streamlines.py", "sampling-density", "--seeds-per-voxel: N^3 for its N along each axis"},
     {"trekker", "stepSize", "--ptt-substep (see 'glslines help parallel-transport')"},
     {"trekker", "writeInterval", "--step-size (see 'glslines help parallel-transport')"},
@@ -66,21 +66,26 @@ static const struct {
     {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
+/* word: what the value is taken for; NULL: here is said in the error. */
 static const struct {
-    const char *option, *value, *here;
+    const char *option, *value, *word, *here;
 } values[] = {
-    {"device", "metal", "--device gpu: OpenGL drives every GPU; macOS has no OpenGL compute shaders"},
-    {"device", "cuda", "--device gpu: OpenGL drives NVIDIA's GPUs, too"},
-    {"device", "webgpu", "--device gpu"},
-    {"device", "numba", "--device cpu"},
-    {"model", "default", "--model opdt, which is the default"},
-    {"model", "dti", "nothing: FA comes from a tensor, directions from opdt, csa or csd"},
-    {"dg", "deterministic", "--dg det"},
-    {"dg", "probabilistic", "--dg prob"},
-    {"dg", "iFOD1", "--dg ifod1"},
-    {"dg", "iFOD2", "--dg ifod2"},
-    {"dg", "SD_STREAM", "--dg sdstream"},
-    {"dg", "eudx", "--dg det, the nearest to it"},
+    {"device", "metal", "gpu", "taken as gpu; OpenGL drives every GPU, but macOS has no OpenGL compute shaders"},
+    {"device", "cuda", "gpu", "taken as gpu; OpenGL drives NVIDIA's GPUs, too"},
+    {"device", "webgpu", "gpu", "taken as gpu"},
+    {"device", "opencl", "gpu", "taken as gpu; OpenGL is used in place of OpenCL"},
+    {"device", "numba", "cpu", "taken as cpu"},
+    {"model", "default", "opdt", "taken as opdt with --dg boot, and as csd with other getters"},
+    {"model", "dti", NULL, "--model opdt, csa, csd or msmt; FA comes from a tensor in any case"},
+    {"model", "msmt_csd", "msmt", "taken as msmt"},
+    {"dg", "deterministic", "det", "taken as det"},
+    {"dg", "probabilistic", "prob", "taken as prob"},
+    {"dg", "bootstrap", "boot", "taken as boot"},
+    {"dg", "iFOD1", "ifod1", "taken as ifod1"},
+    {"dg", "iFOD2", "ifod2", "taken as ifod2"},
+    {"dg", "SD_STREAM", "sdstream", "taken as sdstream"},
+    {"dg", "SD_Stream", "sdstream", "taken as sdstream"},
+    {"dg", "eudx", NULL, "--dg det, the nearest to it"},
 };
 
 static const char *option_here(const char *name)
@@ -97,4 +102,11 @@ static const char *value_here(const char *option, const char *value)
     return NULL;
 }
 
-const cmd_hints cmd_bridge = {option_here, value_here};
+static const char *word_here(const char *option, const char *value)
+{
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].word;
+    return NULL;
+}
+
+const cmd_hints cmd_bridge = {option_here, value_here, word_here};

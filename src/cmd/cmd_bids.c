@@ -197,7 +197,7 @@ static const char *const positionals[] = {
 
 static const char *const examples[] = {
     "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",
-    "glslines bids qsiprep tracts participant -- --model csd --sh-order 8 --nseeds 1000000",
+    "glslines bids qsiprep tracts participant -- --model csd --nseeds 1000000",
     "What there is to track:",
     "glslines bids qsiprep tracts participant --list",
     "Four at a time, on four GPUs:",

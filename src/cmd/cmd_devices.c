@@ -27,7 +27,7 @@ static const cmd_option table[] = {
     CMD_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also say what was looked for, what is missing and how to fix it."),
     CMD_OPTION("Output", FLAG, json, "json", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Print the list as JSON, sizes in bytes; with --doctor, also what that says."),
+               "Print the list as JSON; sizes are in bytes. With --doctor, also what that says."),
     CMD_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
                "track a small known scene with them."),

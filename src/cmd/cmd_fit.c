@@ -15,12 +15,8 @@ typedef struct fit_options {
 
 #define GROUP_INPUT "Input"
 #define GROUP_MODEL "Model"
-#define AXES                                                                                                           \
-    ": those of b-vectors by FSL's rule, voxel axes or scanner axes. auto: scanner axes for the tournier07 bases, as " \
-    "MRtrix3 has them, else FSL's, as DIPY has them."
-
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     FIT_##owner(group, type, field, name, metavar, unit, range, default_text, choices, help)
 #define ROW(group, type, field, name, metavar, unit, range, default_text, choices, help)                            \
     CMD_ENTRY(GROUP_##group, type, offsetof(fit_options, model.field), name, 0, metavar, unit, range, default_text, \
@@ -34,12 +30,14 @@ typedef struct fit_options {
 #define FIT_MODEL ROW
 
 static const cmd_option table[] = {
-#include "track/params.def"
+#include <glslines/params.def>
     CMD_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
-    CMD_OPTION("Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
-               "Axes of the spherical harmonics that are written" AXES),
+    CMD_OPTION(
+        "Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
+        "Axes of the spherical harmonics to write: fsl, those of b-vectors by FSL's rule; image, voxel axes; world, "
+        "scanner axes. auto: world for the tournier07 bases, as in MRtrix3, else fsl, as in DIPY."),
     CMD_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
@@ -85,13 +83,13 @@ static const char *const positionals[] = {
     "MASK",
     "Voxels > 0 are fitted; default: the brain, made from DWI.",
     "PREFIX",
-    "Of the files to write.",
+    "Output prefix: PREFIX_fa.nii.gz and so on.",
     NULL,
 };
 
 static const char *const examples[] = {
     "Fibre orientation distributions of order 8 for MRtrix3:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --sh-order 8",
+    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
     "White matter, grey matter and CSF from all shells, normalised:",
     "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt",
     "Track them, with the stop map of the same fit:",
@@ -104,7 +102,7 @@ static const char *const examples[] = {
 const cmd_command cmd_fit = {
     .name = "fit",
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
-    .summary = "Fit tensor and orientation model, write them as NIfTI for other programs",
+    .summary = "Fit tensor and orientation model, and write them as NIfTI for other programs",
     .description =
         "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
         "axes), PREFIX_sh.nii.gz (spherical "

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
+enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
 
 typedef struct help_options {
     cmd_common common;
@@ -21,9 +21,9 @@ typedef struct help_options {
 #define CMD_OWNER help_options
 
 static const cmd_option option_table[] = {
-    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|bash|zsh|fish",
+    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|json|bash|zsh|fish",
                "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a "
-               "manual page. bash, zsh, fish: the completion file of that shell."),
+               "manual page. json: all of it for programs. bash, zsh, fish: the completion file of that shell."),
     CMD_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
                "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
                "and print nothing."),
@@ -122,7 +122,9 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     const manual_topic *topic = name ? manual_topic_find(name, strlen(name)) : NULL;
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;
-    if (command)
+    if (options->format == FORMAT_JSON && (command || topic || !name))
+        complete = manual_write_json(stdout, command, topic);
+    else if (command)
         complete = write_command(command, options->format);
     else if (topic)
         complete = write_topic(topic, options->format);
@@ -149,6 +151,8 @@ static const char *const examples[] = {
     "glslines help getters",
     "The manual page of a command:",
     "glslines help --format man track | man -l -",
+    "Every option, its range and default, for programs:",
+    "glslines help --format json track",
     "Completion in this bash:",
     "source <(glslines help --format bash)",
     NULL,

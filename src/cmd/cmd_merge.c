@@ -18,7 +18,7 @@ typedef struct merge_options {
 
 static const cmd_option table[] = {
     CMD_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
-               "File to write, of the same format as the shards. Has to be given."),
+               "Required: file to write, in the format of the shards."),
     CMD_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
                "JSON file with parameters, counts and times, made from those of the shards. With 'none' sidecars "
                "are neither read nor written."),
@@ -102,7 +102,7 @@ static const char *const examples[] = {
 const cmd_command cmd_merge = {
     .name = "merge",
     .synopsis = "SHARD... --output FILE",
-    .summary = "Join the files of 'track --shard' into the one that a single run writes",
+    .summary = "Join the files of 'track --shard' into the file of a single run",
     .description =
         "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar "
         "that differs from that run's in its "

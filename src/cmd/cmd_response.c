@@ -16,12 +16,13 @@ typedef struct response_values {
 #define CMD_OWNER response_values
 
 static const cmd_option table[] = {
-    CMD_OPTION("Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, "dhollander|tournier|fa",
-               "dhollander: white matter, grey matter and CSF from all shells, for msmt; tournier, fa: single fibres "
-               "from one shell, for csd."),
+    CMD_OPTION(
+        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, "dhollander|tournier|fa|manual",
+        "dhollander: white matter, grey matter and CSF from all shells, for msmt; tournier, fa: single fibres "
+        "from one shell, for csd; manual: from all shells, of the voxels that MASK names, each of a single bundle."),
     CMD_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
-               GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "dhollander: all; else the highest", NULL,
-               "b-values of the shells, b = 0 besides; tournier, fa: of one."),
+               GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "dhollander, manual: all; else the highest",
+               NULL, "b-values of the shells, b = 0 besides; tournier, fa: of one."),
     CMD_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
                "Passes of erosion of the mask (dhollander, fa)."),
     CMD_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
@@ -70,6 +71,9 @@ static int check(const cmd_command *command, const response_values *v, const cmd
     if (name)
         return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", name,
                          tissues ? "tournier and fa" : "dhollander");
+    if (v->algorithm == GLS_RESPONSE_MANUAL &&
+        (cmd_options_given(command, arguments, "voxels") || cmd_options_given(command, arguments, "erode")))
+        return cmd_error(CMD_EXIT_USAGE, "--voxels, --erode: --algorithm manual takes all voxels of MASK");
     if (v->algorithm == GLS_RESPONSE_TOURNIER && cmd_options_given(command, arguments, "erode"))
         return cmd_error(CMD_EXIT_USAGE, "--erode: --algorithm tournier does not erode the mask");
     return CMD_EXIT_OK;
@@ -83,6 +87,8 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
     gls_monitor monitor = cmd_progress_monitor(&progress);
     int code = check(command, v, arguments);
     if (!code) code = model_files_get(command, arguments, &files);
+    if (!code && v->algorithm == GLS_RESPONSE_MANUAL && !files.mask)
+        code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK, the voxels of the response");
     if (code) return code;
     gls_respond_options o = gls_respond_options_default();
     o.dwi = files.dwi;
@@ -111,7 +117,7 @@ static const char *const positionals[] = {
     "BVAL",   "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
     "BVEC",   "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
     "MASK",   "The brain is where it is > 0; default: made from DWI.",
-    "PREFIX", "Of the files to write.",
+    "PREFIX", "Output prefix of the files to write.",
     NULL,
 };
 
@@ -131,7 +137,9 @@ const cmd_command cmd_response = {
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
     .description = "Writes responses as text in MRtrix3's form: dhollander PREFIX_wm.txt, PREFIX_gm.txt and "
-                   "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row; "
+                   "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row, manual "
+                   "with a row for "
+                   "each shell; "
                    "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
                    "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
                    "dwi2response; look at them in a viewer.",

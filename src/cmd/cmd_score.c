@@ -21,7 +21,7 @@ static const char *const examples[] = {
     "The usual methods:",
     "glslines score",
     "Deconvolution of order 8, a narrow cone, by bundle:",
-    "glslines score --model csd --sh-order 8 --max-angle 30 --bundles --json scores.json",
+    "glslines score --model csd --bundles --json scores.json",
     "A tractogram against bundles that are known:",
     "glslines score tracks.trx --truth bundles.tsv --json scores.json",
     "Two tractograms:",
@@ -36,14 +36,12 @@ const cmd_command cmd_score = {
     .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
                    "models, and prints how the streamlines compare with its "
                    "bundles. With TRACKS, a tractogram is scored in the same way against the bundles of --truth, or "
-                   "compared with another one. A streamline is valid (VS) if it joins both end regions of a bundle, to "
-                   "one voxel, and "
-                   "stays within two voxels of bundle and ends; it has a "
-                   "wrong path (WPC) if it leaves them; it is an invalid connection (IC) if it joins regions that "
-                   "belong to no one bundle, and no connection (NC) "
-                   "otherwise. Overlap is the share of a bundle's voxels that its valid streamlines visit, overreach "
-                   "the share of their voxels outside bundle and "
-                   "end regions, f1 the harmonic mean of overlap and 1 - overreach.",
+                   "compared with another one. A streamline is valid (VS) if its ends lie within one voxel of the two "
+                   "end regions of a bundle and it stays within two voxels of bundle and end regions. It has a wrong "
+                   "path (WPC) if only the ends are right. It is an invalid connection (IC) if it joins end regions of "
+                   "different bundles, and no connection (NC) otherwise. Overlap is the share of the bundle's voxels "
+                   "that valid streamlines visit; overreach is the share of the voxels that they visit outside bundle "
+                   "and end regions; f1 is the harmonic mean of overlap and 1 - overreach.",
     .positionals = positionals,
     .max_positionals = 1,
     .options = table,

@@ -88,7 +88,7 @@ static const char *const examples[] = {
     "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length 20 "
     "-o tracks.tck",
     "Deconvolution, fits kept for the next run, parallel transport:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --sh-order 8 --dg ptt "
+    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --dg ptt "
     "--cache-dir fits -o ptt.trx",
     "Fibre orientation distributions of MRtrix3:",
     "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",

@@ -26,6 +26,7 @@ extern const cmd_command cmd_render;
 extern const cmd_command cmd_report;
 extern const cmd_command cmd_devices;
 extern const cmd_command cmd_bench;
+extern const cmd_command cmd_cite;
 extern const cmd_command cmd_help_command;
 
 /* All of them, in the order of the help; NULL ends the list. */

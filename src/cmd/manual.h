@@ -31,6 +31,8 @@ bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bol
 bool manual_write_topic_page(FILE *out, const manual_topic *topic);
 bool manual_write_command_page(FILE *out, const cmd_command *command);
 bool manual_write_overview_page(FILE *out);
+/* A command, a topic, or with both NULL all commands, topics and exit codes, as JSON. */
+bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic);
 /* Completions; the files belong where the shell looks for them, see "glslines help installation". */
 bool manual_write_bash(FILE *out);
 bool manual_write_zsh(FILE *out);

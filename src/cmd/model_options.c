@@ -5,7 +5,7 @@
 #include "cmd/message.h"
 #include "workflow/params.h"
 
-#define PARAM(owner, group, type, field, ...) MODEL_COPY_##owner(type, field)
+#define GLS_PARAM(owner, group, type, field, ...) MODEL_COPY_##owner(type, field)
 #define MODEL_COPY_GRADIENTS(type, field) MODEL_COPY(type, field)
 #define MODEL_COPY_MODEL(type, field) MODEL_COPY(type, field)
 #define MODEL_COPY_BASIS(type, field) MODEL_COPY(type, field)
@@ -15,7 +15,7 @@
 
 void model_options_set(model_options *options, const gls_model_options *from){
 #define MODEL_COPY(type, field) CMD_SET_##type(from->field, false, options->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef MODEL_COPY
 }
 
@@ -23,7 +23,7 @@ gls_model_options model_options_get(const model_options *options)
 {
     gls_model_options to;
 #define MODEL_COPY(type, field) CMD_GET_##type(to.field, , options->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef MODEL_COPY
     return to;
 }

@@ -8,15 +8,15 @@
 #include "options/rows.h"
 
 typedef struct model_options {
-#define PARAM(owner, group, type, field, ...) MODEL_FIELD_##owner(type, field)
+#define GLS_PARAM(owner, group, type, field, ...) MODEL_FIELD_##owner(type, field)
 #define MODEL_FIELD_GRADIENTS(type, field) CMD_FIELD_##type field;
 #define MODEL_FIELD_MODEL(type, field) CMD_FIELD_##type field;
 #define MODEL_FIELD_BASIS(type, field) CMD_FIELD_##type field;
 #define MODEL_FIELD_TRACK(...)
 #define MODEL_FIELD_JOB(...)
 #define MODEL_FIELD_COMMAND(...)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 } model_options;
 
 void model_options_set(model_options *options, const gls_model_options *from);

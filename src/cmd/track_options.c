@@ -7,6 +7,7 @@
 
 #include "cmd/bridge.h"
 #include "cmd/message.h"
+#include "util/log.h"
 #include "workflow/devices.h"
 #include "workflow/params.h"
 
@@ -30,17 +31,17 @@
 #define AT_BASIS(field) model.field
 
 const cmd_option track_option_table[] = {
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
-    CMD_ENTRY(GROUP_##group, type, offsetof(track_options, AT_##owner(field)), name, letter, metavar, unit, range,  \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,  \
+                  user, role, help)                                                                                \
+    CMD_ENTRY(GROUP_##group, type, offsetof(track_options, AT_##owner(field)), name, letter, metavar, unit, range, \
               default_text, choices, help)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
     {.name = NULL},
 };
 
 /* The rows that are no model's: the model's are copied at once. */
-#define PARAM(owner, group, type, field, ...) COPY_##owner(type, field)
+#define GLS_PARAM(owner, group, type, field, ...) COPY_##owner(type, field)
 #define COPY_TRACK(type, field) COPY(type, field, job.track.field)
 #define COPY_JOB(type, field) COPY(type, field, job.field)
 #define COPY_COMMAND(...)
@@ -53,7 +54,7 @@ void track_options_default(void *values)
     track_options *o = values;
     gls_job_options job = gls_job_options_default();
 #define COPY(type, field, at) CMD_SET_##type(at, job.in_mm.field, o->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef COPY
     model_options_set(&o->model, &job.model);
 }
@@ -62,7 +63,7 @@ gls_job_options track_options_job(const track_options *o, const cmd_arguments *a
 {
     gls_job_options job = gls_job_options_default();
 #define COPY(type, field, at) CMD_GET_##type(at, job.in_mm.field, o->field)
-#include "track/params.def"
+#include <glslines/params.def>
 #undef COPY
     job.model = model_options_get(&o->model);
     const char **files[] = {&job.dwi, &job.bval, &job.bvec, &job.mask, &job.roi};
@@ -71,7 +72,7 @@ gls_job_options track_options_job(const track_options *o, const cmd_arguments *a
     job.argv = arguments->argv;
     return job;
 }
-#undef PARAM
+#undef GLS_PARAM
 
 static int draw_seed(cmd_seed *seed, const char *name)
 {
@@ -138,11 +139,20 @@ static int check_seeds(const cmd_command *command, track_options *o, const cmd_a
 }
 
 /* Names of devices that are another program's. */
-static int check_device(const track_options *o)
+static void take_device(track_options *o)
 {
-    const char *here = cmd_bridge.value("device", o->device);
-    return here ? cmd_error(CMD_EXIT_USAGE, "--device: no device is called '%s'; here it is %s", o->device, here)
-                : CMD_EXIT_OK;
+    const char *word = cmd_bridge.word("device", o->device);
+    if (!word) return;
+    gls_log(GLS_LOG_INFO, "--device %s: %s", o->device, cmd_bridge.value("device", o->device));
+    o->device = word;
+}
+
+/* GPUStreamlines' default model depends on the getter. */
+static void take_model(const cmd_command *command, track_options *o, const cmd_arguments *arguments)
+{
+    bool is_default = strstr(arguments->taken, "--model default:") != NULL;
+    if (is_default && o->dg != GLS_DG_BOOT && cmd_options_given(command, arguments, "dg"))
+        o->model.model = GLS_MODEL_CSD;
 }
 
 /* The defaults of preset, getter and model, where nothing was given. */
@@ -154,7 +164,7 @@ static void settle(const cmd_command *command, track_options *o, const cmd_argum
     for (size_t i = 0; i < gls_params_count(); i++)
         if (cmd_options_given(command, arguments, gls_params_get(i)->name)) given[n++] = gls_params_get(i)->name;
     gls_job_options_settle(&job, given);
-#define PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
+#define GLS_PARAM(owner, group, type, field, name, ...) SET_##owner(type, field, name)
 #define SET_TRACK(type, field, name) SET(type, field, name, job.track.field, o->field)
 #define SET_JOB(type, field, name) SET(type, field, name, job.field, o->field)
 #define SET_GRADIENTS(type, field, name) SET(type, field, name, job.model.field, o->model.field)
@@ -163,8 +173,8 @@ static void settle(const cmd_command *command, track_options *o, const cmd_argum
 #define SET_COMMAND(...)
 #define SET(type, field, name, from, to) \
     if (!cmd_options_given(command, arguments, name)) CMD_SET_##type(from, job.in_mm.field, to)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 }
 
 /* Model and getter where none were given, and options that the getter does not have. */
@@ -190,8 +200,10 @@ int track_options_check(const cmd_command *command, track_options *o, const cmd_
 {
     int code = check_inputs(command, o, arguments);
     if (!code) code = check_seeds(command, o, arguments);
-    if (!code) code = check_device(o);
-    if (!code) code = check_getter(command, o, arguments);
+    if (code) return code;
+    take_device(o);
+    take_model(command, o, arguments);
+    code = check_getter(command, o, arguments);
     if (!code) code = model_options_check(command, &o->model, arguments);
     if (code) return code;
     if (o->json && !o->dry_run) return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");

@@ -1,4 +1,4 @@
-/* Options of `glslines track`: the rows of track/params.def. */
+/* Options of `glslines track`: the rows of glslines/params.def. */
 #ifndef GLS_CMD_TRACK_OPTIONS_H
 #define GLS_CMD_TRACK_OPTIONS_H
 
@@ -7,15 +7,15 @@
 typedef struct track_options {
     cmd_common common;
     model_options model;
-#define PARAM(owner, group, type, field, ...) TRACK_FIELD_##owner(type, field)
+#define GLS_PARAM(owner, group, type, field, ...) TRACK_FIELD_##owner(type, field)
 #define TRACK_FIELD_TRACK(type, field) CMD_FIELD_##type field;
 #define TRACK_FIELD_JOB(type, field) CMD_FIELD_##type field;
 #define TRACK_FIELD_COMMAND(type, field) CMD_FIELD_##type field;
 #define TRACK_FIELD_GRADIENTS(...)
 #define TRACK_FIELD_MODEL(...)
 #define TRACK_FIELD_BASIS(...)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 } track_options;
 
 extern const cmd_option track_option_table[];

@@ -139,7 +139,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
                          .solve = solve_block,
                          .job = &job};
     job.total = gls_blocks_total(mask, job.voxels);
-    job.kernel = gls_csd_kernel_best();
+    job.kernel = gls_csd_kernels[gls_cpu_level()];
     status = set_harmonics(response, gradients, options->sh_order, harmonics);
     if (status == GLS_OK && options->direction)
         status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);

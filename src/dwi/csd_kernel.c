@@ -46,20 +46,4 @@ size_t gls_csd_scratch_bytes(const gls_csd_plan *plan)
     return doubles * sizeof(double) + plan->n_rows * (GLS_CSD_BLOCK + lanes + 2 * lanes * sizeof(uint32_t)) + 64;
 }
 
-size_t gls_csd_kernel_list(gls_csd_kernel kernels[3])
-{
-    size_t n = 0;
-#if GLS_CPU_HAS_LEVELS
-    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
-    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
-#endif
-    kernels[n++] = fit_plain;
-    return n;
-}
-
-gls_csd_kernel gls_csd_kernel_best(void)
-{
-    gls_csd_kernel kernels[3];
-    gls_csd_kernel_list(kernels);
-    return kernels[0];
-}
+const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

@@ -4,6 +4,7 @@
 
 #include "dwi/qball_algebra.h"
 #include "util/log.h"
+#include "util/memory.h"
 #include "util/status.h"
 
 #include <float.h>
@@ -24,14 +25,6 @@ void gls_csd_plan_finish(gls_csd_plan *plan)
     free(plan->normal);
     free(plan->full);
     plan->start = plan->rows = plan->normal = plan->full = NULL;
-}
-
-static double *zeroed(size_t n)
-{
-    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
-    double *memory = aligned_alloc(64, bytes);
-    if (memory) memset(memory, 0, bytes);
-    return memory;
 }
 
 /* The responses to the coefficients: the basis at the weighted vectors, columns scaled by the rotational harmonics. x
@@ -151,10 +144,10 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                            .max_iterations = options->max_iterations};
     gls_status status = GLS_ERR_MEMORY;
     double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
-    plan->start = zeroed(n * 2 * padded);
-    plan->rows = zeroed((sphere->n + GLS_CSD_TILE - 1) * padded);
-    plan->normal = zeroed(n_tiled);
-    plan->full = zeroed(n_tiled);
+    plan->start = gls_aligned_zeros(n * 2 * padded);
+    plan->rows = gls_aligned_zeros((sphere->n + GLS_CSD_TILE - 1) * padded);
+    plan->normal = gls_aligned_zeros(n_tiled);
+    plan->full = gls_aligned_zeros(n_tiled);
     if (!x || !inverse || !p || !plan->start || !plan->rows || !plan->normal || !plan->full) {
         gls_fail(status, "out of memory for a deconvolution of %zu volumes with %zu coefficients", n, k);
         goto fail;

@@ -4,6 +4,8 @@
 
 #include <glslines/csd.h>
 
+#include "util/cpu.h"
+
 enum {
     GLS_CSD_TILE = 8,  /* rows and columns of a tile of a symmetric matrix */
     GLS_CSD_BLOCK = 64 /* voxels that a kernel takes at a time */
@@ -48,9 +50,7 @@ size_t gls_csd_scratch_bytes(const gls_csd_plan *plan);
 typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
                                  void *scratch, double *coefficients);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
- */
-gls_csd_kernel gls_csd_kernel_best(void);
-size_t gls_csd_kernel_list(gls_csd_kernel kernels[3]);
+/* By gls_cpu_level(): the last is the fastest. */
+extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
 
 #endif

@@ -94,6 +94,25 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     return status;
 }
 
+#define SAME_DIRECTION 0.9998 /* cosine: 1.1 degrees, repeated volumes after correction of motion */
+
+int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < gradients->n; i++) {
+        const double *d = gradients->bvec[i];
+        bool is_new = !gradients->is_b0[i];
+        for (size_t j = 0; j < i && is_new; j++) {
+            const double *e = gradients->bvec[j];
+            if (!gradients->is_b0[j]) is_new = fabs(d[0] * e[0] + d[1] * e[1] + d[2] * e[2]) < SAME_DIRECTION;
+        }
+        n += is_new;
+    }
+    *n_directions = n;
+    while (highest > 2 && gls_sh_count(highest) > n) highest -= 2;
+    return highest;
+}
+
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume)
 {

@@ -10,4 +10,8 @@
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);
 
+/* The highest even order, at most highest and at least 2, whose coefficients are no more than the weighted directions
+ * of the table; a direction and its opposite count once. */
+int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions);
+
 #endif

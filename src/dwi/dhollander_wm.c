@@ -59,7 +59,7 @@ static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, con
     const gls_nonneg_plan *fit = &plan->fit;
     size_t voxels = gls_grid_voxels(&dwi->grid), k = gls_sh_count(plan->order[0]);
     int order = plan->order[0], failed = 0;
-    gls_nonneg_kernel kernel = gls_nonneg_kernel_best();
+    gls_nonneg_kernel kernel = gls_nonneg_kernels[gls_cpu_level()];
     double *matrix = malloc(sphere->n * k * sizeof *matrix);
     if (!matrix) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", sphere->n);
     gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])sphere->vertex, sphere->n, matrix);

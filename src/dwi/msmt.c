@@ -197,7 +197,7 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
     const gls_msmt_options defaults = gls_msmt_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(!options->direction || options->n_directions > 0);
-    job job = {.kernel = gls_nonneg_kernel_best(), .voxels = gls_grid_voxels(&dwi->grid)};
+    job job = {.kernel = gls_nonneg_kernels[gls_cpu_level()], .voxels = gls_grid_voxels(&dwi->grid)};
     gls_blocks blocks = {.what = "multi-tissue deconvolution",
                          .mask = mask,
                          .voxels = job.voxels,

@@ -6,17 +6,23 @@
  * With the Cholesky factor L of H'H, y = L' f turns this into: the point y nearest to y_u = L^-1 H' s with B y >= 0,
  * where B = A L^-T with rows of length 1. Two ridges of 1e-10 make it well posed, as in Jeurissen et al. 2014's own
  * program: one on the diagonal of H'H, and one on the multipliers, (B_a B_a' + 1e-10) lambda = -B_a y_u for the active
- * rows a, which is a penalty on negative values. A primal-dual interior point method (Mehrotra 1992) solves it: a fixed
- * amount of work per iteration without branches, hence several voxels in the lanes of vector registers. */
+ * rows a, which is a penalty on negative values.
+ *
+ * Up to GLS_NONNEG_ACTIVE_MAX coefficients a dual active set method solves it, voxel by voxel (nonneg_active.h).
+ * Beyond, and where that method does not come to an end, a primal-dual interior point method (Mehrotra 1992) does: a
+ * fixed amount of work per iteration without branches, hence several voxels in the lanes of vector registers. */
 #ifndef GLS_DWI_NONNEG_H
 #define GLS_DWI_NONNEG_H
 
 #include <glslines/common.h>
 
+#include "util/cpu.h"
+
 enum {
     GLS_NONNEG_BLOCK = 128,         /* voxels that a kernel takes at a time */
     GLS_NONNEG_MAX_ITERATIONS = 60, /* usual are 14 to 22 */
-    GLS_NONNEG_TILE = 3             /* rows and columns of a tile of the normal matrix */
+    GLS_NONNEG_TILE = 3,            /* rows and columns of a tile of the normal matrix */
+    GLS_NONNEG_ACTIVE_MAX = 60      /* coefficients: with more the interior point method is the faster one */
 };
 
 typedef struct gls_nonneg_plan {
@@ -30,6 +36,14 @@ typedef struct gls_nonneg_plan {
     double *factor; /* L, k x k, row-major */
     double *inside; /* k: a point y with B y > 0, and then its n_rows values B y */
     double drift;   /* length of the sum of all rows */
+
+    /* Of the active set method; NULL where there are too many coefficients. */
+    size_t stride, wide;  /* n_rows and k, up to multiples of 64 and 8: what lies beyond is 0 */
+    size_t most_active;   /* rows that may be active together, a multiple of 8 */
+    double *columns;      /* B transposed: k x stride */
+    float *columns_float; /* the same */
+    double *products;     /* B B': n_rows x stride */
+    double *wide_rows;    /* B again: n_rows x wide */
 } gls_nonneg_plan;
 
 /* design: H (n x k), or with standard_form the matrix H'H itself (k x k, n = k), then the data are H's. rows: A (n_rows
@@ -48,10 +62,8 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
 typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
                                     double *coefficients);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
- */
-gls_nonneg_kernel gls_nonneg_kernel_best(void);
-size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3]);
+/* By gls_cpu_level(): the last is the fastest. */
+extern const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS];
 
 /* One problem alone, e.g. of a response: data (n) to coefficients (k). */
 gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients);

@@ -15,6 +15,9 @@
 #define ENOUGH_GAP 1e-15     /* mean complementarity, of the square of the largest unconstrained amplitude */
 #define ENOUGH_RESIDUAL 1e-9 /* of the dual equations, of that amplitude */
 #define BOUNDARY 0.99        /* least part of the way to the nearest bound that a step goes */
+#define LEAST_PIVOT 1e-11    /* of the matrix of active rows, which is at least SOFTNESS but for rounding */
+#define HELD 1e30            /* added to the values of active rows */
+#define FLOAT_NOISE 2e-7     /* of values in float32, of the length of y_u */
 
 #if GLS_CPU_HAS_LEVELS
 #define LANES 8
@@ -44,23 +47,9 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
 {
     size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;
     size_t vectors = 8 * rows + 4 * plan->padded + (plan->padded + 1) * (plan->padded + 2) / 2;
-    return (lanes * vectors + (2 * plan->padded + rows) * GLS_NONNEG_BLOCK) * sizeof(double) + 64;
+    size_t interior = lanes * vectors + (2 * plan->padded + rows) * GLS_NONNEG_BLOCK;
+    size_t active = plan->most_active * (plan->most_active + 5) + 2 * plan->wide + 2 * plan->stride;
+    return (interior + 8 + active) * sizeof(double) + 64;
 }
 
-size_t gls_nonneg_kernel_list(gls_nonneg_kernel kernels[3])
-{
-    size_t n = 0;
-#if GLS_CPU_HAS_LEVELS
-    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
-    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
-#endif
-    kernels[n++] = fit_plain;
-    return n;
-}
-
-gls_nonneg_kernel gls_nonneg_kernel_best(void)
-{
-    gls_nonneg_kernel kernels[3];
-    gls_nonneg_kernel_list(kernels);
-    return kernels[0];
-}
+const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

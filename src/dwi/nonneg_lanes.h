@@ -33,6 +33,7 @@ typedef struct SLOTS {
     VD *centre;         /* rows; what s l is to become less what it is, then the change of l */
     VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, the right side below them */
     VD *inverse;        /* padded: of the diagonal */
+    void *end;          /* what follows, to 64 bytes */
     VD scale, gap, residual;
     size_t voxel[LANES];
     int iterations[LANES];
@@ -52,8 +53,10 @@ TARGET static inline VD NAME(root)(VD x)
     return *(VD *)root;
 }
 
-/* y_u of the block and the amplitudes there. */
-TARGET static void NAME(start)(const gls_nonneg_plan *plan, const double *data, SLOTS *s)
+#include "dwi/nonneg_active.h"
+
+/* y_u of the block. */
+TARGET static void NAME(project)(const gls_nonneg_plan *plan, const double *data, SLOTS *s)
 {
     const VD *in = (const VD *)data;
     for (size_t j = 0; j < plan->padded; j += T)
@@ -63,6 +66,11 @@ TARGET static void NAME(start)(const gls_nonneg_plan *plan, const double *data, 
                 for (size_t q = 0; q < T; q++) sum[q] += plan->project[i * plan->padded + j + q] * in[i * VECS + v];
             for (size_t q = 0; q < T; q++) s->start[(j + q) * VECS + v] = sum[q];
         }
+}
+
+/* The amplitudes there. */
+TARGET static void NAME(evaluate)(const gls_nonneg_plan *plan, SLOTS *s)
+{
     for (size_t r = 0; r < plan->n_rows; r += 8)
         for (size_t v = 0; v < VECS; v++) {
             VD sum[8] = {{0}};
@@ -261,6 +269,7 @@ TARGET static SLOTS NAME(layout)(const gls_nonneg_plan *plan, void *scratch)
     s.centre = s.pull + rows;
     s.factor = s.centre + rows;
     s.inverse = s.factor + (p + 1) * (p + 2) / 2;
+    s.end = (char *)scratch + ((size_t)((char *)(s.inverse + p) - (char *)scratch) + 63) / 64 * 64;
     memset((void *)s.target, 0, 3 * p * sizeof *s.target); /* slots and padding may stay empty */
     for (size_t r = 0; r < rows; r++) s.slack[r] = s.lambda[r] = (VD){0} + 1.0;
     s.scale = s.gap = (VD){0} + 1.0;
@@ -279,34 +288,58 @@ TARGET static void NAME(finish)(const gls_nonneg_plan *plan, const SLOTS *s, dou
         }
 }
 
-TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
-                               double *coefficients)
+/* Voxels one by one; marks those that are done, and returns their number. */
+TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, void *scratch, bool *done)
 {
-    SLOTS s = NAME(layout)(plan, scratch);
+    NAME(active) voxel = NAME(active_layout)(plan, scratch);
+    size_t n = 0;
+    for (size_t v = 0; v < count; v++) {
+        for (size_t j = 0; j < plan->k; j++) voxel.start[j] = ((double *)s->start)[j * GLS_NONNEG_BLOCK + v];
+        done[v] = NAME(settle)(plan, &voxel);
+        n += done[v];
+        for (size_t j = 0; j < plan->k && done[v]; j++) ((double *)s->solution)[j * GLS_NONNEG_BLOCK + v] = voxel.y[j];
+    }
+    return n;
+}
+
+/* All voxels that are not done, in the slots; returns how many do not converge. */
+TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, const bool *done)
+{
     bool busy[LANES] = {false};
     size_t next = 0, n_busy = 0, n_unsettled = 0;
-    NAME(start)(plan, data, &s);
-    memset((void *)s.solution, 0, plan->padded * VECS * sizeof *s.solution);
+    NAME(evaluate)(plan, s);
     for (;;) {
         for (size_t slot = 0; slot < LANES; slot++)
-            while (!busy[slot] && next < count) {
-                busy[slot] = NAME(load)(plan, &s, slot, next++);
+            for (; !busy[slot] && next < count; next++) {
+                busy[slot] = !done[next] && NAME(load)(plan, s, slot, next);
                 n_busy += busy[slot];
             }
         if (n_busy == 0) break;
-        NAME(iterate)(plan, &s);
-        VD relative = s.gap / (s.scale * s.scale * (double)plan->n_rows);
+        NAME(iterate)(plan, s);
+        VD relative = s->gap / (s->scale * s->scale * (double)plan->n_rows);
         for (size_t slot = 0; slot < LANES; slot++) {
             if (!busy[slot]) continue;
-            bool settled = relative[slot] < ENOUGH_GAP && s.residual[slot] < ENOUGH_RESIDUAL;
-            if (!settled && ++s.iterations[slot] < GLS_NONNEG_MAX_ITERATIONS) continue;
+            bool settled = relative[slot] < ENOUGH_GAP && s->residual[slot] < ENOUGH_RESIDUAL;
+            if (!settled && ++s->iterations[slot] < GLS_NONNEG_MAX_ITERATIONS) continue;
             n_unsettled += !settled;
             for (size_t j = 0; j < plan->k; j++)
-                ((double *)s.solution)[j * GLS_NONNEG_BLOCK + s.voxel[slot]] = s.y[j][slot];
+                ((double *)s->solution)[j * GLS_NONNEG_BLOCK + s->voxel[slot]] = s->y[j][slot];
             busy[slot] = false;
             n_busy--;
         }
     }
+    return n_unsettled;
+}
+
+TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
+                               double *coefficients)
+{
+    SLOTS s = NAME(layout)(plan, scratch);
+    bool done[GLS_NONNEG_BLOCK] = {false};
+    NAME(project)(plan, data, &s);
+    memset((void *)s.solution, 0, plan->padded * VECS * sizeof *s.solution);
+    size_t n_done = plan->columns ? NAME(activate)(plan, &s, count, s.end, done) : 0;
+    size_t n_unsettled = n_done < count ? NAME(interior)(plan, &s, count, done) : 0;
     NAME(finish)(plan, &s, coefficients);
     return n_unsettled;
 }

@@ -1,6 +1,7 @@
 /* What is common to all voxels of a least-squares problem with inequalities. */
 #include "dwi/nonneg.h"
 
+#include "util/memory.h"
 #include "util/status.h"
 
 #include <lapacke.h>
@@ -16,15 +17,13 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     free(plan->rows);
     free(plan->factor);
     free(plan->inside);
+    free(plan->columns);
+    free(plan->columns_float);
+    free(plan->products);
+    free(plan->wide_rows);
     plan->project = plan->rows = plan->factor = plan->inside = NULL;
-}
-
-static double *zeroed(size_t n)
-{
-    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
-    double *memory = aligned_alloc(64, bytes);
-    if (memory) memset(memory, 0, bytes);
-    return memory;
+    plan->columns = plan->products = plan->wide_rows = NULL;
+    plan->columns_float = NULL;
 }
 
 /* L of H'H with its ridge; false if that is not positive definite. */
@@ -68,7 +67,7 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;
-    double *value = plan->inside + k, *sum = zeroed(k);
+    double *value = plan->inside + k, *sum = gls_aligned_zeros(k);
     bool good = sum != NULL;
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
@@ -90,16 +89,48 @@ static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *in
     return good;
 }
 
+static size_t rounded(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* What the active set method needs of the rows; false: out of memory. */
+static bool set_active(gls_nonneg_plan *plan)
+{
+    size_t k = plan->k, n = plan->n_rows;
+    if (k > GLS_NONNEG_ACTIVE_MAX) return true;
+    plan->stride = rounded(n, 64);
+    plan->wide = rounded(k, 8);
+    plan->most_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
+    plan->columns = gls_aligned_zeros(k * plan->stride);
+    plan->columns_float = (float *)gls_aligned_zeros((k * plan->stride + 1) / 2);
+    plan->products = gls_aligned_zeros(n * plan->stride);
+    plan->wide_rows = gls_aligned_zeros(n * plan->wide);
+    if (!plan->columns || !plan->columns_float || !plan->products || !plan->wide_rows) return false;
+    for (size_t r = 0; r < n; r++) {
+        const double *row = plan->rows + r * plan->padded;
+        memcpy(plan->wide_rows + r * plan->wide, row, k * sizeof *row);
+        for (size_t j = 0; j < k; j++) {
+            plan->columns[j * plan->stride + r] = row[j];
+            plan->columns_float[j * plan->stride + r] = (float)row[j];
+        }
+        for (size_t q = 0; q < n; q++)
+            for (size_t j = 0; j < k; j++)
+                plan->products[r * plan->stride + q] += row[j] * plan->rows[q * plan->padded + j];
+    }
+    return true;
+}
+
 gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
                                 bool standard_form, const double *rows, size_t n_rows, const double *inside)
 {
     GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
-    size_t padded = (k + GLS_NONNEG_TILE - 1) / GLS_NONNEG_TILE * GLS_NONNEG_TILE;
+    size_t padded = rounded(k, GLS_NONNEG_TILE);
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
-    plan->project = zeroed(n * padded);
-    plan->rows = zeroed((n_rows + 7) / 8 * 8 * padded);
-    plan->factor = zeroed(k * k);
-    plan->inside = zeroed(k + n_rows);
+    plan->project = gls_aligned_zeros(n * padded);
+    plan->rows = gls_aligned_zeros(rounded(n_rows, 8) * padded);
+    plan->factor = gls_aligned_zeros(k * k);
+    plan->inside = gls_aligned_zeros(k + n_rows);
     gls_status status = GLS_OK;
     if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
@@ -109,6 +140,8 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     set_project(plan, design, standard_form);
     if (!set_rows(plan, rows, inside))
         status = gls_fail(GLS_ERR_INPUT, "%s: the constraints of %zu coefficients contradict each other", what, k);
+    else if (!set_active(plan))
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu constraints", what, n_rows);
 fail:
     if (status != GLS_OK) gls_nonneg_plan_finish(plan);
     return status;
@@ -118,14 +151,14 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
 {
     gls_status status = GLS_OK;
     void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
-    double *block = zeroed((plan->n + plan->k) * GLS_NONNEG_BLOCK);
+    double *block = gls_aligned_zeros((plan->n + plan->k) * GLS_NONNEG_BLOCK);
     if (!scratch || !block) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
         goto fail;
     }
     double *solution = block + plan->n * GLS_NONNEG_BLOCK;
     for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
-    if (gls_nonneg_kernel_best()(plan, block, 1, scratch, solution) > 0)
+    if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
         status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
     for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
 fail:

@@ -73,7 +73,7 @@ fail:
 /* Applies the transform, rows padded to GLS_ODF_ROWS, to all voxels. */
 static void transform_image(const float *matrix, size_t k, const gls_image *sh, gls_image *to)
 {
-    const gls_odf_kernel kernel = gls_odf_kernel_best();
+    const gls_odf_kernel kernel = gls_odf_kernels[gls_cpu_level()];
     size_t voxels = gls_grid_voxels(&sh->grid), padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
     long long blocks = (long long)((voxels + GLS_ODF_BLOCK - 1) / GLS_ODF_BLOCK);
 #pragma omp parallel

@@ -29,20 +29,4 @@
 #define NAME(x) x##_plain
 #include "dwi/odf_lanes.h"
 
-size_t gls_odf_kernel_list(gls_odf_kernel kernels[3])
-{
-    size_t n = 0;
-#if GLS_CPU_HAS_LEVELS
-    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = multiply_avx512;
-    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = multiply_avx2;
-#endif
-    kernels[n++] = multiply_plain;
-    return n;
-}
-
-gls_odf_kernel gls_odf_kernel_best(void)
-{
-    gls_odf_kernel kernels[3];
-    gls_odf_kernel_list(kernels);
-    return kernels[0];
-}
+const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(multiply);

@@ -4,6 +4,8 @@
 
 #include <glslines/odf.h>
 
+#include "util/cpu.h"
+
 enum {
     GLS_ODF_BLOCK = 64, /* voxels that a kernel takes at a time */
     GLS_ODF_ROWS = 4,   /* directions that it computes together */
@@ -44,9 +46,7 @@ gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basi
 typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,
                                size_t count, float *rows, size_t stride);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): at most 3, ending with the plain one.
- */
-gls_odf_kernel gls_odf_kernel_best(void);
-size_t gls_odf_kernel_list(gls_odf_kernel kernels[3]);
+/* By gls_cpu_level(): the last is the fastest. */
+extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
 
 #endif

@@ -73,7 +73,7 @@ void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, flo
     if (!source->is_sh) {
         fold(source, first, count, rows, stride);
     } else if (load(source, first, count, scratch)) {
-        gls_odf_kernel_best()(parts->matrix, padded, n, parts->n_inputs, scratch, count, rows, stride);
+        gls_odf_kernels[gls_cpu_level()](parts->matrix, padded, n, parts->n_inputs, scratch, count, rows, stride);
     } else {
         for (size_t v = 0; v < n; v++) memset(rows + v * stride, 0, count * sizeof *rows);
         return;
@@ -90,7 +90,7 @@ void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, 
     if (!any)
         memset(rows, 0, k * GLS_ODF_BLOCK * sizeof *rows);
     else if (parts->to_legacy)
-        gls_odf_kernel_best()(parts->to_legacy, padded, k, k, scratch, GLS_ODF_BLOCK, rows, GLS_ODF_BLOCK);
+        gls_odf_kernels[gls_cpu_level()](parts->to_legacy, padded, k, k, scratch, GLS_ODF_BLOCK, rows, GLS_ODF_BLOCK);
     for (size_t i = 0; stop && i < count; i++)
         if (!(stop->data[first + i] >= source->options.stop_threshold))
             for (size_t j = 0; j < k; j++) rows[j * GLS_ODF_BLOCK + i] = 0;

@@ -1,4 +1,5 @@
-/* Responses of one shell: from the highest FA, or from the most outstanding peaks of deconvolved ODFs. */
+/* Responses of single bundles: of one shell from the highest FA, or from the most outstanding peaks of deconvolved
+ * ODFs; of all shells from given voxels. */
 #include <glslines/peaks.h>
 #include <glslines/responses.h>
 #include <glslines/sh.h>
@@ -149,6 +150,38 @@ fail:
     gls_tissue_response_destroy(made);
     finish(&c);
     free(safe);
+    free(fa);
+    return status;
+}
+
+gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                const gls_responses_options *options, gls_tissue_response **response,
+                                gls_image **voxels)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    candidates c = {.n = 0};
+    float *fa = NULL;
+    size_t all = gls_grid_voxels(&dwi->grid);
+    gls_tissue_response *made = NULL;
+    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    if (status == GLS_OK) status = start(&c, all);
+    for (size_t v = 0; v < all && status == GLS_OK; v++)
+        if (mask->data[v] > 0) c.voxel[c.n++] = v;
+    if (status == GLS_OK && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");
+    if (status != GLS_OK) goto fail;
+    fa = malloc(c.n * sizeof *fa);
+    status = fa ? gls_tensor_axes(dwi, gradients, c.voxel, c.n, fa, c.axis)
+                : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
+    for (size_t i = 0; i < c.n; i++) c.rank[i] = i;
+    if (status == GLS_OK) status = respond(dwi, gradients, &c, c.n, ORDER, GLS_NO_SHELL, &made);
+    if (status == GLS_OK) status = mark(&dwi->grid, &c, c.n, voxels);
+    if (status != GLS_OK) goto fail;
+    *response = made;
+    made = NULL;
+fail:
+    gls_tissue_response_destroy(made);
+    finish(&c);
     free(fa);
     return status;
 }

@@ -176,7 +176,8 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     if (ready != GLS_OK) return ready;
     gls_status status = check_input(dwi, gradients, mask);
     if (status != GLS_OK) return status;
-    job job = {.kernel = gls_tensor_kernel_best(), .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
+    job job = {
+        .kernel = gls_tensor_kernels[gls_cpu_level()], .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};
     gls_image *images[3] = {NULL, NULL, NULL}, **outputs[3] = {fa, tensor, evals};
     const size_t volumes[3] = {1, 6, 3};
     status = gls_tensor_plan_init(&job.plan, gradients, options->min_signal);

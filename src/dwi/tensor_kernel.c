@@ -29,20 +29,4 @@
 #define NAME(x) x##_plain
 #include "dwi/tensor_lanes.h"
 
-size_t gls_tensor_kernel_list(gls_tensor_kernel kernels[3])
-{
-    size_t n = 0;
-#if GLS_CPU_HAS_LEVELS
-    if (gls_cpu_level() >= GLS_CPU_AVX512) kernels[n++] = fit_avx512;
-    if (gls_cpu_level() >= GLS_CPU_AVX2) kernels[n++] = fit_avx2;
-#endif
-    kernels[n++] = fit_plain;
-    return n;
-}
-
-gls_tensor_kernel gls_tensor_kernel_best(void)
-{
-    gls_tensor_kernel kernels[3];
-    gls_tensor_kernel_list(kernels);
-    return kernels[0];
-}
+const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

@@ -4,6 +4,8 @@
 
 #include <glslines/gradients.h>
 
+#include "util/cpu.h"
+
 /* Parameters: Dxx Dxy Dyy Dxz Dyz Dzz -ln(S0). */
 enum {
     GLS_TENSOR_PARAMETERS = 7,
@@ -40,10 +42,8 @@ typedef struct gls_tensor_solution {
 typedef void (*gls_tensor_kernel)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch,
                                   gls_tensor_solution *solution);
 
-/* The fastest kernel that this processor runs, and all that it runs (for tests): count entries at most 3, ending with
- * the plain one. */
-gls_tensor_kernel gls_tensor_kernel_best(void);
-size_t gls_tensor_kernel_list(gls_tensor_kernel kernels[3]);
+/* By gls_cpu_level(): the last is the fastest. */
+extern const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS];
 
 /* The same fit for one voxel by singular values, for ill-conditioned weights: signal[i * stride]; ols: scaled OLS
  * parameters; scratch: 8 n + 7 doubles. Writes scaled parameters. False if LAPACK failed. */

@@ -120,7 +120,7 @@ gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, g
     return status;
 }
 
-static void warn_of_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)
+static gls_status check_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)
 {
     size_t columns = (size_t)r->order / 2 + 1;
     for (size_t i = 0; i < r->n_shells; i++) {
@@ -129,9 +129,12 @@ static void warn_of_values(const gls_tissue_response *r, const char *name, const
             gls_log(GLS_LOG_WARNING, "%s: the response's signal grows from b = %.6g to %.6g s/mm2", name,
                     shell[i - 1].bval, shell[i].bval);
         if (columns > 1 && shell[i].bval >= FIBRE_BVAL && row[1] >= 0)
-            gls_log(GLS_LOG_WARNING, "%s: at b = %.6g s/mm2 the response is not lowest along the fibres", name,
-                    shell[i].bval);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: row %zu, b = %.6g s/mm2: the coefficient %g of l = 2 is not below 0: the signal of "
+                            "white matter is lowest along its fibres (--force-response uses it all the same)",
+                            name, i + 1, shell[i].bval, row[1]);
     }
+    return GLS_OK;
 }
 
 gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
@@ -153,7 +156,7 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
                               "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g (--force-response uses it "
                               "all the same)",
                               name, i + 1, response->bval[i], shell[i].bval);
-    if (status == GLS_OK) warn_of_values(response, name, shell);
+    if (status == GLS_OK && !force) status = check_values(response, name, shell);
     free(shell);
     return status;
 }

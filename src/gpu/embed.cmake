@@ -1,6 +1,6 @@
 # Writes the shader files of DIRECTORY, and the public lists of INCLUDE that shaders share, as a C table of names and texts to OUTPUT.
 file(GLOB_RECURSE names RELATIVE ${DIRECTORY} ${DIRECTORY}/*.glsl ${DIRECTORY}/*.comp ${DIRECTORY}/*.def)
-file(GLOB_RECURSE lists RELATIVE ${INCLUDE} ${INCLUDE}/*.def)
+file(GLOB_RECURSE lists RELATIVE ${INCLUDE} ${INCLUDE}/*/ends.def ${INCLUDE}/*/verdicts.def)
 list(APPEND names ${lists})
 list(SORT names)
 set(text "#include \"gpu/source.h\"\n\n")

@@ -14,18 +14,26 @@
 /* Corners of grids that are one: mm. */
 #define SAME_PLACE 1e-4
 
+#define APART true
+#define JOINT false
+#define NEEDED true
+#define HARMLESS false
+static const gls_region_kind kinds[GLS_REGION_ROLES] = {
+    [GLS_REGION_MASK] = {"mask", JOINT, GLS_REGION_BORDER, NEEDED},
+#define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, ...) \
+    [symbol] = {option, bits, GLS_REGION_##place, reach},
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+};
+
+const gls_region_kind *gls_region_kind_of(gls_region_role role)
+{
+    return &kinds[role];
+}
+
 const char *gls_region_role_name(gls_region_role role)
 {
-    static const char *const names[GLS_REGION_ROLES] = {[GLS_REGION_INCLUDE] = "include",
-                                                        [GLS_REGION_EXCLUDE] = "exclude",
-                                                        [GLS_REGION_TRACKING_MASK] = "tracking-mask",
-                                                        [GLS_REGION_STOP_AT] = "stop-at",
-                                                        [GLS_REGION_MASK] = "mask",
-                                                        [GLS_REGION_INCLUDE_ORDERED] = "include-ordered",
-                                                        [GLS_REGION_INCLUDE_END] = "include-end",
-                                                        [GLS_REGION_INCLUDE_BOTH_ENDS] = "include-both-ends",
-                                                        [GLS_REGION_EXCLUDE_END] = "exclude-end"};
-    return (unsigned)role < GLS_REGION_ROLES ? names[role] : "unknown";
+    return (unsigned)role < GLS_REGION_ROLES ? kinds[role].option : "unknown";
 }
 
 gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
@@ -101,20 +109,20 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
                               const gls_image *mask)
 {
     if (role == GLS_REGION_MASK || can_be_reached(r, s, mask)) return GLS_OK;
-    const char *option = gls_region_role_name(role);
-    if (role != GLS_REGION_EXCLUDE && role != GLS_REGION_EXCLUDE_END && role != GLS_REGION_STOP_AT)
-        return gls_fail(GLS_ERR_INPUT, "--%s %s: cannot be reached: the region lies outside the mask", option, name);
-    gls_log(GLS_LOG_WARNING, "--%s %s: has no effect: the region lies outside the mask", option, name);
+    const gls_region_kind *kind = gls_region_kind_of(role);
+    if (kind->needed)
+        return gls_fail(GLS_ERR_INPUT, "--%s %s: cannot be reached: the region lies outside the mask", kind->option,
+                        name);
+    gls_log(GLS_LOG_WARNING, "--%s %s: has no effect: the region lies outside the mask", kind->option, name);
     return GLS_OK;
 }
 
 /* The bit of one more region of this role. */
 static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
 {
-    bool apart = role == GLS_REGION_INCLUDE || role == GLS_REGION_INCLUDE_ORDERED || role == GLS_REGION_INCLUDE_END;
     if (role == GLS_REGION_INCLUDE_END && __builtin_popcount(r->role_bits[role]) == 2)
         return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends: at most two regions");
-    if (!apart && r->role_bits[role]) {
+    if (!gls_region_kind_of(role)->apart && r->role_bits[role]) {
         *bit = 0;
         while (!(r->role_bits[role] >> *bit & 1)) ++*bit;
         return GLS_OK;
@@ -312,6 +320,14 @@ gls_region_info gls_regions_get(const gls_regions *r, size_t i)
 uint32_t gls_regions_bits(const gls_regions *r, gls_region_role role)
 {
     return r ? r->role_bits[role] : 0;
+}
+
+uint32_t gls_regions_bits_of_place(const gls_regions *r, gls_region_place place)
+{
+    uint32_t bits = 0;
+    for (int role = 0; role < GLS_REGION_ROLES; role++)
+        if (kinds[role].place == place) bits |= gls_regions_bits(r, (gls_region_role)role);
+    return bits;
 }
 
 static float row(const float m[4], const float p[3])

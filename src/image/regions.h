@@ -4,6 +4,18 @@
 
 #include <glslines/regions.h>
 
+/* Where streamlines are looked up, and what of the role regions.def says besides. */
+typedef enum gls_region_place { GLS_REGION_POINTS, GLS_REGION_BORDER, GLS_REGION_ENDS } gls_region_place;
+typedef struct gls_region_kind {
+    const char *option;
+    bool apart; /* each region has a bit of its own */
+    gls_region_place place;
+    bool needed;
+} gls_region_kind;
+const gls_region_kind *gls_region_kind_of(gls_region_role role);
+/* The bits of all roles of a place. */
+uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_place place);
+
 /* All image regions of one grid: a word a voxel, with a bit for each region. */
 typedef struct gls_region_group {
     gls_grid grid;

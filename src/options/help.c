@@ -117,6 +117,24 @@ static void option_head(const cmd_option *option, char *buffer, size_t size)
         snprintf(buffer, size, "%s--%s %s", letter, option->name, value);
 }
 
+/* The head of an option, on further lines where its choices are too many for one; returns the column behind it. */
+static int put_head(FILE *out, const char *head, int width)
+{
+    const int below = 10;
+    int column = fprintf(out, "  ");
+    while (*head) {
+        int n = (int)strcspn(head, "|");
+        n += head[n] == '|';
+        if (column + n > width) {
+            fprintf(out, "\n%*s", below, "");
+            column = below;
+        }
+        column += fprintf(out, "%.*s", n, head);
+        head += n;
+    }
+    return column;
+}
+
 static void help_option(FILE *out, const cmd_option *option, const void *values, int width)
 {
     char head[256], bracket[400], text[1800];
@@ -124,7 +142,7 @@ static void help_option(FILE *out, const cmd_option *option, const void *values,
     option_head(option, head, sizeof head);
     cmd_option_brackets(option, values, bracket, sizeof bracket);
     snprintf(text, sizeof text, "%s%s", option->help, bracket);
-    int column = fprintf(out, "  %s", head);
+    int column = put_head(out, head, width);
     if (column > indent - 2)
         fprintf(out, "\n%*s", indent, "");
     else

@@ -59,6 +59,21 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
     return false;
 }
 
+__attribute__((format(printf, 2, 3))) static void note(parser *p, const char *format, ...)
+{
+    char *taken = p->arguments->taken;
+    size_t used = strlen(taken), room = sizeof p->arguments->taken - used;
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(taken + used, room, format, args);
+    va_end(args);
+    /* whole lines only */
+    if (n < 0 || (size_t)n + 1 >= room)
+        taken[used] = '\0';
+    else
+        memcpy(taken + used + n, "\n", 2);
+}
+
 static bool parse_int(const char *text, int *value)
 {
     const char *digits = *text == '-' || *text == '+' ? text + 1 : text;
@@ -102,6 +117,12 @@ static bool check_range(parser *p, const cmd_option *option, const char *text, d
 static bool set_choice(parser *p, const cmd_option *option, const char *text, int *field)
 {
     int place = gls_choice_find(option->choices, text, strlen(text));
+    const cmd_hints *hints = p->command->hints;
+    const char *word = place < 0 && hints ? hints->word(option->name, text) : NULL;
+    if (word) {
+        place = gls_choice_find(option->choices, word, strlen(word));
+        note(p, "--%s %s: %s", option->name, text, hints->value(option->name, text));
+    }
     if (place >= 0) {
         *field = place;
         return true;
@@ -117,7 +138,6 @@ static bool set_choice(parser *p, const cmd_option *option, const char *text, in
         }
     }
     list[used] = '\0';
-    const cmd_hints *hints = p->command->hints;
     const char *here = hints ? hints->value(option->name, text) : NULL;
     if (here) return fail(p, "--%s: unknown value '%s'; here it is %s", option->name, text, here);
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
@@ -285,6 +305,10 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     }
     const cmd_hints *hints = p->command->hints;
     const char *here = hints ? hints->option(name) : NULL;
+    if (here && strncmp(here, "unneeded: ", 10) == 0) {
+        note(p, "%s%s: not needed here: %s", dashes, name, here + 10);
+        return true;
+    }
     if (here && strncmp(here, "nothing: ", 9) == 0)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);

@@ -45,7 +45,7 @@ typedef struct cmd_option {
     cmd_type type;
     const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
     const char *unit;    /* shown with range and default; NULL: none */
-    const char *like;    /* NULL, or the row of track/params.def whose range it has */
+    const char *like;    /* NULL, or the row of glslines/params.def whose range it has */
     double min, max;     /* numeric types; INFINITY: no bound */
     bool min_open;       /* min itself is not allowed */
     bool integral;       /* CMD_NUMBERS: whole numbers only */
@@ -84,14 +84,18 @@ typedef struct cmd_arguments {
     const char *positional[CMD_MAX_POSITIONALS];
     int n_positionals;
     bool given[CMD_MAX_OPTIONS]; /* by place in the command's own table */
+    char taken[512];             /* words of other programs and what they were taken for, a line each */
     int argc;                    /* the whole command line */
     char **argv;
 } cmd_arguments;
 
-/* What stands here for options of other programs and for their values; NULL: nothing does. */
+/* What stands here for options of other programs and for their values; NULL: nothing does. An option whose text starts
+ * with "unneeded: " is a flag that is left out without harm. word is the value here that a value of theirs is taken
+ * for, NULL where value() is said in an error. */
 typedef struct cmd_hints {
     const char *(*option)(const char *name);
     const char *(*value)(const char *option, const char *value);
+    const char *(*word)(const char *option, const char *value);
 } cmd_hints;
 
 typedef struct cmd_command cmd_command;

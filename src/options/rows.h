@@ -1,5 +1,5 @@
-/* What the command line makes of rows, those of track/params.def and the files that workflow/rows.h tells of: fields of
- * a command's struct, entries of its table, and copies to and from the options of the library. */
+/* What the command line makes of rows, those of glslines/params.def and the files that workflow/rows.h tells of: fields
+ * of a command's struct, entries of its table, and copies to and from the options of the library. */
 #ifndef GLS_OPTIONS_ROWS_H
 #define GLS_OPTIONS_ROWS_H
 

@@ -18,8 +18,6 @@
 #include "workflow/rows.h"
 #include "workflow/sidecar.h"
 
-#define SIDECAR_MOST (UINT64_C(64) << 20)
-
 gls_report_options gls_report_options_default(void)
 {
     return (gls_report_options){
@@ -92,21 +90,9 @@ static char *find_file(const gls_report *r, const char *path)
 
 static gls_status read_sidecar(gls_report *r, const char *path)
 {
-    size_t n = 0;
-    gls_status status = gls_file_read(path, SIDECAR_MOST, &r->sidecar_text, &n);
-    if (status) return status;
-    r->sidecar_path = gls_text_copy(path);
-    r->sidecar = cJSON_ParseWithLength(r->sidecar_text, n);
-    if (!r->sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
-    const char *name = gls_report_text(r, "software/name"), *version = gls_report_text(r, "software/version");
-    if (!name || !version || strcmp(name, "glslines") != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
-    if (atoi(version) > atoi(gls_version()))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
-                        gls_version());
-    if (!gls_report_get(r, "counts") || !gls_report_get(r, "output"))
-        return gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", path);
-    return GLS_OK;
+    gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
+    if (r->sidecar) r->sidecar_path = gls_text_copy(path);
+    return status;
 }
 
 /* The two files from the one that was named. */
@@ -321,6 +307,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
         choose_grid(&r, NULL);
     if (!status) status = draw_pictures(&r);
     if (!status && r.options->mqc) status = gls_report_mqc(&r);
+    if (!status && r.options->versions) status = gls_report_versions(&r);
     if (!status) status = write_page(&r, path, result);
     report_finish(&r);
     if (!status && output)

@@ -73,6 +73,8 @@ size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40
 
 /* Pictures of the tractogram; what cannot be drawn is noted in the report. */
 gls_status gls_report_draw(gls_report *report);
+/* The versions of program and libraries, for pipelines. */
+gls_status gls_report_versions(const gls_report *report);
 /* The files of MultiQC. */
 gls_status gls_report_mqc(const gls_report *report);
 

@@ -175,3 +175,32 @@ gls_status gls_report_mqc(const gls_report *r)
     free(path);
     return status;
 }
+
+/* Versions of libraries may hold spaces; what is quoted may not hold quotes. */
+static void put_version(gls_text *out, const char *name, const char *version)
+{
+    gls_text_printf(out, "    %s: \"%.*s\"\n", name, (int)strcspn(version, "\"\\\n"), version);
+}
+
+gls_status gls_report_versions(const gls_report *r)
+{
+    gls_text out = {0};
+    const cJSON *library;
+    const char *of_run = gls_report_text(r, "software/version"), *driver = gls_report_text(r, "device/version");
+    gls_text_puts(&out, "\"glslines report\":\n");
+    put_version(&out, "glslines", gls_version());
+    if (of_run) {
+        gls_text_puts(&out, "\"glslines track\":\n");
+        put_version(&out, "glslines", of_run);
+        if (driver) put_version(&out, "opengl", driver);
+        cJSON_ArrayForEach(library, gls_report_get(r, "software/libraries"))
+        {
+            if (cJSON_IsString(library)) put_version(&out, library->string, library->valuestring);
+        }
+    }
+    char *text = gls_text_take(&out);
+    gls_status status = text ? gls_file_write(r->options->versions, r->options->force, NULL, text, strlen(text))
+                             : gls_fail(GLS_ERR_MEMORY, "out of memory for versions");
+    free(text);
+    return status;
+}

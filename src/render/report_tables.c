@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "render/cite.h"
 #include "render/report.h"
 #include "util/format.h"
 #include "workflow/params.h"
@@ -311,7 +312,11 @@ static const char *in_words(const char *word)
     static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
                                            {"csa", "constant solid angle q-ball imaging"},
                                            {"csd", "constrained spherical deconvolution"},
+                                           {"msmt", "multi-tissue constrained spherical deconvolution"},
                                            {"boot", "the residual bootstrap"},
+                                           {"ifod1", "first-order integration over fibre orientation distributions"},
+                                           {"ifod2", "second-order integration over fibre orientation distributions"},
+                                           {"sdstream", "the peaks of fibre orientation distributions"},
                                            {"prob", "probabilistic drawing of directions"},
                                            {"det", "the most probable directions"},
                                            {"ptt", "parallel transport"}};
@@ -324,7 +329,7 @@ void gls_report_methods(const gls_report *r, gls_text *out)
 {
     const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
                *version = gls_report_text(r, "software/version");
-    const char *keys[] = {model, dg, gls_report_text(r, "parameters/fa") ? NULL : "tensor"};
+    const char *keys[GLS_CITE_MAX];
     if (!r->sidecar || !dg) {
         gls_text_puts(out, "<p>The sidecar, which would tell the methods, is not there.</p>\n");
         return;
@@ -345,15 +350,10 @@ void gls_report_methods(const gls_report *r, gls_text *out)
                     gls_report_number(r, "parameters/max_angle_degrees"),
                     gls_report_number(r, "parameters/fa_threshold"), gls_report_number(r, "counts/directions"),
                     gls_report_number(r, "counts/streamlines"), gls_report_number(r, "lengths/mean_mm"));
-    gls_text_puts(out, "@software{glslines,\n  title = {glslines: diffusion MRI tractography in OpenGL compute "
-                       "shaders},\n  author = {{The glslines developers}},\n  version = {");
-    gls_html_puts(out, version);
-    gls_text_puts(out, "}\n}\n");
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t length = 0;
-        const char *entry = keys[i] ? gls_page_reference(keys[i], &length) : "";
-        gls_text_append(out, entry, length);
-        if (length) gls_text_puts(out, "\n");
-    }
+    gls_text bibtex = {0};
+    gls_cite_bibtex(&bibtex, version, keys, gls_cite_keys(r->sidecar, keys));
+    char *text = gls_text_take(&bibtex);
+    gls_html_puts(out, text ? text : "");
+    free(text);
     gls_text_puts(out, "</textarea>\n");
 }

@@ -104,10 +104,14 @@ gls_status gls_builder_flush(gls_builder *b)
     return gls_sink_append(&b->next, &out);
 }
 
+bool gls_builder_fits(const gls_builder *b, uint64_t n)
+{
+    return b->n < GLS_BUILDER_LINES && (b->n == 0 || b->n_points + n <= GLS_BUILDER_POINTS);
+}
+
 gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
 {
-    gls_status status = GLS_OK;
-    if (b->n >= GLS_BUILDER_LINES || (b->n > 0 && b->n_points + n > GLS_BUILDER_POINTS)) status = gls_builder_flush(b);
+    gls_status status = gls_builder_fits(b, n) ? GLS_OK : gls_builder_flush(b);
     if (status == GLS_OK && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
         status = reserve(b, b->n + 1 + b->n / 2, b->n_points + n + b->n_points / 2);
     if (status != GLS_OK) return status;

@@ -27,6 +27,8 @@ void gls_builder_finish(gls_builder *builder);
 
 /* Starts a parcel from these streamlines, which must stay as they are until it is flushed. */
 gls_status gls_builder_begin(gls_builder *builder, const gls_streamlines *in);
+/* Whether a streamline of n points can be added without handing on those before. */
+bool gls_builder_fits(const gls_builder *builder, uint64_t n);
 /* Adds a streamline of n points with the dps and groups of streamline i of the input; *first gets the place of its
  * first point. Its points and dpv are set by the functions below. */
 gls_status gls_builder_add(gls_builder *builder, size_t i, uint64_t n, uint64_t *first);

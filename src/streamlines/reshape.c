@@ -1,13 +1,16 @@
-/* Filters that give streamlines other points: an affine map, equal distances, fewer points on nearly straight parts. */
+/* Filters that give streamlines other points: an affine map, equal distances, fewer points on nearly straight parts.
+ * Several threads count the new points of a parcel, and then, once each streamline has its place, make them. */
 #include <glslines/filters.h>
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "streamlines/builder.h"
 #include "streamlines/thin.h"
 #include "util/affine.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 /* Of the share of the way between two points, for each mm of a step: when tckresample stops halving. */
@@ -16,15 +19,23 @@
 typedef struct reshaper reshaper;
 struct reshaper {
     gls_builder builder;
+    /* How many points streamline i gets: UINT64_MAX: too many. fill makes them at place `to`, where it is number `row`
+     * of the new ones. */
+    uint64_t (*count)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    void (*fill)(reshaper *reshaper, const gls_streamlines *s, size_t i, size_t row, uint64_t to);
+    /* Without these two: one streamline after the other. */
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    int n_threads;
+    size_t lines; /* for which there is room */
+    uint64_t *n_new, *first;
     double map[3][4];
     gls_interpolation how;
     uint32_t n;  /* points of each, or factor */
     double step; /* mm */
     double tolerance, max_segment;
-    /* of one streamline */
     size_t capacity;
-    size_t *kept; /* points that stay */
+    size_t *kept; /* of each streamline the points that stay, from its first point on */
+    /* of one streamline */
     size_t n_places, places;
     struct place {
         uint64_t from;
@@ -39,20 +50,23 @@ static void apply(const double map[3][4], float p[3])
     for (int r = 0; r < 3; r++) p[r] = (float)q[r];
 }
 
-static gls_status transform(reshaper *f, const gls_streamlines *s, size_t i)
+static uint64_t count_same(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    (void)f;
+    return s->offset[i + 1] - s->offset[i];
+}
+
+static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     gls_builder *b = &f->builder;
-    uint64_t to, n = s->offset[i + 1] - s->offset[i];
-    gls_status status = gls_builder_add(b, i, n, &to);
-    if (status != GLS_OK) return status;
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
     gls_builder_copy(b, to, s->offset[i], n);
     for (uint64_t p = to; p < to + n; p++) apply((const double(*)[4])f->map, b->point[p]);
     for (size_t k = 0; k < s->n_dps; k++) {
         const gls_column *c = &s->dps[k];
         if (strcmp(c->name, GLS_DPS_SEEDS) == 0 && c->type == GLS_TYPE_FLOAT32 && c->components == 3)
-            apply((const double(*)[4])f->map, (float *)b->memory[k] + 3 * (b->n - 1));
+            apply((const double(*)[4])f->map, (float *)b->memory[k] + 3 * row);
     }
-    return GLS_OK;
 }
 
 static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double share)
@@ -82,24 +96,30 @@ static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, 
     gls_builder_copy(&f->builder, to + n - 1, last, 1);
 }
 
-static gls_status resample(reshaper *f, const gls_streamlines *s, size_t i)
+static uint64_t count_equal(reshaper *f, const gls_streamlines *s, size_t i)
 {
-    uint64_t to, n = s->offset[i + 1] - s->offset[i];
-    if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
-    double length = gls_builder_length(s, i), step = f->step;
-    uint64_t n_new = f->n;
-    if (f->n > 0) {
-        step = length / (f->n - 1);
-    } else {
-        /* a rest shorter than a rounding error makes no segment of its own */
-        double steps = ceil(length / step - 1e-6);
-        if (!(steps < 1e9))
-            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", length, step);
-        n_new = n == 1 ? 1 : 1 + (uint64_t)fmax(steps, 1);
-    }
-    gls_status status = gls_builder_add(&f->builder, i, n_new, &to);
-    if (status == GLS_OK) place(f, s, i, step, to, n_new);
-    return status;
+    return s->offset[i + 1] > s->offset[i] ? f->n : 0;
+}
+
+static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    (void)row;
+    if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
+}
+
+static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
+{
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    if (n < 2) return n;
+    /* a rest shorter than a rounding error makes no segment of its own */
+    double steps = ceil(gls_builder_length(s, i) / f->step - 1e-6);
+    return steps < 1e9 ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
+}
+
+static void make_steps(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    (void)row;
+    if (s->offset[i + 1] > s->offset[i]) place(f, s, i, f->step, to, f->n_new[i]);
 }
 
 /* Where the point lies that is `share` of the way behind point `from`. */
@@ -192,35 +212,103 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     return status;
 }
 
-static gls_status upsample(reshaper *f, const gls_streamlines *s, size_t i)
+static uint64_t count_between(reshaper *f, const gls_streamlines *s, size_t i)
 {
-    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
-    uint64_t to;
-    gls_status status = gls_builder_add(&f->builder, i, n > 1 ? (n - 1) * f->n + 1 : n, &to);
-    if (status || n == 0) return status;
-    for (uint64_t p = 0; p + 1 < n; p++)
-        for (uint32_t k = 0; k < f->n; k++) new_point(f, i, to + p * f->n + k, first + p, (double)k / f->n);
-    gls_builder_copy(&f->builder, to + (n - 1) * f->n, first + n - 1, 1);
-    return GLS_OK;
+    const uint64_t n = s->offset[i + 1] - s->offset[i];
+    return n > 1 ? (n - 1) * f->n + 1 : n;
 }
 
-/* The points that stay, of streamline i. */
-static gls_status thin(reshaper *f, const gls_streamlines *s, size_t i)
+static void make_between(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
+    (void)row;
+    for (uint64_t p = 0; p + 1 < n; p++)
+        for (uint32_t k = 0; k < f->n; k++) new_point(f, i, to + p * f->n + k, first + p, (double)k / f->n);
+    if (n > 0) gls_builder_copy(&f->builder, to + (n - 1) * f->n, first + n - 1, 1);
+}
+
+static uint64_t count_kept(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t first = s->offset[i];
     const size_t n = (size_t)(s->offset[i + 1] - first);
-    uint64_t to;
-    if (n > f->capacity) {
-        size_t *kept = realloc(f->kept, n * sizeof *kept);
-        if (!kept) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
-        f->kept = kept;
-        f->capacity = n;
+    return f->max_segment > 0 ? gls_points_compress(s->point + first, n, f->tolerance, f->max_segment, f->kept + first)
+                              : gls_points_downsample(n, f->n, n / 2, f->kept + first);
+}
+
+static void keep(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
+{
+    const uint64_t first = s->offset[i];
+    (void)row;
+    for (size_t k = 0; k < f->n_new[i]; k++) gls_builder_copy(&f->builder, to + k, first + f->kept[first + k], 1);
+}
+
+static gls_status reserve(reshaper *f, const gls_streamlines *s)
+{
+    const size_t points = (size_t)s->offset[s->n];
+    bool ok = true;
+    if (s->n > f->lines) {
+        uint64_t *n_new = realloc(f->n_new, s->n * sizeof *n_new), *first;
+        if (n_new) f->n_new = n_new;
+        first = realloc(f->first, s->n * sizeof *first);
+        if (first) f->first = first;
+        ok = n_new && first;
+        if (ok) f->lines = s->n;
     }
-    size_t n_kept = f->max_segment > 0 ? gls_points_compress(s->point + first, n, f->tolerance, f->max_segment, f->kept)
-                                       : gls_points_downsample(n, f->n, n / 2, f->kept);
-    gls_status status = gls_builder_add(&f->builder, i, n_kept, &to);
-    for (size_t k = 0; k < n_kept && status == GLS_OK; k++)
-        gls_builder_copy(&f->builder, to + k, first + f->kept[k], 1);
+    if (ok && f->count == count_kept && points > f->capacity) {
+        size_t *kept = realloc(f->kept, points * sizeof *kept);
+        ok = kept != NULL;
+        if (ok) f->kept = kept;
+        if (ok) f->capacity = points;
+    }
+    return ok ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
+}
+
+typedef struct reshaping {
+    reshaper *reshaper;
+    const gls_streamlines *lines;
+    size_t first; /* of the parcel */
+} reshaping;
+
+static void count_some(void *user, int thread, size_t from, size_t until)
+{
+    const reshaping *r = user;
+    reshaper *f = r->reshaper;
+    (void)thread;
+    for (size_t i = from; i < until; i++) f->n_new[i] = f->count(f, r->lines, i);
+}
+
+static void fill_some(void *user, int thread, size_t from, size_t until)
+{
+    const reshaping *r = user;
+    reshaper *f = r->reshaper;
+    (void)thread;
+    for (size_t k = from; k < until; k++) f->fill(f, r->lines, r->first + k, k, f->first[r->first + k]);
+}
+
+/* Streamlines from .. as many as make one parcel; *until gets the one behind. */
+static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t from, size_t *until)
+{
+    gls_builder *b = &f->builder;
+    gls_status status = GLS_OK;
+    size_t i = from;
+    for (; i < s->n && status == GLS_OK && gls_builder_fits(b, f->n_new[i]); i++)
+        status = gls_builder_add(b, i, f->n_new[i], &f->first[i]);
+    if (status != GLS_OK) return status;
+    *until = i;
+    gls_parallel(i - from, 64, f->n_threads, fill_some, &(reshaping){f, s, from});
+    return gls_builder_flush(b);
+}
+
+static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
+{
+    gls_status status = reserve(f, s);
+    if (status != GLS_OK) return status;
+    gls_parallel(s->n, 64, f->n_threads, count_some, &(reshaping){f, s, 0});
+    for (size_t i = 0; i < s->n; i++)
+        if (f->n_new[i] == UINT64_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of %g mm in steps of %g mm", gls_builder_length(s, i),
+                            f->step);
+    for (size_t i = 0; i < s->n && status == GLS_OK;) status = reshape_some(f, s, i, &i);
     return status;
 }
 
@@ -228,6 +316,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     reshaper *f = user;
     gls_status status = gls_builder_begin(&f->builder, s);
+    if (status == GLS_OK && f->count) return reshape_all(f, s);
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = f->reshape(f, s, i);
     return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
 }
@@ -237,6 +326,8 @@ static void discard(void *user)
     reshaper *f = user;
     gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
+    free(f->n_new);
+    free(f->first);
     free(f->kept);
     free(f->place);
     free(f);
@@ -255,6 +346,7 @@ static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *f
     reshaper *f = malloc(sizeof *f);
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     *f = *like;
+    f->n_threads = omp_get_max_threads();
     gls_builder_init(&f->builder, next);
     *filter = (gls_sink){append, finish, discard, f};
     return GLS_OK;
@@ -263,7 +355,7 @@ static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *f
 gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(map && next && next->append && filter);
-    reshaper f = {.reshape = transform};
+    reshaper f = {.count = count_same, .fill = transform};
     memcpy(f.map, map, sizeof f.map);
     return create(&f, next, filter);
 }
@@ -272,14 +364,14 @@ gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls
 {
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(n >= 2 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
-    return create(&(reshaper){.reshape = resample, .n = n, .how = how}, next, filter);
+    return create(&(reshaper){.count = count_equal, .fill = make_equal, .n = n, .how = how}, next, filter);
 }
 
 gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(step > 0 && isfinite(step) && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
-    return create(&(reshaper){.reshape = resample, .step = step, .how = how}, next, filter);
+    return create(&(reshaper){.count = count_steps, .fill = make_steps, .step = step, .how = how}, next, filter);
 }
 
 gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter)
@@ -293,18 +385,19 @@ gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, co
 {
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(factor >= 1 && (unsigned)how <= GLS_INTERPOLATE_HERMITE);
-    return create(&(reshaper){.reshape = upsample, .n = factor, .how = how}, next, filter);
+    return create(&(reshaper){.count = count_between, .fill = make_between, .n = factor, .how = how}, next, filter);
 }
 
 gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
-    return create(&(reshaper){.reshape = thin, .n = factor}, next, filter);
+    return create(&(reshaper){.count = count_kept, .fill = keep, .n = factor}, next, filter);
 }
 
 gls_status gls_filter_compress_create(double tolerance, double max_segment, const gls_sink *next, gls_sink *filter)
 {
     GLS_REQUIRE(next && next->append && filter);
     GLS_REQUIRE(tolerance >= 0 && max_segment > 0);
-    return create(&(reshaper){.reshape = thin, .tolerance = tolerance, .max_segment = max_segment}, next, filter);
+    return create(&(reshaper){.count = count_kept, .fill = keep, .tolerance = tolerance, .max_segment = max_segment},
+                  next, filter);
 }

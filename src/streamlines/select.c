@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "streamlines/builder.h"
 #include "streamlines/sets.h"
@@ -23,6 +24,9 @@ struct selection {
     gls_line_set_keep keep;
     const float *listed;
     uint64_t rows;
+    bool finite; /* all points of the parcel are */
+    size_t capacity;
+    uint8_t *kept;
 };
 
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
@@ -55,8 +59,7 @@ static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
 
 static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
 {
-    (void)f;
-    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1] && !f->finite; p++)
         for (int r = 0; r < 3; r++)
             if (!isfinite(s->point[p][r])) return false;
     return s->offset[i + 1] > s->offset[i];
@@ -83,19 +86,52 @@ static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
     return at < f->rows && f->listed[at] != 0;
 }
 
+static bool all_finite(const gls_streamlines *s)
+{
+    const uint32_t exponent = 0x7f800000;
+    uint32_t largest = 0, bits;
+    const float *x = s->point[0];
+    for (uint64_t k = 0; k < 3 * s->offset[s->n]; k++) {
+        memcpy(&bits, &x[k], sizeof bits);
+        bits &= exponent;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest < exponent;
+}
+
+static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
+{
+    if (s->n > f->capacity) {
+        uint8_t *kept = realloc(f->kept, s->n);
+        if (!kept) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+        f->kept = kept;
+        f->capacity = s->n;
+    }
+    *n_kept = 0;
+    f->finite = f->keeps == keeps_valid && all_finite(s);
+    for (size_t i = 0; i < s->n; i++) {
+        f->counts->taken++;
+        f->kept[i] = f->keeps(f, s, i);
+        f->counts->kept += f->kept[i];
+        *n_kept += f->kept[i];
+    }
+    return f->set ? gls_line_set_status(f->set) : GLS_OK;
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     selection *f = user;
-    gls_status status = gls_builder_begin(&f->builder, s);
+    size_t n_kept = 0;
+    gls_status status = choose(f, s, &n_kept);
+    if (status != GLS_OK || n_kept == 0) return status;
+    if (n_kept == s->n) return gls_sink_append(&f->builder.next, s);
+    status = gls_builder_begin(&f->builder, s);
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
         uint64_t to, n = s->offset[i + 1] - s->offset[i];
-        f->counts->taken++;
-        if (!f->keeps(f, s, i)) continue;
-        f->counts->kept++;
+        if (!f->kept[i]) continue;
         status = gls_builder_add(&f->builder, i, n, &to);
         if (status == GLS_OK) gls_builder_copy(&f->builder, to, s->offset[i], n);
     }
-    if (status == GLS_OK && f->set) status = gls_line_set_status(f->set);
     return status == GLS_OK ? gls_builder_flush(&f->builder) : status;
 }
 
@@ -104,6 +140,7 @@ static void discard(void *user)
     selection *f = user;
     gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
+    free(f->kept);
     free(f);
 }
 

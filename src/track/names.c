@@ -14,9 +14,19 @@ const char *gls_end_name(gls_end end)
 const char *gls_verdict_name(gls_verdict verdict)
 {
     static const char *const names[GLS_VERDICT_COUNT] = {
-#define GLS_VERDICT_ROW(symbol, value, name) [value] = #name,
+#define GLS_VERDICT_ROW(symbol, value, name, ...) [value] = #name,
 #include <glslines/verdicts.def>
 #undef GLS_VERDICT_ROW
     };
     return (unsigned)verdict < GLS_VERDICT_COUNT ? names[verdict] : "unknown";
+}
+
+const char *gls_verdict_words(gls_verdict verdict)
+{
+    static const char *const words[GLS_VERDICT_COUNT] = {
+#define GLS_VERDICT_ROW(symbol, value, name, first, words) [value] = #words,
+#include <glslines/verdicts.def>
+#undef GLS_VERDICT_ROW
+    };
+    return (unsigned)verdict < GLS_VERDICT_COUNT ? words[verdict] : "unknown";
 }

@@ -6,8 +6,8 @@
 #include "util/status.h"
 
 /* One row of the tracker itself is TRACK_ROW(type, field, name, unit, range, default). */
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     OWNER_##owner(type, field, name, unit, range, default_)
 #define OWNER_TRACK TRACK_ROW
 #define OWNER_JOB(...)
@@ -21,7 +21,7 @@ gls_track_params gls_track_params_default(void)
     return (gls_track_params){
         .size = sizeof(gls_track_params),
 #define TRACK_ROW(type, field, name, unit, range, default_) .field = (default_),
-#include "track/params.def"
+#include <glslines/params.def>
 #undef TRACK_ROW
     };
 }
@@ -92,7 +92,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         status = require_range(name, VALUE_##type(p->field), &(gls_range){GLS_RANGE range}, UNIT_##type(unit)); \
         if (status != GLS_OK) return status;                                                                    \
     }
-#include "track/params.def"
+#include <glslines/params.def>
 #undef TRACK_ROW
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");

@@ -136,6 +136,67 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
 }
 
 /* Memory for what one call reads. */
+static gls_status make_room(gls_tractogram_reader *r)
+{
+    r->line_offset = calloc(r->max_lines + 1, sizeof *r->line_offset);
+    if (!r->line_offset) return gls_reader_no_memory(r);
+    gls_reader_columns *kinds[] = {&r->dps, &r->group};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < kinds[i]->n; k++) {
+            gls_column *c = &kinds[i]->filled[k];
+            c->data = calloc(r->max_lines, gls_column_row_bytes(c));
+            if (!c->data) return gls_reader_no_memory(r);
+        }
+    return gls_reader_reserve(r, 1);
+}
+
+static void exchange(void *a, void *b, size_t bytes)
+{
+    char keep[sizeof(gls_reader_room)];
+    memcpy(keep, a, bytes);
+    memcpy(a, b, bytes);
+    memcpy(b, keep, bytes);
+}
+
+void gls_reader_exchange(gls_tractogram_reader *r, gls_reader_room *room)
+{
+    exchange(&r->line_offset, &room->line_offset, sizeof r->line_offset);
+    exchange(&r->point, &room->point, sizeof r->point);
+    exchange(&r->point_capacity, &room->point_capacity, sizeof r->point_capacity);
+    exchange(&r->dps.filled, &room->filled[0], sizeof r->dps.filled);
+    exchange(&r->dpv.filled, &room->filled[1], sizeof r->dpv.filled);
+    exchange(&r->group.filled, &room->filled[2], sizeof r->group.filled);
+}
+
+static gls_column *copy_columns(const gls_reader_columns *columns)
+{
+    gls_column *copy = calloc(columns->n + 1, sizeof *copy);
+    for (size_t k = 0; copy && k < columns->n; k++) copy[k] = columns->shown[k];
+    return copy;
+}
+
+gls_status gls_reader_room_create(gls_tractogram_reader *r, gls_reader_room *room)
+{
+    *room = (gls_reader_room){.filled = {copy_columns(&r->dps), copy_columns(&r->dpv), copy_columns(&r->group)}};
+    if (!room->filled[0] || !room->filled[1] || !room->filled[2]) return gls_reader_no_memory(r);
+    gls_reader_exchange(r, room);
+    gls_status status = make_room(r);
+    gls_reader_exchange(r, room);
+    return status;
+}
+
+void gls_reader_room_finish(const gls_tractogram_reader *r, gls_reader_room *room)
+{
+    const size_t n[] = {r->dps.n, r->dpv.n, r->group.n};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; room->filled[i] && k < n[i]; k++) free((void *)room->filled[i][k].data);
+        free(room->filled[i]);
+    }
+    free(room->line_offset);
+    free(room->point);
+    *room = (gls_reader_room){0};
+}
+
 static gls_status prepare(gls_tractogram_reader *r)
 {
     gls_tractogram_info *info = &r->info;
@@ -149,16 +210,7 @@ static gls_status prepare(gls_tractogram_reader *r)
     info->dpg = r->dpg;
     r->max_lines = limit(GLS_READER_LINES, 8 + row_bytes(&r->dps) + row_bytes(&r->group));
     r->max_points = limit(GLS_READER_POINTS, 12 + row_bytes(&r->dpv));
-    r->line_offset = calloc(r->max_lines + 1, sizeof *r->line_offset);
-    if (!r->line_offset) return gls_reader_no_memory(r);
-    gls_reader_columns *kinds[] = {&r->dps, &r->group};
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < kinds[i]->n; k++) {
-            gls_column *c = &kinds[i]->filled[k];
-            c->data = calloc(r->max_lines, gls_column_row_bytes(c));
-            if (!c->data) return gls_reader_no_memory(r);
-        }
-    return gls_reader_reserve(r, 1);
+    return make_room(r);
 }
 
 /* The format of an open file. */
@@ -289,19 +341,4 @@ gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines 
                                .dpv = r->dpv.filled,
                                .group = r->group.filled};
     return GLS_OK;
-}
-
-gls_status gls_tractogram_pump(gls_tractogram_reader *r, const gls_sink *sink, gls_tractogram_progress progress,
-                               void *user)
-{
-    GLS_REQUIRE(r && sink && sink->append);
-    gls_streamlines lines = {.n = 1};
-    gls_status status = GLS_OK;
-    while (status == GLS_OK && lines.n > 0) {
-        status = gls_tractogram_reader_next(r, &lines);
-        if (status == GLS_OK && lines.n > 0) status = gls_sink_append(sink, &lines);
-        if (status == GLS_OK && progress && !progress(user, lines.n > 0 ? r->done : 1))
-            status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
-    }
-    return status;
 }

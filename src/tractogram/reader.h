@@ -24,6 +24,14 @@ typedef struct gls_reader_columns {
     gls_column *shown, *filled;
 } gls_reader_columns;
 
+/* Memory for the streamlines of one call: a reader has one, others take its place in turn. */
+typedef struct gls_reader_room {
+    uint64_t *line_offset; /* max_lines + 1 */
+    float (*point)[3];
+    size_t point_capacity;
+    gls_column *filled[3]; /* dps, dpv, groups */
+} gls_reader_room;
+
 struct gls_tractogram_reader {
     const gls_reader_driver *driver;
     void *state;
@@ -56,6 +64,11 @@ gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_colum
 gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key, const char *value);
 /* Makes room for n points and their dpv. */
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
+/* Another room for an open reader; to be finished even where it failed. */
+gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room *room);
+void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
+/* The reader reads into this room from now on, and room is the one that it had. */
+void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
 /* Bytes from .. of the file. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
 /* "PATH: damaged: WHAT" */

@@ -8,6 +8,7 @@
 
 #include "tracts/ahead.h"
 #include "util/affine.h"
+#include "util/memory.h"
 #include "util/status.h"
 
 #define UNKNOWN 0 /* of a voxel: not searched yet; else 1 + the first offset with a label */
@@ -227,13 +228,9 @@ static int by_value(const void *a, const void *b)
 static void add_node(gls_assign_room *room, int32_t node)
 {
     if (node == 0 || (room->n > 0 && room->node[room->n - 1] == node)) return;
-    if (room->n == room->capacity) {
-        size_t capacity = room->capacity ? 2 * room->capacity : 64;
-        int32_t *list = realloc(room->node, capacity * sizeof *list);
-        room->failed |= !list;
-        if (!list) return;
-        room->node = list;
-        room->capacity = capacity;
+    if (!gls_list_reserve(&room->node, room->n, &room->capacity, 64, sizeof *room->node)) {
+        room->failed = true;
+        return;
     }
     room->node[room->n++] = node;
 }

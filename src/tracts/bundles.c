@@ -9,6 +9,7 @@
 
 #include "streamlines/builder.h"
 #include "tracts/lines.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 gls_bundles_options gls_bundles_options_default(void)
@@ -135,6 +136,17 @@ static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, 
     }
 }
 
+typedef struct trial {
+    gls_bundles *bundles;
+    const gls_streamlines *lines;
+} trial;
+
+static void judge_some(void *user, int thread, size_t from, size_t until)
+{
+    const trial *t = user;
+    for (size_t i = from; i < until; i++) judge(t->bundles, &t->bundles->hits[thread], t->lines, i);
+}
+
 static gls_status add_member(gls_bundles *b, size_t k, const gls_streamlines *s, size_t i, double weight)
 {
     gls_bundle *bundle = &b->bundle[k];
@@ -197,8 +209,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         s.group = groups;
     }
     if (!status) {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(b->n_threads)
-        for (size_t i = 0; i < s.n; i++) judge(b, &b->hits[omp_get_thread_num()], &s, i);
+        gls_parallel(s.n, 64, b->n_threads, judge_some, &(trial){b, &s});
         for (int i = 0; i < b->n_threads; i++)
             if (b->hits[i].failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     }

@@ -13,6 +13,7 @@
 #include "util/affine.h"
 #include "util/format.h"
 #include "util/output.h"
+#include "util/parallel.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -165,17 +166,19 @@ static void keep(finder *f, stretch *s, int thread)
     f->n += f->room.n;
 }
 
-static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
+typedef struct search {
+    gls_connectome *connectome;
+    const gls_streamlines *lines;
+} search;
+
+static void find_some(void *user, int thread, size_t from, size_t until)
 {
+    gls_connectome *c = ((search *)user)->connectome;
+    const gls_streamlines *s = ((search *)user)->lines;
     const bool all = c->options.assignment == GLS_ASSIGN_ALL;
-    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
-    /* two looks at labels take less time than threads need to meet */
-    const bool alone = c->options.assignment <= GLS_ASSIGN_END;
-#pragma omp parallel for schedule(dynamic, 256) num_threads(c->n_threads) if (!alone)
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = from; i < until; i++) {
         const float(*point)[3] = s->point + s->offset[i];
         const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-        const int thread = omp_get_thread_num();
         c->pair[i][0] = c->pair[i][1] = 0;
         c->stretch[i] = (stretch){thread, 0, 0};
         if (n == 0) continue;
@@ -186,6 +189,12 @@ static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
         gls_assign_all(c->assigner, &c->finder[thread].room, point, n);
         keep(&c->finder[thread], &c->stretch[i], thread);
     }
+}
+
+static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
+{
+    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
+    gls_parallel(s->n, 256, c->n_threads, find_some, &(search){c, s});
     for (int t = 0; t < c->n_threads; t++)
         if (c->finder[t].room.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     return GLS_OK;

@@ -1,5 +1,5 @@
-/* Track density: whole streamlines are shared among threads, which add whole numbers to one map, so that the order in
- * which they do it leaves no trace. */
+/* Track density: whole streamlines are shared among threads, which add whole numbers, so that the order in which they
+ * do it leaves no trace. Each thread has a map of its own where that takes little memory; their sum is the map. */
 #include <glslines/density.h>
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "tracts/grouped.h"
 #include "tracts/lines.h"
 #include "tracts/visits.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 /* Fixed point of mm without weights: sums up to 1e9 mm. */
@@ -18,6 +19,8 @@
 /* With weights, mm of one streamline in one voxel that the fixed point has room for. */
 #define LENGTH_ROOM 8192.0
 #define LARGEST 4.0e18
+/* Memory of the maps of all threads; with more, they share one. */
+#define COPIES_BYTES ((size_t)64 << 20)
 
 /* A number with 64 bits before and behind the point. */
 typedef struct wide {
@@ -28,6 +31,12 @@ typedef struct wide {
 /* What a voxel has. Narrow: sums of counts, mm or weights in one fixed point. Wide: sums of any values. */
 typedef enum kind { NARROW, WIDE, EXTREME } kind;
 
+/* Of a parcel, by one thread. */
+typedef struct sums {
+    uint64_t partial;
+    double total;
+} sums;
+
 struct gls_density {
     gls_grid grid;
     gls_visit_grid visit_grid;
@@ -35,8 +44,10 @@ struct gls_density {
     kind kind;
     int bits; /* NARROW: of fixed point behind the point */
     size_t n_voxels, n_maps, n_planes;
-    int64_t *sum;    /* NARROW: for each map */
-    wide *wide;      /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
+    double unit;     /* 2 to the power of bits */
+    int n_copies;    /* of the next two: one a thread, or one for all threads */
+    int64_t **sum;   /* NARROW: for each map */
+    wide **wide;     /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
     double *extreme; /* EXTREME: for each map; +-INFINITY without visits */
     double total;    /* an upper bound of all that was added, in units of the last bit, WIDE: of 1 */
     double scale;
@@ -45,25 +56,12 @@ struct gls_density {
     uint8_t *used;
     int n_threads;
     gls_visits *visits; /* one for each thread */
+    sums *sums;         /* the same */
 };
 
 gls_density_options gls_density_options_default(void)
 {
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
-}
-
-uint32_t gls_density_upsampling(double step, const gls_grid *grid)
-{
-    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
-    double ratio = ceil((double)(float)step / (side * (double)0.333f));
-    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
-}
-
-uint32_t gls_density_precise_upsampling(double step, const gls_grid *grid)
-{
-    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
-    double ratio = ceil((double)(float)step / (side * (double)0.1f));
-    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
 }
 
 static bool is_in_mm(const gls_density_options *o)
@@ -96,9 +94,21 @@ static gls_status check_options(const gls_density_options *o)
 static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;
-    const size_t n = d->n_voxels * d->n_maps;
-    if (d->kind == NARROW) return (d->sum = calloc(n, sizeof *d->sum)) != NULL;
-    if (d->kind == WIDE) return (d->wide = calloc(n * d->n_planes, sizeof *d->wide)) != NULL;
+    const size_t n = d->n_voxels * d->n_maps,
+                 bytes = d->kind == NARROW ? n * sizeof **d->sum : n * d->n_planes * sizeof **d->wide;
+    d->n_copies = bytes <= COPIES_BYTES / (size_t)d->n_threads ? d->n_threads : 1;
+    d->sum = calloc((size_t)d->n_copies, sizeof *d->sum);
+    d->wide = calloc((size_t)d->n_copies, sizeof *d->wide);
+    if (!d->sum || !d->wide) return false;
+    for (int i = 0; i < d->n_copies && d->kind != EXTREME; i++) {
+        void *memory = calloc(bytes, 1);
+        if (!memory) return false;
+        if (d->kind == NARROW)
+            d->sum[i] = memory;
+        else
+            d->wide[i] = memory;
+    }
+    if (d->kind != EXTREME) return true;
     d->extreme = malloc(n * sizeof *d->extreme);
     for (size_t v = 0; d->extreme && v < n; v++) d->extreme[v] = o->stat == GLS_DENSITY_MIN ? INFINITY : -INFINITY;
     return d->extreme != NULL;
@@ -120,6 +130,7 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
                   : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
                                                                                              : WIDE;
         d->bits = choose_bits(&o);
+        d->unit = ldexp(1, d->bits);
         d->scale = 1;
         d->n_voxels = gls_grid_voxels(grid);
         d->n_maps = o.n_groups > 0 ? o.n_groups : 1;
@@ -128,7 +139,8 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
         gls_visit_grid_init(&d->visit_grid, grid);
         d->visits = calloc((size_t)d->n_threads, sizeof *d->visits);
         for (int i = 0; d->visits && i < d->n_threads; i++) d->visits[i].directed = o.directions;
-        made = d->visits && make_maps(d);
+        d->sums = calloc((size_t)d->n_threads, sizeof *d->sums);
+        made = d->visits && d->sums && make_maps(d);
     }
     if (!made) {
         gls_density_destroy(d);
@@ -138,12 +150,31 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     return GLS_OK;
 }
 
-/* The order of additions leaves no trace: a carry goes up whenever one occurs. */
-static void add_wide(wide *to, double value)
+static void add_narrow(int64_t *to, int64_t value, bool shared)
 {
-    double whole = floor(value);
-    uint64_t low = (uint64_t)ldexp(value - whole, 64), before;
-    int64_t high = (int64_t)whole;
+    if (!shared) {
+        *to += value;
+        return;
+    }
+#pragma omp atomic
+    *to += value;
+}
+
+/* The order of additions leaves no trace: a carry goes up whenever one occurs. */
+static void add_wide(wide *to, double value, bool shared)
+{
+    int64_t high = (int64_t)value;
+    high -= value < (double)high;
+    double rest = value - (double)high;
+    high += rest >= 1; /* less than nothing by less than the last bit */
+    const uint64_t low = rest < 1 ? (uint64_t)(rest * 0x1p64) : 0;
+    uint64_t before;
+    if (!shared) {
+        before = to->low;
+        to->low += low;
+        to->high += high + (before > UINT64_MAX - low);
+        return;
+    }
 #pragma omp atomic capture
     {
         before = to->low;
@@ -153,11 +184,6 @@ static void add_wide(wide *to, double value)
     if (high == 0) return;
 #pragma omp atomic
     to->high += high;
-}
-
-static double get_wide(const wide *w)
-{
-    return (double)w->high + ldexp((double)w->low, -64);
 }
 
 static void widen(double *extreme, double value, bool is_min)
@@ -174,44 +200,51 @@ typedef struct share {
     double value, weight;
 } share;
 
-/* Adds the visits to one map; returns what they add at most to one voxel, see `total`. */
-static double add_visits(gls_density *d, const gls_visits *v, size_t map, share one)
+/* Adds what a streamline with the value f and the weight w brings to a voxel, in planes of its own. */
+static void add_planes(const gls_density *d, wide *to, const double *direction, double value, double weight)
 {
-    const bool mm = is_in_mm(&d->options);
-    double most = 0;
-    if (d->kind == NARROW && !d->options.weights && !mm) {
-        for (size_t i = 0; i < v->n; i++) {
-#pragma omp atomic
-            d->sum[map * d->n_voxels + v->voxel[i]]++;
-        }
-        return 2;
+    const bool shared = d->n_copies < d->n_threads;
+    if (!d->options.directions) {
+        add_wide(&to[0], value, shared);
+        if (d->n_planes == 2) add_wide(&to[1], weight, shared);
+        return;
     }
+    const double *x = direction, length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    if (length == 0) return;
+    for (int r = 0; r < 3; r++) add_wide(&to[r], value * x[r] / length, shared);
+    add_wide(&to[3], value, shared);
+}
+
+static double count_visits(const gls_density *d, const gls_visits *v, int64_t *sum)
+{
+    const bool shared = d->n_copies < d->n_threads;
+    for (size_t i = 0; i < v->n; i++) add_narrow(&sum[v->voxel[i]], 1, shared);
+    return 2;
+}
+
+/* Adds the visits to one map of a thread; returns what they add at most to one voxel, see `total`. */
+static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
+{
+    const bool mm = is_in_mm(&d->options), shared = d->n_copies < d->n_threads;
+    const int copy = shared ? 0 : thread;
+    const size_t first = map * d->n_voxels;
+    double most = 0;
+    if (d->kind == NARROW && !d->options.weights && !mm) return count_visits(d, v, d->sum[copy] + first);
     for (size_t i = 0; i < v->n; i++) {
-        const size_t at = map * d->n_voxels + v->voxel[i];
+        const size_t at = first + v->voxel[i];
         const double weight = mm ? one.weight * v->mm[i] : one.weight, value = weight * one.value;
         if (d->kind == EXTREME) {
             widen(&d->extreme[at], one.value, d->options.stat == GLS_DENSITY_MIN);
             continue;
         }
-        double fixed = d->kind == NARROW ? rint(ldexp(weight, d->bits)) : fabs(value) + fabs(weight);
-        if (!(fabs(fixed) <= LARGEST)) return INFINITY;
-        most = fmax(most, fabs(fixed));
-        if (d->kind == NARROW) {
-            int64_t whole = (int64_t)fixed;
-#pragma omp atomic
-            d->sum[at] += whole;
-            continue;
-        }
-        wide *to = &d->wide[at * d->n_planes];
-        if (d->options.directions) {
-            const double *x = v->direction[i], length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-            if (length == 0) continue;
-            for (int r = 0; r < 3; r++) add_wide(&to[r], value * x[r] / length);
-            add_wide(&to[3], value);
-        } else {
-            add_wide(&to[0], value);
-            if (d->n_planes == 2) add_wide(&to[1], weight);
-        }
+        double fixed = d->kind == NARROW ? rint(weight * d->unit) : fabs(value) + fabs(weight), size = fabs(fixed);
+        if (!(size <= LARGEST)) return INFINITY;
+        most = size > most ? size : most;
+        if (d->kind == NARROW)
+            add_narrow(&d->sum[copy][at], (int64_t)fixed, shared);
+        else
+            add_planes(d, &d->wide[copy][at * d->n_planes], d->options.directions ? v->direction[i] : NULL, value,
+                       weight);
     }
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
@@ -266,8 +299,9 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
 enum { UNUSED, USED, ZERO };
 
 /* One streamline; returns as add_visits(). */
-static double add_one(gls_density *d, gls_visits *v, const columns *c, const gls_streamlines *s, size_t i)
+static double add_one(gls_density *d, int thread, const columns *c, const gls_streamlines *s, size_t i)
 {
+    gls_visits *v = &d->visits[thread];
     share one = {value_of(d, c, s, i), c->weights ? gls_column_value(c->weights, i) : 1};
     double most = 0;
     d->used[i] = UNUSED;
@@ -279,26 +313,43 @@ static double add_one(gls_density *d, gls_visits *v, const columns *c, const gls
     }
     gls_visits_find(v, &d->visit_grid, &d->options, s->point + s->offset[i], (size_t)(s->offset[i + 1] - s->offset[i]));
     d->used[i] = v->n > 0 ? USED : UNUSED;
-    if (d->options.n_groups == 0) return add_visits(d, v, 0, one);
+    if (d->options.n_groups == 0) return add_visits(d, thread, v, 0, one);
     for (size_t g = 0; g < d->options.n_groups; g++)
-        if (gls_column_value(c->group[g], i)) most = fmax(most, add_visits(d, v, g, one));
+        if (gls_column_value(c->group[g], i)) most = fmax(most, add_visits(d, thread, v, g, one));
     return most;
+}
+
+typedef struct addition {
+    gls_density *density;
+    const columns *columns;
+    const gls_streamlines *lines;
+} addition;
+
+static void add_some(void *user, int thread, size_t from, size_t until)
+{
+    const addition *a = user;
+    gls_density *d = a->density;
+    const gls_streamlines *s = a->lines;
+    sums one = {0};
+    for (size_t i = from; i < until; i++) {
+        d->used[i] = UNUSED;
+        if (s->offset[i + 1] == s->offset[i]) continue;
+        one.total += add_one(d, thread, a->columns, s, i);
+        one.partial += d->visits[thread].outside;
+    }
+    d->sums[thread].total += one.total;
+    d->sums[thread].partial += one.partial;
 }
 
 static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)
 {
-    uint64_t partial = 0;
-    double total = 0;
     bool failed = false;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(d->n_threads) reduction(+ : partial, total) \
-    reduction(|| : failed)
-    for (size_t i = 0; i < s->n; i++) {
-        gls_visits *visits = &d->visits[omp_get_thread_num()];
-        d->used[i] = UNUSED;
-        if (s->offset[i + 1] == s->offset[i]) continue;
-        total += add_one(d, visits, c, s, i);
-        partial += visits->outside;
-        failed = failed || visits->failed;
+    gls_parallel(s->n, 64, d->n_threads, add_some, &(addition){d, c, s});
+    for (int t = 0; t < d->n_threads; t++) {
+        d->counts.partial += d->sums[t].partial;
+        d->total += d->sums[t].total;
+        failed |= d->visits[t].failed;
+        d->sums[t] = (sums){0};
     }
     for (size_t i = 0; i < s->n; i++) {
         d->counts.empty += s->offset[i + 1] == s->offset[i];
@@ -307,8 +358,6 @@ static gls_status add_parcel(gls_density *d, const columns *c, const gls_streaml
         if (d->used[i] == USED) d->counts.weight += c->weights ? gls_column_value(c->weights, i) : 1;
     }
     d->counts.streamlines += s->n;
-    d->counts.partial += partial;
-    d->total += total;
     if (failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the voxels of a streamline");
     if (d->total > LARGEST)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the sum of the map exceeds the range of its fixed point");
@@ -355,18 +404,35 @@ void gls_density_set_scale(gls_density *density, double factor)
     density->scale = factor;
 }
 
+static int64_t narrow_at(const gls_density *d, size_t i)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < d->n_copies; k++) sum += d->sum[k][i];
+    return sum;
+}
+
+static double wide_at(const gls_density *d, size_t i)
+{
+    wide sum = {0};
+    for (int k = 0; k < d->n_copies; k++) {
+        const wide *w = &d->wide[k][i];
+        sum.high += w->high + (sum.low > UINT64_MAX - w->low);
+        sum.low += w->low;
+    }
+    return (double)sum.high + ldexp((double)sum.low, -64);
+}
+
 /* i counts voxels of all volumes. */
 static double value_at(const gls_density *d, size_t i)
 {
-    if (d->kind == NARROW) return d->scale * ldexp((double)d->sum[i], -d->bits);
+    if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);
     if (d->kind == EXTREME) return isfinite(d->extreme[i]) ? d->scale * d->extreme[i] : 0;
     if (d->options.directions) {
-        const wide *w = &d->wide[(i % d->n_voxels) * 4];
-        double x = get_wide(&w[0]), y = get_wide(&w[1]), z = get_wide(&w[2]), length = sqrt(x * x + y * y + z * z);
-        return length > 0 ? d->scale * get_wide(&w[i / d->n_voxels]) * get_wide(&w[3]) / length : 0;
+        const size_t at = i % d->n_voxels * 4;
+        double x = wide_at(d, at), y = wide_at(d, at + 1), z = wide_at(d, at + 2), length = sqrt(x * x + y * y + z * z);
+        return length > 0 ? d->scale * wide_at(d, at + i / d->n_voxels) * wide_at(d, at + 3) / length : 0;
     }
-    const wide *w = &d->wide[i * d->n_planes];
-    double sum = get_wide(&w[0]), weight = d->n_planes == 2 ? get_wide(&w[1]) : 1;
+    double sum = wide_at(d, i * d->n_planes), weight = d->n_planes == 2 ? wide_at(d, i * d->n_planes + 1) : 1;
     return weight != 0 ? d->scale * (sum / weight) : 0;
 }
 
@@ -388,13 +454,13 @@ gls_status gls_density_write_grouped(const gls_density *d, const char *path, boo
     if (d->kind == NARROW && !d->options.weights && !is_in_mm(&d->options) && d->scale == 1) {
         type = GLS_TYPE_INT32;
         for (size_t v = 0; v < n; v++)
-            if (d->sum[v] > INT32_MAX) type = GLS_TYPE_FLOAT64;
+            if (narrow_at(d, v) > INT32_MAX) type = GLS_TYPE_FLOAT64;
     }
     void *data = malloc(n * gls_type_size(type));
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     for (size_t v = 0; v < n; v++) {
         if (type == GLS_TYPE_INT32)
-            ((int32_t *)data)[v] = (int32_t)d->sum[v];
+            ((int32_t *)data)[v] = (int32_t)narrow_at(d, v);
         else if (type == GLS_TYPE_FLOAT32)
             ((float *)data)[v] = (float)value_at(d, v);
         else
@@ -409,7 +475,12 @@ void gls_density_destroy(gls_density *d)
 {
     if (!d) return;
     for (int i = 0; d->visits && i < d->n_threads; i++) gls_visits_finish(&d->visits[i]);
+    for (int i = 0; i < d->n_copies; i++) {
+        if (d->sum) free(d->sum[i]);
+        if (d->wide) free(d->wide[i]);
+    }
     free(d->visits);
+    free(d->sums);
     free(d->sum);
     free(d->wide);
     free(d->extreme);

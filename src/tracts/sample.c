@@ -8,6 +8,7 @@
 
 #include "tracts/visits.h"
 #include "util/affine.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 gls_sample_options gls_sample_options_default(void)
@@ -50,17 +51,17 @@ static void sample_nearest(const gls_image *image, const double v[3], double emp
 static bool sample_inner(const gls_image *image, const double v[3], double empty, double *out)
 {
     const int32_t *dim = image->grid.dim;
-    size_t index[3];
+    int index[3];
     double weight[3][2], sum = 0;
     if (image->n_volumes > 1) return false;
     for (int a = 0; a < 3; a++) {
         if (!(v[a] >= 0 && v[a] < dim[a] - 1)) return false;
-        index[a] = (size_t)v[a];
-        weight[a][1] = v[a] - (double)index[a];
+        index[a] = (int)v[a];
+        weight[a][1] = v[a] - index[a];
         weight[a][0] = 1 - weight[a][1];
     }
     const size_t row = (size_t)dim[0], slice = row * (size_t)dim[1];
-    const float *data = image->data + index[2] * slice + index[1] * row + index[0];
+    const float *data = image->data + (size_t)index[2] * slice + (size_t)index[1] * row + (size_t)index[0];
     for (int c = 0; c < 8; c++) {
         double w = weight[0][c & 1] * weight[1][c >> 1 & 1] * weight[2][c >> 2];
         if (w != 0) sum += w * data[(size_t)(c >> 2) * slice + (size_t)(c >> 1 & 1) * row + (size_t)(c & 1)];
@@ -233,53 +234,61 @@ static double correlate(const double *a, const double *b, size_t n)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-static double median_of(room *r, size_t m, size_t n, bool upper)
-{
-    qsort(r->sorted, m, sizeof *r->sorted, by_value);
-    if (upper) return n / 2 < m ? r->sorted[n / 2] : NAN;
-    return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
-}
-
 /* Of the values of a streamline in volume t: sums over those that are numbers. */
 typedef struct sums {
     size_t m, nonzero;
-    double total, weighted, plain, min, max;
+    double total, weighted, plain;
 } sums;
 
-static sums add_up(room *r, size_t n, size_t volumes, size_t t)
+static sums add_up(const room *r, size_t n, size_t volumes, size_t t)
 {
-    sums s = {.min = INFINITY, .max = -INFINITY};
+    sums s = {0};
     for (size_t i = 0; i < n; i++) {
         double v = r->value[i * volumes + t], w = r->weight[i];
         if (isnan(v)) continue;
-        r->sorted[s.m++] = v;
+        s.m++;
         s.nonzero += v != 0;
         s.total += w;
         s.weighted += w * v;
         s.plain += v;
-        s.min = v < s.min ? v : s.min;
-        s.max = v > s.max ? v : s.max;
     }
     return s;
+}
+
+static double extreme_of(const room *r, size_t n, size_t volumes, size_t t, bool least)
+{
+    double found = NAN;
+    for (size_t i = 0; i < n; i++) {
+        double v = r->value[i * volumes + t];
+        if (isnan(found) || (least ? v < found : v > found)) found = v;
+    }
+    return found;
+}
+
+static double median_of(room *r, size_t n, size_t volumes, size_t t, bool upper)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(r->value[i * volumes + t])) r->sorted[m++] = r->value[i * volumes + t];
+    if (m == 0) return NAN;
+    qsort(r->sorted, m, sizeof *r->sorted, by_value);
+    if (upper) return n / 2 < m ? r->sorted[n / 2] : NAN;
+    return 0.5 * (r->sorted[(m - 1) / 2] + r->sorted[m / 2]);
 }
 
 static double statistic(room *r, gls_track_stat stat, size_t n, size_t volumes, size_t t)
 {
     if (n > 0 && stat == GLS_TRACK_ENDS_CORR) return correlate(r->value, r->value + (n - 1) * volumes, volumes);
     if (n > 0 && stat >= GLS_TRACK_ENDS_MIN) return of_ends(stat, r->value[t], r->value[(n - 1) * volumes + t]);
+    if (stat == GLS_TRACK_MIN || stat == GLS_TRACK_MAX) return extreme_of(r, n, volumes, t, stat == GLS_TRACK_MIN);
+    if (stat == GLS_TRACK_MEDIAN || stat == GLS_TRACK_UPPER_MEDIAN)
+        return median_of(r, n, volumes, t, stat == GLS_TRACK_UPPER_MEDIAN);
     const sums s = add_up(r, n, volumes, t);
     if (s.m == 0) return NAN;
     double mean = s.total > 0 ? s.weighted / s.total : s.plain / (double)s.m, square = 0;
-    switch (stat) {
-    case GLS_TRACK_MEAN: return mean;
-    case GLS_TRACK_MIN: return s.min;
-    case GLS_TRACK_MAX: return s.max;
-    case GLS_TRACK_SUM: return s.plain;
-    case GLS_TRACK_MEAN_NONZERO: return s.nonzero > 0 ? s.plain / (double)s.nonzero : NAN;
-    case GLS_TRACK_MEDIAN: return median_of(r, s.m, n, false);
-    case GLS_TRACK_UPPER_MEDIAN: return median_of(r, s.m, n, true);
-    default: break;
-    }
+    if (stat == GLS_TRACK_MEAN) return mean;
+    if (stat == GLS_TRACK_SUM) return s.plain;
+    if (stat == GLS_TRACK_MEAN_NONZERO) return s.nonzero > 0 ? s.plain / (double)s.nonzero : NAN;
     for (size_t i = 0; i < n; i++) {
         double d = r->value[i * volumes + t] - mean;
         if (!isnan(d)) square += (s.total > 0 ? r->weight[i] : 1) * d * d;
@@ -351,13 +360,23 @@ static size_t list_columns(const sampler *s, bool per_vertex, const gls_column *
     return n;
 }
 
+typedef struct sampling {
+    sampler *sampler;
+    const gls_streamlines *in;
+} sampling;
+
+static void sample_some(void *user, int thread, size_t from, size_t until)
+{
+    const sampling *s = user;
+    for (size_t i = from; i < until; i++) sample_line(s->sampler, &s->sampler->room[thread], s->in, i);
+}
+
 static gls_status append(void *user, const gls_streamlines *in)
 {
     sampler *s = user;
     gls_status status = make_room(s, in);
     if (status) return status;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(s->n_threads)
-    for (size_t i = 0; i < in->n; i++) sample_line(s, &s->room[omp_get_thread_num()], in, i);
+    gls_parallel(in->n, 64, s->n_threads, sample_some, &(sampling){s, in});
     s->counts->streamlines += in->n;
     for (int i = 0; i < s->n_threads; i++) {
         room *r = &s->room[i];

@@ -8,10 +8,15 @@
 
 #include "streamlines/builder.h"
 #include "tracts/rois.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 #define LENGTH_SLACK 1e-4 /* mm */
 #define DEGREE (3.14159265358979323846 / 180)
+
+typedef struct box {
+    double low[3], high[3];
+} box;
 
 struct gls_selection {
     gls_select_options options;
@@ -19,9 +24,9 @@ struct gls_selection {
     size_t *index[GLS_SELECT_ROLES]; /* regions of each role, in their order */
     size_t n[GLS_SELECT_ROLES];
     gls_select_counts counts;
-    double low[3], high[3]; /* of all points */
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
+    box *box;           /* the same: of all its points, mm */
 };
 
 typedef struct filter {
@@ -71,14 +76,13 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     gls_selection *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     s->options = *options;
-    for (int a = 0; a < 3; a++) {
-        s->low[a] = INFINITY;
-        s->high[a] = -INFINITY;
-    }
     s->n_threads = omp_get_max_threads();
     s->hits = calloc((size_t)s->n_threads, sizeof *s->hits);
-    gls_status status =
-        s->hits ? gls_rois_create(options->test, &s->rois) : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
+    s->box = malloc((size_t)s->n_threads * sizeof *s->box);
+    for (int t = 0; s->box && t < s->n_threads; t++)
+        s->box[t] = (box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    gls_status status = s->hits && s->box ? gls_rois_create(options->test, &s->rois)
+                                          : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     if (!status) status = add_regions(s);
     s->options.region = NULL;
     if (status)
@@ -95,6 +99,7 @@ void gls_selection_destroy(gls_selection *s)
     for (int role = 0; role < GLS_SELECT_ROLES; role++) free(s->index[role]);
     gls_rois_destroy(s->rois);
     free(s->hits);
+    free(s->box);
     free(s);
 }
 
@@ -105,11 +110,17 @@ gls_select_counts gls_selection_get_counts(const gls_selection *s)
 
 const char *gls_selection_far_region(const gls_selection *s)
 {
+    box all = s->box[0];
+    for (int t = 1; t < s->n_threads; t++)
+        for (int a = 0; a < 3; a++) {
+            all.low[a] = fmin(all.low[a], s->box[t].low[a]);
+            all.high[a] = fmax(all.high[a], s->box[t].high[a]);
+        }
     for (size_t i = 0; i < gls_rois_count(s->rois) && s->counts.taken > 0; i++) {
         double low[3], high[3];
         gls_rois_box(s->rois, i, low, high);
         for (int a = 0; a < 3; a++)
-            if (low[a] > s->high[a] || high[a] < s->low[a]) return gls_rois_text(s->rois, i);
+            if (low[a] > all.high[a] || high[a] < all.low[a]) return gls_rois_text(s->rois, i);
     }
     return NULL;
 }
@@ -245,19 +256,58 @@ static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column
     return GLS_OK;
 }
 
-static void note_box(gls_selection *s, const gls_streamlines *in)
+/* Widens a thread's box. */
+static void note_box(box *box, const gls_streamlines *in, size_t from, size_t until)
 {
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (uint64_t p = 0; p < in->offset[in->n]; p++)
+    for (uint64_t p = in->offset[from]; p < in->offset[until]; p++)
         for (int a = 0; a < 3; a++) {
             float x = in->point[p][a];
             low[a] = x < low[a] ? x : low[a];
             high[a] = x > high[a] ? x : high[a];
         }
     for (int a = 0; a < 3; a++) {
-        s->low[a] = fmin(s->low[a], (double)low[a]);
-        s->high[a] = fmax(s->high[a], (double)high[a]);
+        box->low[a] = fmin(box->low[a], (double)low[a]);
+        box->high[a] = fmax(box->high[a], (double)high[a]);
     }
+}
+
+typedef struct trial {
+    filter *filter;
+    const gls_column *weights;
+    const gls_streamlines *in;
+} trial;
+
+static void judge_some(void *user, int thread, size_t from, size_t until)
+{
+    const trial *t = user;
+    gls_selection *s = t->filter->selection;
+    if (gls_rois_count(s->rois) > 0) note_box(&s->box[thread], t->in, from, until);
+    for (size_t i = from; i < until; i++)
+        t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
+}
+
+/* Those that are wanted by their verdicts. */
+static gls_status hand_on(filter *f, const gls_streamlines *in)
+{
+    gls_selection *s = f->selection;
+    size_t n_kept = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        bool passed = f->verdict[i] == GLS_SELECT_N_TESTS;
+        if (!passed) s->counts.failed[f->verdict[i]]++;
+        n_kept += passed != s->options.inverse;
+    }
+    s->counts.kept += n_kept;
+    if (n_kept == 0) return GLS_OK;
+    if (n_kept == in->n) return gls_sink_append(&f->builder.next, in);
+    gls_status status = gls_builder_begin(&f->builder, in);
+    for (size_t i = 0; i < in->n && !status; i++) {
+        uint64_t to, n = in->offset[i + 1] - in->offset[i];
+        if ((f->verdict[i] == GLS_SELECT_N_TESTS) == s->options.inverse) continue;
+        status = gls_builder_add(&f->builder, i, n, &to);
+        if (!status) gls_builder_copy(&f->builder, to, in->offset[i], n);
+    }
+    return status ? status : gls_builder_flush(&f->builder);
 }
 
 static gls_status append(void *user, const gls_streamlines *in)
@@ -267,24 +317,11 @@ static gls_status append(void *user, const gls_streamlines *in)
     const gls_column *weights;
     gls_status status = prepare(f, in, &weights);
     if (status) return status;
-    if (gls_rois_count(s->rois) > 0) note_box(s, in);
-#pragma omp parallel for schedule(dynamic, 64) num_threads(s->n_threads)
-    for (size_t i = 0; i < in->n; i++)
-        f->verdict[i] = (uint8_t)judge(s, &s->hits[omp_get_thread_num()], weights, in, i);
+    gls_parallel(in->n, 64, s->n_threads, judge_some, &(trial){f, weights, in});
     for (int i = 0; i < s->n_threads; i++)
         if (s->hits[i].failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
-    status = gls_builder_begin(&f->builder, in);
-    for (size_t i = 0; i < in->n && !status; i++) {
-        uint64_t to, n = in->offset[i + 1] - in->offset[i];
-        bool passed = f->verdict[i] == GLS_SELECT_N_TESTS;
-        if (!passed) s->counts.failed[f->verdict[i]]++;
-        if (passed == s->options.inverse) continue;
-        s->counts.kept++;
-        status = gls_builder_add(&f->builder, i, n, &to);
-        if (!status) gls_builder_copy(&f->builder, to, in->offset[i], n);
-    }
     s->counts.taken += in->n;
-    return status ? status : gls_builder_flush(&f->builder);
+    return hand_on(f, in);
 }
 
 static void discard(void *user)

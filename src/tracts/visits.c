@@ -345,3 +345,17 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     }
     for (size_t i = s->n; i-- > 0;) s->slot[slot_of(s, s->voxel[i])] = 0;
 }
+
+uint32_t gls_density_upsampling(double step, const gls_grid *grid)
+{
+    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    double ratio = ceil((double)(float)step / (side * (double)0.333f));
+    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
+}
+
+uint32_t gls_density_precise_upsampling(double step, const gls_grid *grid)
+{
+    double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    double ratio = ceil((double)(float)step / (side * (double)0.1f));
+    return ratio >= 1 && ratio < 1e6 ? (uint32_t)ratio : 1;
+}

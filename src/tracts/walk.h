@@ -7,19 +7,49 @@
 #include <stdbool.h>
 
 typedef struct gls_walk {
-    double a[3], b[3]; /* from where to where */
-    double at, end;    /* shares of the way */
-    double next[3];    /* the next face along each axis */
-    int step[3];       /* towards where */
-    bool is_cut;       /* a part lies outside low .. high */
+    double a[3], b[3];  /* from where to where; of a line that goes far outside, the part inside */
+    double first, part; /* that part: where it begins, and how much of the line it is */
+    double at, end;     /* shares of the way */
+    double next[3];     /* the next face along each axis */
+    double face[3];     /* the share at which it is crossed; 2: never */
+    int step[3];        /* towards where */
+    bool is_cut;        /* a part lies outside low .. high */
 } gls_walk;
+
+/* A whole number below 2^31 in size: floor() without a call. */
+static inline int gls_walk_floor(double x)
+{
+    int i = (int)x;
+    return i - (x < i);
+}
+
+/* The coordinates for which gls_walk_floor() holds, and in which faces can be told apart. */
+static inline bool gls_walk_is_near(const double c[3])
+{
+    return fabs(c[0]) < 1e9 && fabs(c[1]) < 1e9 && fabs(c[2]) < 1e9;
+}
+
+/* The line is shortened to what lies inside. */
+static inline void gls_walk_shorten(gls_walk *w, const double low[3], const double high[3])
+{
+    for (int r = 0; r < 3; r++) {
+        double from = w->a[r], way = w->b[r] - from, end[2] = {from + w->at * way, from + w->end * way};
+        for (int k = 0; k < 2; k++) end[k] = !(end[k] > low[r]) ? low[r] : end[k] > high[r] ? high[r] : end[k];
+        w->a[r] = end[0];
+        w->b[r] = end[1];
+    }
+    w->first = w->at;
+    w->part = w->end - w->at;
+    w->at = 0;
+    w->end = 1;
+}
 
 /* From a to b, as far as it lies in low .. high; false: nowhere. */
 static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b[3], const double low[3],
                                   const double high[3])
 {
-    w->at = 0;
-    w->end = 1;
+    w->at = w->first = 0;
+    w->end = w->part = 1;
     for (int r = 0; r < 3; r++) {
         w->a[r] = a[r];
         w->b[r] = b[r];
@@ -34,10 +64,12 @@ static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b
     }
     w->is_cut = w->at > 0 || w->end < 1;
     if (!(w->at < w->end)) return false;
+    if (!gls_walk_is_near(a) || !gls_walk_is_near(b)) gls_walk_shorten(w, low, high);
     for (int r = 0; r < 3; r++) {
-        double at = a[r] + w->at * (b[r] - a[r]);
-        w->step[r] = b[r] > a[r] ? 1 : -1;
+        const double at = w->a[r] + w->at * (w->b[r] - w->a[r]);
+        w->step[r] = w->b[r] > w->a[r] ? 1 : -1;
         w->next[r] = w->step[r] > 0 ? floor(at) - 1 : ceil(at) + 1;
+        w->face[r] = w->a[r] == w->b[r] ? 2 : -1;
     }
     return true;
 }
@@ -48,29 +80,18 @@ static inline bool gls_walk_next(gls_walk *w, double voxel[3], double *from, dou
     if (!(w->at < w->end)) return false;
     double t = w->at, stop = w->end;
     for (int r = 0; r < 3; r++) {
-        if (w->a[r] == w->b[r]) continue;
-        while ((w->next[r] - w->a[r]) / (w->b[r] - w->a[r]) <= t) w->next[r] += w->step[r];
-        double face = (w->next[r] - w->a[r]) / (w->b[r] - w->a[r]);
-        if (face < stop) stop = face;
+        while (w->face[r] <= t) {
+            w->next[r] += w->step[r];
+            w->face[r] = (w->next[r] - w->a[r]) / (w->b[r] - w->a[r]);
+        }
+        if (w->face[r] < stop) stop = w->face[r];
     }
     double middle = 0.5 * (t + stop);
     for (int r = 0; r < 3; r++) voxel[r] = floor(w->a[r] + middle * (w->b[r] - w->a[r]));
-    *from = t;
-    *until = w->at = stop;
+    w->at = stop;
+    *from = w->first + t * w->part;
+    *until = w->first + stop * w->part;
     return true;
-}
-
-/* A whole number below 2^31 in size: floor() without a call. */
-static inline int gls_walk_floor(double x)
-{
-    int i = (int)x;
-    return i - (x < i);
-}
-
-/* The coordinates for which gls_walk_floor() holds. */
-static inline bool gls_walk_is_near(const double c[3])
-{
-    return fabs(c[0]) < 1e9 && fabs(c[1]) < 1e9 && fabs(c[2]) < 1e9;
 }
 
 /* What gls_walk_next() would give for a line from voxel u to a neighbour v that shares a face with it: the share of the

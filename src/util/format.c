@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/decimal.h"
+
 char *gls_format_count(uint64_t n, char *buffer, size_t size)
 {
     char digits[32];
@@ -72,8 +74,9 @@ char *gls_format_double(double v, char *buffer, size_t size)
 {
     char digits[32];
     int n = 15;
-    if (v == 0) v = 0; /* no minus sign */
-    if (!isfinite(v) || (fabs(v) < 1e6 && v == (double)(int)v)) {
+    size_t length = gls_decimal_print(v, digits);
+    if (length > 0 && length < size) return memcpy(buffer, digits, length + 1);
+    if (!isfinite(v)) {
         snprintf(buffer, size, "%.6g", v);
         return buffer;
     }

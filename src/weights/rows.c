@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/memory.h"
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
@@ -138,13 +139,9 @@ static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t leng
             t->entry[k] += length;
             return;
         }
-    if (t->n == t->capacity) {
-        size_t capacity = t->capacity ? 2 * t->capacity : 65536;
-        uint32_t *entry = realloc(t->entry, capacity * sizeof *entry);
-        t->failed |= !entry;
-        if (!entry) return;
-        t->entry = entry;
-        t->capacity = capacity;
+    if (!gls_list_reserve(&t->entry, t->n, &t->capacity, 65536, sizeof *t->entry)) {
+        t->failed = true;
+        return;
     }
     t->entry[t->n++] = fixel << GLS_ROW_LENGTH_BITS | length;
 }

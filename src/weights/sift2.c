@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/memory.h"
 #include "util/status.h"
 #include "weights/inside.h"
 #include "weights/solver.h"
@@ -21,13 +22,8 @@ typedef struct run {
 
 static gls_status add_iteration(run *r, gls_fixel_costs costs)
 {
-    if (r->n == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 64;
-        gls_weights_iteration *list = realloc(r->list, capacity * sizeof *list);
-        if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        r->list = list;
-        r->capacity = capacity;
-    }
+    if (!gls_list_reserve(&r->list, r->n, &r->capacity, 64, sizeof *r->list))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     r->list[r->n++] = (gls_weights_iteration){.data = costs.data, .excluded = (uint64_t)costs.excluded};
     return GLS_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/affine.h"
+#include "util/memory.h"
 
 /* Halvings of a piece: beyond double precision. */
 #define MAX_HALVINGS 60
@@ -121,13 +122,9 @@ static void add_visit(gls_walk *walk, const gls_walk_grid *grid, spot at, const 
 {
     for (int a = 0; a < 3; a++)
         if (at.v[a] < 0 || at.v[a] >= grid->dim[a]) return;
-    if (walk->n == walk->capacity) {
-        size_t capacity = walk->capacity ? 2 * walk->capacity : 256;
-        gls_visit *visit = realloc(walk->visit, capacity * sizeof *visit);
-        walk->failed |= !visit;
-        if (!visit) return;
-        walk->visit = visit;
-        walk->capacity = capacity;
+    if (!gls_list_reserve(&walk->visit, walk->n, &walk->capacity, 256, sizeof *walk->visit)) {
+        walk->failed = true;
+        return;
     }
     gls_visit *visit = &walk->visit[walk->n++];
     visit->voxel = ((size_t)at.v[2] * (size_t)grid->dim[1] + (size_t)at.v[1]) * (size_t)grid->dim[0] + (size_t)at.v[0];

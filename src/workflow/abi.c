@@ -46,6 +46,10 @@ static void add_constants(cJSON *root)
 #undef VALUE
 #undef STRUCT
 #undef FIELD
+    cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
+#define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
 }
 
 static void add_structs(cJSON *root)
@@ -144,11 +148,11 @@ static void add_option(cJSON *options, const option *o)
 #define AT_COMMAND(field) field
 
 static const option all_options[] = {
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     OF_##owner(group, owner, type, AT_##owner(field), field, name, unit, range, choices, help)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 };
 
 static char *text;

@@ -2,8 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "track/params.h"
 #include "util/log.h"
+#include "workflow/params.h"
 
 /* Parts of streamlines, and of seed voxels, above which something is likely wrong. */
 #define MOST_CUT 0.01
@@ -11,6 +14,10 @@
 #define MOST_OUTSIDE 0.2
 /* FA of a single bundle: a response below this comes from crossings or grey matter. */
 #define LEAST_RESPONSE_FA 0.6
+/* First coefficients of FODs: those of white matter alone, and between what the median of a brain lies. */
+#define USUAL_FOD 0.2821
+#define LEAST_FOD 0.02
+#define MOST_FOD 1
 
 static void advise_of_mask(const gls_study *in)
 {
@@ -69,9 +76,40 @@ static void advise_of_seeds(const gls_study *in, double threshold)
             100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* tckgen's cutoff presumes FODs of multi-tissue deconvolution: a voxel that is white matter alone has 0.2821. */
+static void advise_of_scale(const gls_study *in, const gls_track_params *params)
+{
+    const gls_image *sh = in->odf ? in->odf->image : NULL;
+    size_t n = gls_grid_voxels(in->grid), count = 0;
+    float *first = sh && in->odf->is_sh ? malloc(n * sizeof *first) : NULL;
+    if (!first) return;
+    for (size_t i = 0; i < n; i++)
+        if ((!in->mask || in->mask->data[i] > 0) && isfinite(sh->data[i]) && sh->data[i] != 0)
+            first[count++] = sh->data[i];
+    qsort(first, count, sizeof *first, ascending);
+    double median = count ? first[count / 2] : USUAL_FOD;
+    free(first);
+    if (median >= LEAST_FOD && median <= MOST_FOD) return;
+    gls_log(GLS_LOG_WARNING,
+            "the median of the FODs' first coefficients is %.3g: --cutoff %g presumes normalised ones of multi-tissue "
+            "deconvolution (%g in white matter): give a --cutoff in the FODs' own units",
+            median, gls_track_cutoff(params), USUAL_FOD);
+}
+
 void gls_advise_of_fit(const gls_job *job)
 {
     const gls_study *in = &job->study;
+    bool fods = gls_getter_ends_itself(job->options.track.dg);
+    if (fods && gls_track_cutoff(&job->params) == (job->options.act ? 0.05 : 0.1)) advise_of_scale(in, &job->params);
+    if (fods && job->params.step_size > in->voxel_mm)
+        gls_log(GLS_LOG_WARNING, "--step-size: a step of %.4g mm is longer than a voxel (%.4g mm) and passes over some",
+                job->params.step_size, in->voxel_mm);
     if (!job->options.sh && !job->options.odf) advise_of_response(&in->model);
     if (job->options.roi && in->roi && in->stop_map && in->seed_voxels > 0)
         advise_of_seeds(in, job->options.track.stop_threshold);

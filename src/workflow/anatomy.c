@@ -211,17 +211,13 @@ gls_status gls_study_check_tracking_mask(const gls_study *input)
     return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
 }
 
-static bool is_of_ends(gls_region_role role)
-{
-    return role == GLS_REGION_INCLUDE_END || role == GLS_REGION_INCLUDE_BOTH_ENDS || role == GLS_REGION_EXCLUDE_END;
-}
-
 /* Longer steps than a region is wide can jump over it. */
 static void warn_of_steps(const gls_study *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
         gls_region_info region = gls_regions_get(input->regions, i);
-        if (region.role == GLS_REGION_MASK || is_of_ends(region.role) || step <= region.smallest) continue;
+        bool of_ends = gls_region_kind_of(region.role)->place == GLS_REGION_ENDS;
+        if (region.role == GLS_REGION_MASK || of_ends || step <= region.smallest) continue;
         gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
                 gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
                 region.smallest);
@@ -233,14 +229,11 @@ gls_status gls_study_read_regions(gls_study *input, const gls_job_options *o)
     const struct {
         gls_region_role role;
         const gls_strings *text;
-    } given[] = {{GLS_REGION_INCLUDE, &o->include},
-                 {GLS_REGION_INCLUDE_ORDERED, &o->include_ordered},
-                 {GLS_REGION_EXCLUDE, &o->exclude},
-                 {GLS_REGION_TRACKING_MASK, &o->tracking_mask},
-                 {GLS_REGION_STOP_AT, &o->stop_at},
-                 {GLS_REGION_INCLUDE_END, &o->include_end},
-                 {GLS_REGION_INCLUDE_BOTH_ENDS, &o->include_both_ends},
-                 {GLS_REGION_EXCLUDE_END, &o->exclude_end}};
+    } given[] = {
+#define GLS_REGION_ROW(symbol, value, field, ...) {symbol, &o->field},
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+    };
     bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made,
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     int n_given = 0;

@@ -11,6 +11,7 @@
 /* Sets of presets, getters and models, as defaults.def names them. */
 enum {
     PLAIN = 1 << GLS_PRESET_DEFAULT,
+    GPUSTREAMLINES = 1 << GLS_PRESET_GPUSTREAMLINES,
     DIPY = 1 << GLS_PRESET_DIPY,
     TCKGEN = 1 << GLS_PRESET_TCKGEN,
     QSIRECON = 1 << GLS_PRESET_QSIRECON,
@@ -26,14 +27,14 @@ enum {
     IFOD1 = 1 << GLS_DG_IFOD1,
     IFOD2 = 1 << GLS_DG_IFOD2,
     SDSTREAM = 1 << GLS_DG_SDSTREAM,
-    ALL_GETTERS = (1 << (GLS_DG_SDSTREAM + 1)) - 1
+    ALL_GETTERS = (1 << GLS_DG_COUNT) - 1
 };
 enum { CSA = 1 << GLS_MODEL_CSA, CSD = 1 << GLS_MODEL_CSD, ALL_MODELS = (1 << (GLS_MODEL_AUTO + 1)) - 1 };
 
 enum {
-#define PARAM(owner, group, type, field, ...) ROW_##field,
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
 };
 
 typedef struct row {
@@ -85,9 +86,9 @@ typedef struct number {
 static number member(gls_job_options *o, size_t param, const number *set)
 {
     switch (param) {
-#define PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
+#include <glslines/params.def>
+#undef GLS_PARAM
     default: return (number){0};
     }
 }
@@ -161,17 +162,24 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = GLS_DG_IFOD2;
 }
 
+/* Model and getter are chosen before the others. An order may be chosen only when the directions are known, so that 0
+ * stays there, which stands for it; presets of a fixed order set it. */
+static bool is_settled_here(const row *r)
+{
+    return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
+}
+
 void gls_job_options_settle(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (rows[i].param == ROW_dg || rows[i].param == ROW_model || !is_open(rows[i].param, given)) continue;
+        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         number value = member_of(&bare, rows[i].param);
         member(o, rows[i].param, &value);
     }
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (rows[i].param == ROW_dg || rows[i].param == ROW_model || !is_open(rows[i].param, given)) continue;
+        if (!is_settled_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         number value = {rows[i].value, rows[i].mm, false};
         if (fits(&rows[i], o)) member(o, rows[i].param, &value);
     }
@@ -207,7 +215,8 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         number value = member_of(o, rows[i].param);
-        if (!fits(&rows[i], o) || value.value != rows[i].value || value.mm != rows[i].mm) continue;
+        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !o->sh && !o->odf;
+        if (!fits(&rows[i], o) || ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open)) continue;
         held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
     }
     return n;
@@ -226,8 +235,10 @@ static void number_text(const gls_param *param, const number *v, char *text, siz
 void gls_default_line(const gls_default *held, const gls_job_options *o, char *line, size_t size)
 {
     char value[64];
-    number v = member_of(o, (size_t)(held->param - gls_params_get(0)));
+    size_t param = (size_t)(held->param - gls_params_get(0));
+    number v = member_of(o, param);
     number_text(held->param, &v, value, sizeof value);
+    if (param == ROW_sh_order && v.value == 0) snprintf(value, sizeof value, "%d", gls_model_order(&o->model));
     snprintf(line, size, "--%s %s (%s)", held->param->name, value, held->reason);
 }
 
@@ -247,9 +258,9 @@ void gls_defaults_log(const gls_job_options *o)
 /* The values of all getters; those with the same value together, the first getter's first. */
 void gls_default_text(const char *name, char *text, size_t size)
 {
-    char value[GLS_DG_SDSTREAM + 1][64];
+    char value[GLS_DG_COUNT][64];
     size_t used = 0;
-    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
         o.track.dg = (gls_direction_getter)dg;
         gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
@@ -261,17 +272,17 @@ void gls_default_text(const char *name, char *text, size_t size)
     }
     *text = '\0';
     bool same = true;
-    for (int dg = 1; dg <= GLS_DG_SDSTREAM; dg++)
+    for (int dg = 1; dg < GLS_DG_COUNT; dg++)
         same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
     if (same && *value[0]) {
         snprintf(text, size, "%s", value[0]);
         return;
     }
-    for (int dg = 0; dg <= GLS_DG_SDSTREAM; dg++) {
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         if (!*value[dg]) continue;
         const char *with = " with ";
         used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? "; " : "", value[dg]);
-        for (int other = dg; other <= GLS_DG_SDSTREAM; other++) {
+        for (int other = dg; other < GLS_DG_COUNT; other++) {
             if (other != dg && strcmp(value[other], value[dg]) != 0) continue;
             used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
                                      gls_getter_name((gls_direction_getter)other));

@@ -139,25 +139,13 @@ static void explain_ends(const gls_job *job)
         [GLS_END_STOP_REGION] = "the region of --stop-at surrounds the seeds",
     };
     const gls_track_result *r = &job->result.track;
-    const struct {
-        gls_verdict verdict;
-        const char *text;
-    } reasons[] = {{GLS_VERDICT_SINGLE_POINT, "could make no step"},
-                   {GLS_VERDICT_TOO_SHORT, "are shorter than --min-length"},
-                   {GLS_VERDICT_POOR_END, "have an end where tissue allows none (CSF, the middle of white matter)"},
-                   {GLS_VERDICT_TOO_LONG, "are longer than --max-length, which with tissue rejects them"},
-                   {GLS_VERDICT_NO_WHITE_MATTER, "did not leave the deep grey matter of their seeds"},
-                   {GLS_VERDICT_EXCLUDED, "met a region of --exclude"},
-                   {GLS_VERDICT_MISSED_INCLUDE, "did not meet every region of --include"},
-                   {GLS_VERDICT_WRONG_ORDER, "did not meet the regions of --include-ordered in their order"},
-                   {GLS_VERDICT_WRONG_ENDS, "have an end where the regions for ends allow none"}};
     char count[32], all[32];
     if (r->directions == 0) return;
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (r->verdicts[reasons[i].verdict] > 0)
-            gls_log(GLS_LOG_WARNING, "  %s of %s streamlines %s",
-                    gls_format_count(r->verdicts[reasons[i].verdict], count, sizeof count),
-                    gls_format_count(r->directions, all, sizeof all), reasons[i].text);
+    for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT; v++)
+        if (r->verdicts[v] > 0)
+            gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s",
+                    gls_format_count(r->verdicts[v], count, sizeof count),
+                    gls_format_count(r->directions, all, sizeof all), gls_verdict_words((gls_verdict)v));
     int most = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[most]) most = e;

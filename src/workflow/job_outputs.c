@@ -42,31 +42,34 @@ gls_status gls_job_choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + 8 * GLS_MAX_STRINGS] = {o->dwi,
-                                                                          gls_table_path(o->bval),
-                                                                          gls_table_path(o->bvec),
-                                                                          o->mask,
-                                                                          o->roi,
-                                                                          o->fa,
-                                                                          o->sh,
-                                                                          o->odf,
-                                                                          o->model.response,
-                                                                          o->seeds,
-                                                                          gls_sphere_is_built_in(o->sphere) ? NULL
-                                                                                                            : o->sphere,
-                                                                          gls_csd_directions_file(&o->model),
-                                                                          o->model.response_wm,
-                                                                          o->model.response_gm,
-                                                                          o->model.response_csf,
-                                                                          o->act,
-                                                                          o->pve_wm,
-                                                                          o->pve_gm,
-                                                                          o->pve_csf,
-                                                                          o->pve_sgm,
-                                                                          o->seed_rejection,
-                                                                          o->seed_gmwmi};
-    const gls_strings *regions[] = {&o->include,         &o->exclude,     &o->tracking_mask,     &o->stop_at,
-                                    &o->include_ordered, &o->include_end, &o->include_both_ends, &o->exclude_end};
+    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + GLS_REGION_ROLES * GLS_MAX_STRINGS] = {
+        o->dwi,
+        gls_table_path(o->bval),
+        gls_table_path(o->bvec),
+        o->mask,
+        o->roi,
+        o->fa,
+        o->sh,
+        o->odf,
+        o->model.response,
+        o->seeds,
+        gls_sphere_is_built_in(o->sphere) ? NULL : o->sphere,
+        gls_csd_directions_file(&o->model),
+        o->model.response_wm,
+        o->model.response_gm,
+        o->model.response_csf,
+        o->act,
+        o->pve_wm,
+        o->pve_gm,
+        o->pve_csf,
+        o->pve_sgm,
+        o->seed_rejection,
+        o->seed_gmwmi};
+    const gls_strings *regions[] = {
+#define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+    };
     size_t n = 22 + gls_maps_inputs(&job->maps, inputs + 22);
     for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
         for (int k = 0; k < regions[i]->n; k++) inputs[n++] = regions[i]->value[k];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/regions.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/parse.h"
@@ -166,8 +167,8 @@ static void warn_of_regions(const gls_job *job)
     const gls_regions *regions = job->study.regions;
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
-        bool needed = region.role == GLS_REGION_INCLUDE || region.role == GLS_REGION_INCLUDE_ORDERED;
-        if (needed && job->result.track.met[region.bit] == 0)
+        const gls_region_kind *kind = gls_region_kind_of(region.role);
+        if (kind->needed && kind->place == GLS_REGION_POINTS && job->result.track.met[region.bit] == 0)
             gls_log(GLS_LOG_WARNING, "--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
     }
 }
@@ -175,21 +176,12 @@ static void warn_of_regions(const gls_job *job)
 /* By reason; those of regions and tissue only where there are some. */
 static void print_rejected(const gls_track_result *r)
 {
-    static const char *const reason[GLS_VERDICT_COUNT] = {[GLS_VERDICT_SINGLE_POINT] = "of one point",
-                                                          [GLS_VERDICT_TOO_SHORT] = "shorter than --min-length",
-                                                          [GLS_VERDICT_EXCLUDED] = "in exclude regions",
-                                                          [GLS_VERDICT_MISSED_INCLUDE] = "without all include regions",
-                                                          [GLS_VERDICT_POOR_END] = "with a bad end",
-                                                          [GLS_VERDICT_TOO_LONG] = "too long",
-                                                          [GLS_VERDICT_NO_WHITE_MATTER] = "without white matter",
-                                                          [GLS_VERDICT_WRONG_ORDER] = "in another order",
-                                                          [GLS_VERDICT_WRONG_ENDS] = "with ends elsewhere"};
     char line[512] = "", a[32];
     size_t used = 0;
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
         if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
-                                 gls_format_count(r->verdicts[v], a, sizeof a), reason[v]);
+                                 gls_format_count(r->verdicts[v], a, sizeof a), gls_verdict_words((gls_verdict)v));
     }
     gls_log(GLS_LOG_INFO, "rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/csd_shell.h"
 #include "workflow/cache.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -48,7 +49,8 @@ static gls_status choose_shell(gls_model *m)
                         shells->n);
     if (!csd && shells->n == 0) return GLS_OK;
     if (csd) {
-        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, m->order, &m->bval);
+        int asked = m->options->sh_order > 0 ? m->order : 2; /* what is not asked for becomes what the shell allows */
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, asked, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
     }
@@ -95,9 +97,19 @@ static void choose_kind(gls_model *m)
             m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
 }
 
-/* No higher than the response unless that is asked for. */
+/* No higher than the directions determine or, of several tissues, than the response, unless that is asked for. */
 static void choose_order(gls_model *m)
 {
+    if (m->options->sh_order == 0 && m->kind == GLS_MODEL_CSD) {
+        size_t n = 0;
+        int order = m->order;
+        m->order = gls_csd_order_for(m->selected, order, &n);
+        if (m->order < order)
+            gls_log(
+                GLS_LOG_INFO,
+                "CSD of order %d (--sh-order): order %d has %zu coefficients, more than the %zu directions determine",
+                m->order, order, gls_sh_count(order), n);
+    }
     const gls_tissue_response *wm = m->tissues.response[0];
     if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
 }
@@ -113,7 +125,7 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
-    if (!status && m->kind == GLS_MODEL_MSMT) choose_order(m);
+    if (!status) choose_order(m);
     if (status || m->kind != GLS_MODEL_CSD || !options->response) return status;
     status = gls_response_read(options->response, m->order, series->gradients, m->bval, &m->response);
     m->has_response = !status;

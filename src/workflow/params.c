@@ -19,9 +19,9 @@
 #define OF_BASIS o->model.
 
 enum {
-#define PARAM(owner, group, type, field, ...) ROW_##field,
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
     N_ROWS
 };
 
@@ -46,19 +46,19 @@ enum {
 #define IS_FIT_BASIS false
 
 static const gls_param rows[N_ROWS] = {
-#define PARAM(owner, group, type, field, name_, letter, metavar, unit_, range_, default_, default_text, choices_, \
-              user_, role_, help)                                                                                 \
-    {.name = name_,                                                                                               \
-     .unit = unit_,                                                                                               \
-     .choices = choices_,                                                                                         \
-     .range = {GLS_RANGE range_},                                                                                 \
-     .role = GLS_ROLE_##role_,                                                                                    \
-     .user = GLS_FOR_##user_,                                                                                     \
-     .of_fit = IS_FIT_##owner,                                                                                    \
-     .of_model = IS_MODEL_##owner,                                                                                \
+#define GLS_PARAM(owner, group, type, field, name_, letter, metavar, unit_, range_, default_, default_text, choices_, \
+                  user_, role_, help)                                                                                 \
+    {.name = name_,                                                                                                   \
+     .unit = unit_,                                                                                                   \
+     .choices = choices_,                                                                                             \
+     .range = {GLS_RANGE range_},                                                                                     \
+     .role = GLS_ROLE_##role_,                                                                                        \
+     .user = GLS_FOR_##user_,                                                                                         \
+     .of_fit = IS_FIT_##owner,                                                                                        \
+     .of_model = IS_MODEL_##owner,                                                                                    \
      .of_command = IS_COMMAND_##owner},
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
 };
 
 const gls_param *gls_params_find(const char *name)
@@ -87,9 +87,10 @@ gls_job_options gls_job_options_bare(void)
 #define SET_MODEL(field, value)
 #define SET_BASIS(field, value)
 #define SET_COMMAND(field, value)
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) SET_##owner(field, default_)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) \
+    SET_##owner(field, default_)
+#include <glslines/params.def>
+#undef GLS_PARAM
     job.track = gls_track_params_default();
     job.model = gls_model_options_default(GLS_MODEL_OPDT);
     return job;
@@ -106,9 +107,10 @@ gls_model_options gls_model_options_default(gls_model_kind model)
 #define SET_GRADIENTS(field, value) o->field = (value);
 #define SET_MODEL(field, value) o->field = (value);
 #define SET_BASIS(field, value) o->field = (value);
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) SET_##owner(field, default_)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) \
+    SET_##owner(field, default_)
+#include <glslines/params.def>
+#undef GLS_PARAM
     options.model = model;
     return options;
 }
@@ -147,7 +149,10 @@ gls_status gls_model_options_check(const gls_model_options *o)
 
 int gls_model_order(const gls_model_options *o)
 {
-    return o->sh_order > 0 ? o->sh_order : o->model == GLS_MODEL_MSMT ? 8 : gls_qball_options_default().sh_order;
+    if (o->sh_order > 0) return o->sh_order;
+    return o->model == GLS_MODEL_MSMT  ? 8
+           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
+                                       : gls_qball_options_default().sh_order;
 }
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
@@ -300,9 +305,9 @@ static void add_row(cJSON *object, const gls_job_options *o, size_t row)
     char key[96];
     gls_param_key(&rows[row], key, sizeof key);
     switch (row) {
-#define PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) CASE_##owner(type, field)
+#include <glslines/params.def>
+#undef GLS_PARAM
     }
 }
 
@@ -387,9 +392,9 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     gls_track_params mm = o->track;
     for (int a = 0; a < 3 && o->seed_direction.n == 3; a++) mm.seed_direction[a] = o->seed_direction.value[a];
-#define PARAM(owner, group, type, field, ...) SCALE_##type(field)
-#include "track/params.def"
-#undef PARAM
+#define GLS_PARAM(owner, group, type, field, ...) SCALE_##type(field)
+#include <glslines/params.def>
+#undef GLS_PARAM
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
     /* a default gives way to a maximum that was given */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);

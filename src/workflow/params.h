@@ -9,7 +9,7 @@
 #include "track/params.h"
 #include "util/format.h"
 
-/* A row of track/params.def. */
+/* A row of glslines/params.def. */
 typedef struct gls_param {
     const char *name, *unit; /* unit NULL: none */
     const char *choices;     /* NULL: no choice */

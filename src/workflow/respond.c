@@ -102,7 +102,7 @@ static gls_status read_input(respond_run *run)
         status =
             gls_image_count_voxels(run->mask, o->mask ? o->mask : "the mask made from the series", "mask", &voxels);
     if (!status) status = gls_series_check(&run->series, run->mask);
-    if (!status && o->algorithm != GLS_RESPONSE_DHOLLANDER && o->model.shells.n > 1)
+    if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
         status =
             gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; this response is of one shell", o->model.shells.n);
     for (int i = 0; i < N_FILES && !status; i++) status = gls_input_file_hash(&run->file[i]);
@@ -131,6 +131,13 @@ static gls_status estimate(respond_run *run)
         options.n_directions = run->model.n_directions;
         status = gls_responses_dhollander(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
                                           run->mask, &options, run->response, &run->voxels);
+    } else if (o->algorithm == GLS_RESPONSE_MANUAL) {
+        if (o->model.shells.n) status = gls_series_model_init(&run->model, &o->model, &run->series);
+        run->model.series = &run->series;
+        if (!status) status = gls_series_model_subset(&run->model);
+        if (!status)
+            status = gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                          run->mask, &options, run->response, &run->voxels);
     } else {
         options.bval = o->model.shells.n ? o->model.shells.value[0] : 0;
         status = (o->algorithm == GLS_RESPONSE_FA ? gls_responses_fa : gls_responses_tournier)(
@@ -143,7 +150,7 @@ static gls_status estimate(respond_run *run)
 static char *sidecar_text(const respond_run *run)
 {
     static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
-    static const char *const algorithms[] = {"dhollander", "tournier", "fa"};
+    static const char *const algorithms[] = {"dhollander", "tournier", "fa", "manual"};
     const gls_respond_options *o = run->options;
     bool tissues = o->algorithm == GLS_RESPONSE_DHOLLANDER;
     cJSON *root = cJSON_CreateObject();
@@ -156,13 +163,13 @@ static char *sidecar_text(const respond_run *run)
     gls_sidecar_add_gradients(root, &run->series, rules[o->model.bvec_frame]);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "algorithm", algorithms[o->algorithm]);
-    gls_json_uint(parameters, "erode", (uint64_t)o->erode);
+    if (o->algorithm != GLS_RESPONSE_MANUAL) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
     if (tissues) {
         gls_json_double(parameters, "fa_threshold", o->fa_threshold);
         gls_json_double(parameters, "wm_percent", o->wm_percent);
         gls_json_double(parameters, "gm_percent", o->gm_percent);
         gls_json_double(parameters, "csf_percent", o->csf_percent);
-    } else {
+    } else if (o->algorithm != GLS_RESPONSE_MANUAL) {
         gls_json_uint(parameters, "voxels", o->n_voxels);
     }
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");

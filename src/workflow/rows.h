@@ -2,7 +2,7 @@
  * option of the command line with its help.
  *
  * ROW(group, type, field, name, letter, metavar, unit, range, default, default_text, choices, help): as in
- * track/params.def. */
+ * glslines/params.def. */
 #ifndef GLS_WORKFLOW_ROWS_H
 #define GLS_WORKFLOW_ROWS_H
 
@@ -26,7 +26,7 @@ typedef struct gls_length {
 #define GLS_ROW_CHOICE int
 
 /* Further ranges: of lists of numbers, at least least and at most most of them, whole ones only where whole; and that
- * of a row of track/params.def. */
+ * of a row of glslines/params.def. */
 #define GLS_VALUES(low, high, open, least, most, whole) (low, high, open, least, most, whole, NULL)
 #define GLS_LIKE(name) (0, 0, false, 1, GLS_MAX_NUMBERS, false, name)
 

@@ -125,34 +125,50 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
     return (volume_look){odd, positive};
 }
 
-/* Makes 0 of what is not finite; returns how many values that were. */
-static size_t mend(float *volume, size_t n)
+/* Marks voxels with values that are not finite. */
+static void mark_broken(const float *volume, size_t n, uint8_t *broken)
 {
-    size_t mended = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (isfinite(volume[i])) continue;
-        volume[i] = 0;
-        mended++;
+    for (size_t i = 0; i < n; i++) broken[i] |= !isfinite(volume[i]);
+}
+
+/* Makes all values of voxels 0 of which some are not finite. */
+static gls_status mend(gls_series *s)
+{
+    size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
+    uint8_t *broken = calloc(n, 1);
+    if (!broken) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu voxels", s->name, n);
+    for (size_t t = 0; t < s->dwi->n_volumes; t++) mark_broken(s->dwi->data + t * n, n, broken);
+    for (size_t t = 0; t < s->dwi->n_volumes; t++)
+        for (size_t i = 0; i < n; i++)
+            if (broken[i]) s->dwi->data[t * n + i] = 0;
+    for (size_t i = 0; i < n; i++) n_broken += broken[i];
+    free(broken);
+    gls_log(GLS_LOG_WARNING, "%s: values of %zu voxels are not finite: these voxels count as empty", s->name, n_broken);
+    return GLS_OK;
+}
+
+static volume_look look_at_all(const gls_series *s, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&s->dwi->grid);
+    int32_t odd = 0, positive = 0;
+#pragma omp parallel for schedule(static) reduction(| : odd, positive)
+    for (size_t t = 0; t < s->dwi->n_volumes; t++) {
+        volume_look look = look_at(s->dwi->data + t * n, mask->data, n);
+        odd |= look.odd;
+        positive |= look.positive;
     }
-    return mended;
+    return (volume_look){odd, positive};
 }
 
 gls_status gls_series_check(gls_series *s, const gls_image *mask)
 {
-    size_t n = gls_grid_voxels(&s->dwi->grid), not_finite = 0;
-    bool any = false;
-#pragma omp parallel for schedule(static) reduction(+ : not_finite) reduction(|| : any)
-    for (size_t t = 0; t < s->dwi->n_volumes; t++) {
-        float *volume = s->dwi->data + t * n;
-        volume_look look = look_at(volume, mask->data, n);
-        if (look.odd) {
-            not_finite += mend(volume, n);
-            look = look_at(volume, mask->data, n);
-        }
-        any = any || look.positive != 0;
+    volume_look look = look_at_all(s, mask);
+    if (look.odd) {
+        gls_status status = mend(s);
+        if (status) return status;
+        look = look_at_all(s, mask);
     }
-    if (not_finite) gls_log(GLS_LOG_WARNING, "%s: %zu values are not finite and count as 0", s->name, not_finite);
-    return any ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
+    return look.positive ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
 }
 
 gls_status gls_series_log_shells(gls_series *s)

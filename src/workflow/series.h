@@ -36,8 +36,8 @@ typedef struct gls_series {
 
 /* From the files of the series, the b-values and the vectors, in this order. */
 gls_status gls_series_read(gls_series *series, const gls_input_file *files, const gls_model_options *options);
-/* Replaces what is not finite, which would spread through interpolation, by 0; a series without signal in the mask
- * would give an empty result without a reason. */
+/* Empties voxels with values that are not finite, which would spread through interpolation; a series without signal in
+ * the mask would give an empty result without a reason. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Notes and prints the shells. */
 gls_status gls_series_log_shells(gls_series *series);

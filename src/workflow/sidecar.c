@@ -1,5 +1,7 @@
 #include "workflow/sidecar.h"
 
+#include <glslines/common.h>
+
 #include <cJSON.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -113,4 +115,32 @@ gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *gro
     gls_status status = gls_output_create(path, force, &output);
     output.group = group;
     return status ? status : gls_sidecar_finish(&output, path, text);
+}
+
+#define MOST (UINT64_C(64) << 20) /* bytes of a sidecar */
+
+static const char *text_in(const cJSON *object, const char *group, const char *name)
+{
+    return cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, group), name));
+}
+
+gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
+{
+    size_t n = 0;
+    *text = NULL;
+    *sidecar = NULL;
+    gls_status status = gls_file_read(path, MOST, text, &n);
+    if (status) return status;
+    *sidecar = cJSON_ParseWithLength(*text, n);
+    if (!*sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
+    if (!name || !version || strcmp(name, "glslines") != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
+    if (atoi(version) > atoi(gls_version()))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: is of glslines %s, which is newer than this, %s", path, version,
+                        gls_version());
+    if (!cJSON_HasObjectItem(*sidecar, "counts") || !cJSON_HasObjectItem(*sidecar, "output"))
+        return gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", path);
+    return GLS_OK;
 }

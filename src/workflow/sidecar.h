@@ -2,6 +2,8 @@
 #ifndef GLS_WORKFLOW_SIDECAR_H
 #define GLS_WORKFLOW_SIDECAR_H
 
+#include <cJSON.h>
+
 #include "util/file.h"
 #include "util/output.h"
 
@@ -16,6 +18,10 @@ char *gls_sidecar_find(const char *output);
  * force. own: the outputs that are to be described, of which NULL are left out. */
 gls_status gls_sidecar_check(const char *path, bool force, const char *const *inputs, size_t n_inputs,
                              const char *const *own, size_t n_own);
+
+/* Reads the sidecar of a run. *text: as it stands in the file, from malloc; both are the caller's even after an error.
+ * GLS_ERR_INPUT: damaged, or of another program; GLS_ERR_UNSUPPORTED: of a newer version. */
+gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
 
 /* Writes text and a line end to an output that was opened for the sidecar at path, and gives it its name. NULL text:
  * memory ran out. Whatever happens, output is then as after gls_output_discard(). */

@@ -10,6 +10,9 @@
 #include "workflow/cache.h"
 #include "workflow/json.h"
 
+/* The b0 signal over that of the responses: outside of these something was rescaled. */
+#define LEAST_GAIN 0.2
+#define MOST_GAIN 5
 #define MIN_VOXELS 1000 /* of a mask: fewer do not determine the field of the normalisation well */
 
 const char *gls_tissue_name(int kind)
@@ -53,10 +56,47 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Warns where the b0 signal is far from that of the responses: the series was rescaled after they were made. */
+static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&dwi->grid), inside = 0;
+    if (gradients->n_b0 == 0) return GLS_OK;
+    float *mean = malloc(n * sizeof *mean);
+    if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the b0 signal");
+    for (size_t v = 0; v < n; v++) {
+        float sum = 0;
+        if (mask && !(mask->data[v] > 0)) continue;
+        for (size_t i = 0; i < gradients->n; i++)
+            if (gradients->is_b0[i]) sum += dwi->data[i * n + v];
+        mean[inside++] = sum / (float)gradients->n_b0;
+    }
+    qsort(mean, inside, sizeof *mean, ascending);
+    double median = inside ? mean[inside / 2] : 0, lowest = INFINITY, highest = 0;
+    free(mean);
+    for (size_t i = 0; i < t->n; i++) {
+        double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);
+        lowest = fmin(lowest, signal);
+        highest = fmax(highest, signal);
+    }
+    if (median < LEAST_GAIN * lowest || median > MOST_GAIN * highest)
+        gls_log(GLS_LOG_WARNING,
+                "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "
+                "rescaled after they were made? Scale it back, or estimate responses from it",
+                median, lowest, highest);
+    return GLS_OK;
+}
+
 gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n)
 {
-    if (t->response[0]) return GLS_OK;
+    if (t->response[0]) return compare_gain(t, dwi, gradients, mask);
     gls_responses_options options = gls_responses_options_default();
     gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
     options.direction = direction;

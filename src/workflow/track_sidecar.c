@@ -166,26 +166,27 @@ static void add_regions(cJSON *root, const gls_regions *regions)
     }
 }
 
-/* How many streamlines met each include region (in their order), and any of the exclude and stop-at regions. */
+/* How many streamlines met each region that is told apart (in their order), and any of those that are one: of roles
+ * that look at all points. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
     const gls_regions *regions = job->study.regions;
     const uint64_t *met = job->result.track.met;
     cJSON *object = cJSON_AddObjectToObject(counts, "met");
-    int n_includes = 0, n_ordered = 0;
+    int n_of[GLS_REGION_ROLES] = {0};
     bool seen[GLS_REGION_MAX_BITS] = {false};
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         char key[32];
-        if (seen[region.bit]) continue;
+        const gls_region_kind *kind = gls_region_kind_of(region.role);
+        if (seen[region.bit] || kind->place != GLS_REGION_POINTS) continue;
         seen[region.bit] = true;
-        switch (region.role) {
-        case GLS_REGION_INCLUDE: snprintf(key, sizeof key, "include_%d", ++n_includes); break;
-        case GLS_REGION_INCLUDE_ORDERED: snprintf(key, sizeof key, "include_ordered_%d", ++n_ordered); break;
-        case GLS_REGION_EXCLUDE: snprintf(key, sizeof key, "exclude"); break;
-        case GLS_REGION_STOP_AT: snprintf(key, sizeof key, "stop_at"); break;
-        default: continue; /* borders, and regions of ends, which are looked up there alone */
-        }
+        if (kind->apart)
+            snprintf(key, sizeof key, "%s_%d", kind->option, ++n_of[region.role]);
+        else
+            snprintf(key, sizeof key, "%s", kind->option);
+        for (char *c = key; *c; c++)
+            if (*c == '-') *c = '_';
         gls_json_uint(object, key, met[region.bit]);
     }
 }

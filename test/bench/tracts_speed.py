@@ -31,7 +31,7 @@ def measure(words, env):
 def make_data(tool, nseeds):
     if not os.path.exists("tracks.tck"):
         subprocess.run([tool, "phantom", "phantom", "-q", "--force"], check=True)
-        subprocess.run([tool, "track", "--nseeds", str(nseeds), "--dg", "det", "--step-size", "0.5", "-o", "tracks.tck", "-q", "--force"], check=True)
+        subprocess.run([tool, "track", "--phantom", "--nseeds", str(nseeds), "--dg", "det", "--step-size", "0.5", "-o", "tracks.tck", "-q", "--force"], check=True)
     mask = nib.load("phantom/mask.nii.gz")
     shape, affine = mask.shape, mask.affine
     rng = np.random.default_rng(0)

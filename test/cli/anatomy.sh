@@ -139,6 +139,6 @@ clean
 
 # nothing is accepted: every reason is told
 succeeds track $an --act "$t" --include-end 0,0,0,0.1 -o none.tck
-grep -q "have an end where tissue allows none" "$work/stderr" && grep -q "have an end where the regions for ends allow none" "$work/stderr" ||
+grep -q "ending where tissue allows no end" "$work/stderr" && grep -q "ending outside the regions for ends" "$work/stderr" ||
     note "an empty result does not tell why"
 clean

@@ -34,6 +34,37 @@ for topic in $topics; do
     "$tool" help --format markdown "$topic" | head -n 1 | grep -q '^# ' || note "help --format markdown $topic"
 done
 
+# --- for programs ---
+"$tool" help --format json > all.json || note "help --format json"
+for name in $commands $topics; do "$tool" help --format json "$name" > "one_$name.json" || note "help --format json $name"; done
+python3 - $commands << 'PYTHON' || note "help --format json: not what the help says"
+import json, subprocess, sys
+every = json.load(open("all.json"))
+assert [c["name"] for c in every["commands"]] == sys.argv[1:], "commands"
+assert len(every["topics"]) > 15 and len(every["exit_codes"]) > 5 and every["version"]
+for command in every["commands"]:
+    assert command == json.load(open(f"one_{command['name']}.json")), command["name"]
+track = {o["name"]: o for o in every["commands"][0]["options"]}
+assert track["dg"]["choices"][:3] == ["boot", "prob", "det"] and track["max-angle"]["unit"] == "degrees" and "25 degrees" in track["max-angle"]["default"]
+assert track["output"]["letter"] == "o" and track["force"]["type"] == "flag"
+for topic in every["topics"]:
+    assert json.load(open(f"one_{topic['name']}.json"))["text"].startswith("# ")
+PYTHON
+
+# --- what to cite ---
+"$tool" cite > list || note cite
+[ "$(wc -l < list)" -eq 12 ] || note "cite: $(wc -l < list) lines, not the program and 11 papers"
+"$tool" cite --format bibtex > all.bib || note "cite --format bibtex"
+[ "$(grep -c '^@' all.bib)" -eq 12 ] && [ "$(grep -o '[{]' all.bib | wc -l)" = "$(grep -o '[}]' all.bib | wc -l)" ] || note "cite: braces of BibTeX"
+"$tool" cite --format cff | cmp -s - "$source/src/doc/CITATION.cff" || note "cite --format cff"
+expect 3 cite no_such_run.json
+echo '{"software": {"name": "another", "version": "1"}}' > "$work/another.json"
+expect 3 cite another.json
+"$tool" track --phantom --nseeds 20 --device llvmpipe -q -o cited.trx --dg ptt || note "a run to cite"
+"$tool" cite cited.trx > list || note "cite RUN"
+{ [ "$(wc -l < list)" -eq 4 ] && grep -q Aydogan list && grep -q Tristan list && grep -q Basser list; } || note "cite RUN: $(cat list)"
+"$tool" cite cited.json --format bibtex | grep -q '^@article{ptt,' || note "cite RUN --format bibtex"
+
 # --- manual pages ---
 "$tool" help --directory share || note "help --directory"
 for command in $commands; do

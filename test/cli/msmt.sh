@@ -63,8 +63,14 @@ for algorithm in tournier fa; do
     grep -q '^# Shells: 1000' "$work/out/${algorithm}_response.txt" || note "$algorithm: not the shell asked for"
 done
 succeeds track "$two" --model csd --response tournier_response.txt --shells 1000 $few -o t.trx
+# of voxels that are given: all shells
+succeeds response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" manual --algorithm manual
+grep -q '^# Shells: 0,1000,2500' "$work/out/manual_response.txt" || note "manual: not all shells"
 cp "$work/out/r_wm.txt" "$work/out/r_gm.txt" "$work/out/r_csf.txt" "$work/"
 clean
+
+fails 2 "needs MASK" response "$two" m --algorithm manual
+fails 2 "takes all voxels" response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" m --algorithm manual --erode 1
 
 # the cache keeps every tissue
 succeeds track "$two" $few --cache-dir cache -o a.trx
@@ -90,4 +96,36 @@ grep -q '^shell .*b = 1000 s/mm2: 30 volumes' "$work/stdout" || note "lengths of
 grep -q '^glslines: warning: .*--bvalue-scaling' "$work/stderr" || note "no warning of scaled b-values"
 succeeds track "$two" "$work/nominal.bval" "$work/scaled.bvec" --bvalue-scaling off --dry-run -o d.trx
 grep -q '^shell .*b = 2500 s/mm2: 60 volumes' "$work/stdout" || note "--bvalue-scaling off scales them"
+clean
+
+# what may be wrong though it runs
+python3 - "$work" <<'PYTHON'
+import sys
+work = sys.argv[1]
+gain, upside = lambda i, j, x: 20 * x, lambda i, j, x: abs(x) if (i, j) == (1, 1) else x
+for source, name, change in (("r_wm", "gain", gain), ("r_csf", "gain_csf", gain), ("r_wm", "upside", upside)):
+    rows = [line.split() for line in open(f"{work}/{source}.txt") if line[0] != "#"]
+    with open(f"{work}/{name}.txt", "w") as out:
+        for i, row in enumerate(rows): print(*(change(i, j, float(x)) for j, x in enumerate(row)), file=out)
+PYTHON
+fails 3 "upside.txt: row 2, b = 1000 s/mm2" track "$two" --response-wm "$work/upside.txt" --response-csf "$work/r_csf.txt"
+succeeds fit "$two" g --model msmt --response-wm "$work/gain.txt" --response-csf "$work/gain_csf.txt"
+grep -q '^glslines: warning: the median b0 signal' "$work/stderr" || note "no warning of a series that was rescaled"
+clean
+succeeds fit "$two" f --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
+python3 - "$work/out" <<'PYTHON'
+import gzip, struct, sys
+data = bytearray(gzip.open(sys.argv[1] + "/f_wm.nii.gz").read())
+start = int(struct.unpack_from("<f", data, 108)[0])
+values = struct.unpack_from(f"<{(len(data) - start) // 4}f", data, start)
+struct.pack_into(f"<{len(values)}f", data, start, *(100 * x for x in values))
+open(sys.argv[1] + "/big.nii", "wb").write(data)
+PYTHON
+scaled="track --mask f_mask.nii.gz --roi f_mask.nii.gz --dg ifod2 $few -o w.trx --force"
+succeeds $scaled --sh big.nii
+grep -q "^glslines: warning: the median of the FODs' first coefficients" "$work/stderr" || note "no warning of FODs in other units"
+succeeds $scaled --sh big.nii --cutoff 10
+grep -q "^glslines: warning: the median of the FODs" "$work/stderr" && note "a warning though --cutoff was given"
+succeeds $scaled --sh f_wm.nii.gz --step-size 1.5vox
+grep -q '^glslines: warning: --step-size' "$work/stderr" || note "no warning of steps longer than a voxel"
 clean

@@ -15,8 +15,29 @@ bridged --max-angle track --max_angle 45
 bridged --cutoff track -cutoff 0.1
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
-bridged "--dg ifod2" track --dg iFOD2
-bridged "--device gpu" track --device metal
+bridged "--dg det" track --dg eudx
+# words of other programs that have a counterpart are taken, and said
+taken() { # TEXT OF THE PLAN, OPTIONS
+    plan=$1
+    shift
+    expect 0 track "$dwi" "$bval" "$bvec" "$mask" "$roi" --dry-run -o taken.trx "$@"
+    grep -qE -e "$plan" "$work/stdout" "$work/stderr" || note "$*: no $plan"
+    grep -qE 'taken as|not needed here' "$work/stderr" || note "$*: not said"
+}
+taken 'model  *opdt' --model default
+taken 'model  *csd' --dg prob --model default
+taken 'max-angle 45' --model csd --dg iFOD2
+taken 'max-angle 25' --model csd --dg deterministic
+taken 'software renderer' --device numba
+taken 'software renderer' --device cpu --use-fast-write
+bridged --fa fit --stopping_path x.nii.gz
+# a GPU, or nothing
+for name in metal cuda webgpu; do
+    code=0
+    "$tool" track --phantom --device $name --dry-run -o taken.trx > "$work/stdout" 2> "$work/stderr" || code=$?
+    { [ $code -eq 5 ] && grep -q 'no GPU' "$work/stderr"; } || { [ $code -eq 0 ] && ! grep -q 'software renderer' "$work/stderr"; } ||
+        note "--device $name: exit code $code"
+done
 fails 2 trak trak
 fails 2 --max-angle track --max-angle 95
 fails 2 --max-angle track --max-angle=0
@@ -34,7 +55,7 @@ fails 2 --sh-order track --sh-order 3
 fails 2 --sh-order track --sh-order 10
 fails 2 --chunk-size track --chunk-size 0
 fails 2 --fa-threshold track --fa-threshold inf
-fails 2 --dg track --dg probabilistic
+fails 2 --dg track --dg eudx
 fails 2 --write-method track --write-method vtk
 fails 2 --force track --force=yes
 fails 2 --min-length track --min-length 20 --max-length 10

@@ -75,7 +75,8 @@ static void scene_create(scene *s, int order)
         int n_fibres = fibres(&grid, voxel, direction, &stop);
         assert_ok(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])direction, 2, y));
         s->stop->data[i] = (float)stop;
-        for (size_t j = 0; j < k; j++) {
+        bool hole = voxel[0] > 11 && voxel[1] < 6; /* where FODs are 0 there is none */
+        for (size_t j = 0; j < k && !hole; j++) {
             int l = gls_sh_degree(j);
             double sum = y[j] + (n_fibres > 1 ? 0.8 * y[k + j] : 0);
             s->sh->data[j * n + i] = (float)(0.4 * exp(-0.02 * l * (l + 1)) * sum);

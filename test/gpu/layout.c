@@ -215,7 +215,7 @@ static void check_state(gls_device *d)
 #define WORD(name, first, n) {#name, name},
 #define CONSTANT(name, value) {#name, name},
 #define GLS_END_ROW(symbol, value, name, keeps) {#symbol, symbol},
-#define GLS_VERDICT_ROW(symbol, value, name) {#symbol, symbol},
+#define GLS_VERDICT_ROW(symbol, ...) {#symbol, symbol},
 static const struct number {
     const char *name;
     uint32_t value;
@@ -239,15 +239,16 @@ static void check_numbers(gls_device *d)
     uint32_t got[N_NUMBERS];
     gls_kernel *kernel = NULL;
     gls_buffer *out = NULL;
-    size_t at = (size_t)snprintf(source, sizeof source,
-                                 "layout(local_size_x = 1) in;\n"
-                                 "#define WORD(name, first, n) const uint name = uint(first);\n"
-                                 "#define GLS_VERDICT_ROW(symbol, value, name) const uint symbol = uint(value);\n"
-                                 "#include \"layout/directions.def\"\n#include \"layout/block.def\"\n"
-                                 "#include \"layout/work.def\"\n#include \"base/constants.glsl\"\n"
-                                 "#include \"glslines/verdicts.def\"\n"
-                                 "layout(std430, binding = 0) writeonly buffer Out { uint value[]; };\n"
-                                 "void main()\n{\n");
+    size_t at =
+        (size_t)snprintf(source, sizeof source,
+                         "layout(local_size_x = 1) in;\n"
+                         "#define WORD(name, first, n) const uint name = uint(first);\n"
+                         "#define GLS_VERDICT_ROW(symbol, value, name, first, words) const uint symbol = uint(value);\n"
+                         "#include \"layout/directions.def\"\n#include \"layout/block.def\"\n"
+                         "#include \"layout/work.def\"\n#include \"base/constants.glsl\"\n"
+                         "#include \"glslines/verdicts.def\"\n"
+                         "layout(std430, binding = 0) writeonly buffer Out { uint value[]; };\n"
+                         "void main()\n{\n");
     for (size_t i = 0; i < N_NUMBERS; i++)
         at += (size_t)snprintf(source + at, sizeof source - at, "    value[%zu] = %s;\n", i, numbers[i].name);
     at += (size_t)snprintf(source + at, sizeof source - at, "}\n");
@@ -312,8 +313,9 @@ static void names(void **state)
     assert_string_equal(gls_end_name(GLS_END_COUNT), "unknown");
     assert_string_equal(gls_verdict_name(GLS_VERDICT_TOO_SHORT), "too_short");
     assert_string_equal(gls_verdict_name(GLS_VERDICT_COUNT), "unknown");
-    /* an end has four bits, of which the last value stands for halves that have none */
-    assert_true(GLS_END_COUNT <= 15);
+    assert_string_equal(gls_verdict_words(GLS_VERDICT_TOO_SHORT), "shorter than --min-length");
+    /* the last value of an end's bits stands for halves that have none */
+    assert_true(GLS_END_COUNT <= UINT32_MAX >> HALF_END_SHIFT);
 }
 
 int main(void)

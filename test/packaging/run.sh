@@ -42,6 +42,10 @@ track "$work/deb/root/usr/bin/glslines" deb
 cmp "$work/out/deb.trx" "$work/out/tarball.trx"
 echo "ok   $(basename "$package")"
 
+# --- inside another project ---
+sh test/packaging/subdirectory.sh "$work/subdirectory" --build
+echo "ok   add_subdirectory"
+
 # --- interface ---
 sh test/packaging/abi.sh "$work/abi"
 echo "ok   ABI"

@@ -12,32 +12,19 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import nibabel as nib
 import numpy as np
 
-failed = []
+from checks import check, failed, run
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("tool")
 parser.add_argument("work")
 parser.add_argument("--seeds", type=int, default=1000)
 arguments = parser.parse_args()
 tool, work, N = os.path.abspath(arguments.tool), os.path.abspath(arguments.work), arguments.seeds
-
-
-def check(good, text):
-    print(("ok   " if good else "FAIL ") + text, flush=True)
-    if not good:
-        failed.append(text)
-
-
-def run(*command, **environment):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=dict(os.environ, **environment))
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
-    return done.stderr
 
 
 def at(name):

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,21 +20,9 @@ import nibabel as nib
 import numpy as np
 from scipy import stats
 
+from checks import check, failed, run
+
 ALGORITHMS = {"ifod2": "iFOD2", "ifod1": "iFOD1", "sdstream": "SD_STREAM"}
-failed = []
-
-
-def check(good, text):
-    print(("ok   " if good else "FAIL ") + text, flush=True)
-    if not good:
-        failed.append(text)
-
-
-def run(*command, **environment):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=dict(os.environ, **environment))
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
-    return done.stderr
 
 
 class Tracks:

@@ -82,6 +82,8 @@ static gls_status respond(const char *how, const input *in, const gls_responses_
                           gls_tissue_response **response, gls_image **voxels)
 {
     if (!strcmp(how, "fa")) return gls_responses_fa(in->dwi, in->gradients, in->mask, options, response, voxels);
+    if (!strcmp(how, "manual"))
+        return gls_responses_manual(in->dwi, in->gradients, in->mask, options, response, voxels);
     if (!strcmp(how, "tournier"))
         return gls_responses_tournier(in->dwi, in->gradients, in->mask, options, response, voxels);
     return gls_responses_dhollander(in->dwi, in->gradients, in->mask, options, response, voxels);

@@ -196,8 +196,8 @@ def compare_ifod2(d):
     d.row["iFOD2 kept"], d.row["tckgen kept"] = len(own) / SEEDS, len(theirs) / SEEDS
     d.row["iFOD2 mm"], d.row["tckgen mm"] = length[0].mean(), length[1].mean()
     error = np.hypot(*(x.std() / np.sqrt(len(x)) for x in length))
-    kept = abs(len(own) - len(theirs)) / SEEDS
-    check(kept < 0.05 and abs(length[0].mean() - length[1].mean()) < 5 * error,
+    share = (len(own) + len(theirs)) / 2 / SEEDS
+    check(abs(len(own) - len(theirs)) / SEEDS < 4 * np.sqrt(2 * share * (1 - share) / SEEDS) and abs(length[0].mean() - length[1].mean()) < 5 * error,
           f"{d.name}: iFOD2: {len(own)} of {SEEDS} seeds kept, mean {length[0].mean():.2f} mm; tckgen {len(theirs)}, {length[1].mean():.2f} (standard error {error:.2f})")
 
 

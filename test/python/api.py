@@ -238,6 +238,15 @@ class Arrays(unittest.TestCase):
             result = tracker.run(phantom.seeds, space="voxel")
         self.assertGreater(len(result), 0)
         self.assertTrue((np.floor(result.points[:, 0] + 0.5) >= left.shape[0] // 2).all())
+        with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
+                              qball=phantom.qball, mask=phantom.mask, include_both_ends=[1 - left]) as tracker:
+            result = tracker.run(phantom.seeds, space="voxel")
+        self.assertGreater(len(result), 0)
+        for line in result.as_list():
+            self.assertTrue((np.floor(line[[0, -1], 0] + 0.5) >= left.shape[0] // 2).all())
+        with self.assertRaisesRegex(TypeError, "'avoid'.*include_ordered"):
+            glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
+                             qball=phantom.qball, avoid=left)
 
     def test_shapes(self):
         with self.assertRaisesRegex(ValueError, "4 dimensions.*shape"):

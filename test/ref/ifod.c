@@ -65,6 +65,18 @@ static bool inside(const ifod_ref *ref, const double p[3])
     return true;
 }
 
+/* In the grid, and the FOD of the nearest voxel is not 0. */
+static bool has_fod(const ifod_ref *ref, const double p[3])
+{
+    const int32_t *dim = ref->sh->grid.dim;
+    size_t n = gls_grid_voxels(&ref->sh->grid), at = 0;
+    if (!inside(ref, p)) return false;
+    for (int a = 2; a >= 0; a--) at = at * (size_t)dim[a] + (size_t)floor(p[a] + 0.5);
+    for (size_t j = 0; j < 4; j++)
+        if (ref->sh->data[j * n + at] != 0) return true;
+    return false;
+}
+
 double ifod_amplitude(const ifod_ref *ref, const double p[3], const double d[3])
 {
     double y[GLS_SH_MAX_ORDER * GLS_SH_MAX_ORDER], sum = 0;
@@ -157,7 +169,7 @@ static double weight_of(const ifod_ref *ref, const double p[3], const double d[3
     }
     for (int i = 1; i <= n; i++) {
         arc_place(ref, p, d, across, angle, (double)i / n, q);
-        if (!inside(ref, q)) return LEFT;
+        if (!has_fod(ref, q)) return LEFT;
         bent(d, across, angle * i / n, e);
         double f = ifod_amplitude(ref, q, e);
         if (f < cutoff || f <= 0) return 0;
@@ -170,6 +182,7 @@ static double weight_of(const ifod_ref *ref, const double p[3], const double d[3
 static gls_end choose(const ifod_ref *ref, const numbers *n, const double p[3], double d[3])
 {
     double largest = 0, across[3], e[3];
+    if (ref->params->dg == GLS_DG_IFOD1 && !has_fod(ref, p)) return GLS_END_OUTSIDE;
     for (size_t c = 0; c < ref->grid.n; c++) {
         frame(d, ref->grid.direction[c][1], across);
         double weight = weight_of(ref, p, d, across, ref->grid.direction[c][0], true);
@@ -229,7 +242,7 @@ static double climb(const ifod_ref *ref, const double p[3], double d[3])
 static bool start(const ifod_ref *ref, const numbers *n, const double p[3], double d[3])
 {
     bool climbs = ref->params->dg == GLS_DG_SDSTREAM;
-    if (!inside(ref, p)) return false;
+    if (!has_fod(ref, p)) return false;
     for (int i = 0; i < (climbs ? 1 : ref->params->seed_attempts); i++) {
         random_direction(n, (uint32_t)i, d);
         double f = climbs ? climb(ref, p, d) : ifod_amplitude(ref, p, d);
@@ -259,6 +272,8 @@ static size_t track_half(const ifod_ref *ref, numbers n, const double seed[3], c
         *end = GLS_END_COUNT;
         if (params->dg != GLS_DG_SDSTREAM)
             *end = choose(ref, &n, p, d);
+        else if (!has_fod(ref, p))
+            *end = GLS_END_OUTSIDE;
         else if (climb(ref, p, d) < fmax(params->fod_cutoff, 1e-30) || dot(d, before) < cosine)
             *end = GLS_END_NO_DIRECTION;
         if (*end != GLS_END_COUNT) return count;

@@ -76,7 +76,7 @@ def way(r, options):
     o = pick(r, "--chunk-size", 1, 7, 33, 100, 25000)
     if device == "llvmpipe":
         o += pick(r, "--mapping", "single", "group") + pick(r, "--api", "gl", "gles")
-    o += r.choice((["--device", device], ["--device", device], ["--device", f"{device},{device}"], ["--device", device, "--ngpus", "3"]))
+    o += r.choice((["--device", device], ["--device", device], ["--device", f"{device},{device}"], ["--device", f"{device},{device},{device}"]))
     if "--nseeds" in options and options[options.index("--nseeds") + 1] == "400" and "--chunk-size" in o and o[o.index("--chunk-size") + 1] == "1":
         o[o.index("--chunk-size") + 1] = "5"
     if r.random() < 0.2:

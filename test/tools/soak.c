@@ -4,6 +4,7 @@
 #include <glslines/glslines.h>
 
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -101,11 +102,26 @@ int main(int argc, char **argv)
         n++;
     }
     if (n < 3) return fprintf(stderr, "too few runs\n"), 2;
-    /* the first look is after all kinds of runs */
-    bool grew = seen[n - 1].resident > seen[0].resident + SLACK_MB || seen[n - 1].used > seen[0].used + SLACK_MB / 4 ||
-                seen[n - 1].descriptors > seen[0].descriptors;
-    printf("%llu runs in %.0f minutes: resident %+.1f MB, allocated %+.1f MB, %+d descriptors%s\n",
-           (unsigned long long)runs, (now() - start) / 60, seen[n - 1].resident - seen[0].resident,
-           seen[n - 1].used - seen[0].used, seen[n - 1].descriptors - seen[0].descriptors, grew ? ": GREW" : "");
+    /* what a run leaves to the driver depends on its kind, and memory swings with it: the extremes of the last third
+     * against those of the first */
+    state low[2], high[2];
+    for (int part = 0; part < 2; part++) {
+        int from = part ? n - (n + 2) / 3 : 0;
+        low[part] = high[part] = seen[from];
+        for (int i = from; i < from + (n + 2) / 3; i++) {
+            low[part].resident = fmin(low[part].resident, seen[i].resident);
+            low[part].used = fmin(low[part].used, seen[i].used);
+            high[part].resident = fmax(high[part].resident, seen[i].resident);
+            high[part].descriptors =
+                seen[i].descriptors > high[part].descriptors ? seen[i].descriptors : high[part].descriptors;
+        }
+    }
+    bool grew = low[1].resident > low[0].resident + SLACK_MB || high[1].resident > high[0].resident + SLACK_MB ||
+                low[1].used > low[0].used + SLACK_MB / 4 || high[1].descriptors > high[0].descriptors;
+    printf("%llu runs in %.0f minutes: resident %.1f to %.1f MB at first, %.1f to %.1f MB at last, allocated %+.1f MB, "
+           "%+d descriptors%s\n",
+           (unsigned long long)runs, (now() - start) / 60, low[0].resident, high[0].resident, low[1].resident,
+           high[1].resident, low[1].used - low[0].used, high[1].descriptors - high[0].descriptors,
+           grew ? ": GREW" : "");
     return grew;
 }

@@ -141,7 +141,6 @@ static void golden_kernels(void **state)
         double harmonics[7];
         gls_csd_options options = gls_csd_options_default();
         gls_csd_plan plan;
-        gls_csd_kernel kernel[3];
         options.sh_order = order;
         assert_int_equal(gls_response_to_zonal(&golden_response, table, order, &zonal), GLS_OK);
         for (int l = 0; l <= order; l += 2) harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
@@ -153,9 +152,8 @@ static void golden_kernels(void **state)
         double *out = malloc(plan.k * GLS_CSD_BLOCK * sizeof *out), got[45];
         for (size_t i = 0; i < N; i++)
             memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
-        size_t n = gls_csd_kernel_list(kernel);
-        for (size_t c = 0; c < n; c++) {
-            assert_int_equal(kernel[c](&plan, signal, GLS_CSD_BLOCK, 3, scratch, out), 0);
+        for (size_t c = 0; c <= gls_cpu_level(); c++) {
+            assert_int_equal(gls_csd_kernels[c](&plan, signal, GLS_CSD_BLOCK, 3, scratch, out), 0);
             for (size_t v = 0; v < 2; v++) {
                 for (size_t j = 0; j < plan.k; j++) got[j] = out[j * GLS_CSD_BLOCK + v];
                 /* the signal is single precision here */
@@ -184,7 +182,6 @@ static void reference_values(void **state)
         const double harmonics[7] = {3586.9, -944.9, 222, -40.6, 6, -1.5, 0.7};
         gls_csd_options options = gls_csd_options_default();
         gls_csd_plan plan;
-        gls_csd_kernel kernel[3];
         options.sh_order = order;
         options.lambda = 1.5;
         options.tau = 0.12;
@@ -194,12 +191,12 @@ static void reference_values(void **state)
         void *scratch = aligned_alloc(64, (gls_csd_scratch_bytes(&plan) + 63) / 64 * 64);
         float *signal = aligned_alloc(64, N * GLS_CSD_BLOCK * sizeof *signal);
         double *out = malloc(plan.k * GLS_CSD_BLOCK * sizeof *out), got[91], want[91], s[N];
-        size_t n = gls_csd_kernel_list(kernel), count = order == 6 ? GLS_CSD_BLOCK : 21;
+        size_t count = order == 6 ? GLS_CSD_BLOCK : 21;
         for (size_t i = 0; i < N; i++)
             memcpy(signal + i * GLS_CSD_BLOCK, dwi->data + (i + 1) * N_VOXELS, GLS_CSD_BLOCK * sizeof *signal);
-        for (size_t c = 0; c < n; c++) {
+        for (size_t c = 0; c <= gls_cpu_level(); c++) {
             int most = 0;
-            size_t unsettled = kernel[c](&plan, signal, GLS_CSD_BLOCK, count, scratch, out), expected = 0;
+            size_t unsettled = gls_csd_kernels[c](&plan, signal, GLS_CSD_BLOCK, count, scratch, out), expected = 0;
             for (size_t v = 0; v < count; v++) {
                 for (size_t i = 0; i < N; i++) s[i] = signal[i * GLS_CSD_BLOCK + v];
                 int iterations = reference_fit(&ref, s, want);

@@ -40,14 +40,21 @@ static void kernels(void **state)
     void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(&plan) + 63) / 64 * 64);
     for (int i = 0; i < N_DATA * GLS_NONNEG_BLOCK; i++) data[i] = 100 * next(&seed);
     for (int i = 0; i < N_DATA; i++) data[i * GLS_NONNEG_BLOCK] = 0; /* voxel 0 has no signal */
-    gls_nonneg_kernel kernel[3];
-    size_t n = gls_nonneg_kernel_list(kernel);
-    for (size_t i = 0; i < n; i++) {
-        assert_int_equal(kernel[i](&plan, data, COUNT, scratch, i ? other : f), 0);
+    for (size_t i = 0; i <= gls_cpu_level(); i++) {
+        assert_int_equal(gls_nonneg_kernels[i](&plan, data, COUNT, scratch, i ? other : f), 0);
         for (int j = 0; i && j < K; j++)
             for (int v = 0; v < COUNT; v++)
                 assert_float_equal(other[j * GLS_NONNEG_BLOCK + v], f[j * GLS_NONNEG_BLOCK + v], 1e-6);
     }
+    /* the interior point method takes over where more rows are active than there is room for */
+    size_t room = plan.most_active;
+    for (plan.most_active = 0; plan.most_active <= 8; plan.most_active += 8)
+        for (size_t i = 0; i <= gls_cpu_level(); i++) {
+            assert_int_equal(gls_nonneg_kernels[i](&plan, data, COUNT, scratch, other), 0);
+            for (int j = 0; j < K * GLS_NONNEG_BLOCK; j++)
+                if (j % GLS_NONNEG_BLOCK < COUNT) assert_float_equal(other[j], f[j], 1e-6);
+        }
+    plan.most_active = room;
     for (int v = 0; v < COUNT; v++) {
         double misfit[N_DATA], own = 0;
         for (int r = 0; r < N_ROWS; r++) {

@@ -90,11 +90,11 @@ static void test_identity(void **state)
 {
     size_t n = 0, n_command = 0;
     (void)state;
-#define PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, user, \
-              role, help)                                                                                           \
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
+                  user, role, help)                                                                               \
     CHECK_##owner(type, field, name, user, role)
-#include "track/params.def"
-#undef PARAM
+#include <glslines/params.def>
+#undef GLS_PARAM
     for (size_t i = 0; i < gls_params_count(); i++) n_command += gls_params_get(i)->of_command;
     assert_int_equal(n + n_command, gls_params_count());
 }

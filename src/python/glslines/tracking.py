@@ -317,16 +317,22 @@ def append(sink, points, offsets, dps):
     call.gls_sink_append(ctypes.byref(sink), ctypes.byref(struct))
 
 
+# "include": 0 ... by the library's own list
+_REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
+                 for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
+
+
 class Tracker:
     """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
 
     device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
     fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det and ptt: odf.
-    mask, include, exclude, tracking_mask, stop_at: images, or texts as the options of `glslines track` take them.
+    mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
+    one or a list of images, or of texts as the options take them.
     """
 
     def __init__(self, device="auto", params=None, *, stop_map, odf=None, dwi=None, qball=None, sphere="default",
-                 affine=None, mask=None, include=(), exclude=(), tracking_mask=(), stop_at=()):
+                 affine=None, mask=None, **regions):
         self._own_device = not isinstance(device, Device)
         self.params = params if params is not None else Params(dg="boot" if odf is None else "prob")
         affine = affine_of(dwi, stop_map, default=_affine(odf.image) if odf is not None else affine)
@@ -338,7 +344,7 @@ class Tracker:
             self._use_series(dwi, qball, sphere, affine)
         else:
             self._use_odf(odf)
-        self._regions = self._make_regions(mask, include, exclude, tracking_mask, stop_at, affine)
+        self._regions = self._make_regions(mask, regions, affine)
         self._input.regions = _pointer(self._regions)
         self.device = Device(device) if self._own_device else device
         sides = list(self.grid.voxel_size)
@@ -372,15 +378,18 @@ class Tracker:
         self._used = odf
         self._input.odf = odf.pointer
 
-    def _make_regions(self, mask, include, exclude, tracking_mask, stop_at, affine):
-        roles = [[], [], [], [], []]  # in the order of gls_region_role
-        for entries, given in zip(roles, (include, exclude, tracking_mask, stop_at, [] if mask is None else [mask])):
-            entries.extend(given if isinstance(given, (list, tuple)) else [given])
-        if not any(roles):
+    def _make_regions(self, mask, regions, affine):
+        unknown = sorted(set(regions) - set(_REGION_ROLES))
+        if unknown:
+            raise TypeError("Tracker has no argument '%s'; regions are %s" % (unknown[0], ", ".join(_REGION_ROLES)))
+        given = {"mask": mask, **regions}
+        roles = {_REGION_ROLES[name]: value if isinstance(value, (list, tuple)) else [value]
+                 for name, value in given.items() if value is not None}
+        if not any(roles.values()):
             return None
         regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid)), call.gls_regions_destroy)
         inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
-        for role, entries in enumerate(roles):
+        for role, entries in sorted(roles.items()):
             for entry in entries:
                 if isinstance(entry, str):
                     call.gls_regions_add(regions.pointer, role, entry.encode(), _pointer(inside))

@@ -1,11 +1,13 @@
-# Writes the parts of the page of a report, the files of DIRECTORY, as a C table of names and texts to OUTPUT.
-file(GLOB names RELATIVE ${DIRECTORY} ${DIRECTORY}/report.*)
-list(SORT names)
+# Writes the parts of the page of a report, the files of DIRECTORY, and CITATION, as a C table of names and texts to OUTPUT.
+file(GLOB paths ${DIRECTORY}/report.*)
+list(SORT paths)
+list(APPEND paths ${CITATION})
 set(text "#include \"render/page.h\"\n\n")
 set(table "")
 set(i 0)
-foreach(name ${names})
-    file(READ ${DIRECTORY}/${name} bytes HEX)
+foreach(path ${paths})
+    get_filename_component(name ${path} NAME)
+    file(READ ${path} bytes HEX)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
     string(APPEND text "static const char file_${i}[] = {${bytes}0};\n")
     string(APPEND table "    {\"${name}\", file_${i}},\n")

@@ -79,6 +79,7 @@ void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
     const gls_engine *t = c->engine;
     const gls_guide_kind *kind = t->guide.plan.kind;
     size_t stride = gls_direction_words(&t->params);
+    if (!kind->admits && !kind->one_sided && !t->has_direction && !t->params.seed_unidirectional) return;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t *count = &c->direction[i * stride + DIRECTIONS_COUNT],
                  *vertex = &c->direction[i * stride + DIRECTIONS_VERTEX];

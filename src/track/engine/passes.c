@@ -63,9 +63,11 @@ static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_state_header header = {0};
     gls_buffer *state = c->engine->buffer[GLS_TRACK_STATE];
-    for (uint32_t i = 0; i < n_items; i++) {
-        bool tracked = i % 2 == 1 || !c->upload.line[i / 2].one_sided;
-        c->state[i] = tracked ? HALF_RUNNING : (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;
+    const gls_line_record *line = c->upload.line;
+    const uint32_t absent = (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;
+    for (uint32_t i = 0; i < n_items / 2; i++) {
+        c->state[2 * i] = line[i].one_sided ? absent : HALF_RUNNING;
+        c->state[2 * i + 1] = HALF_RUNNING;
     }
     gls_status status = gls_buffer_write(state, 0, sizeof header, &header);
     return status == GLS_OK ? gls_buffer_write(state, sizeof header, 4ull * n_items, c->state) : status;

@@ -18,15 +18,9 @@
 /* Pieces of a part of a step in which lengths with cropped ends are counted. */
 #define PIECES 64
 
-#define END_ROLES 3
-static const gls_region_role end_role[END_ROLES] = {GLS_REGION_INCLUDE_END, GLS_REGION_INCLUDE_BOTH_ENDS,
-                                                    GLS_REGION_EXCLUDE_END};
-
 static uint32_t end_bits(const gls_guide *guide)
 {
-    uint32_t bits = 0;
-    for (int i = 0; i < END_ROLES; i++) bits |= gls_regions_bits(guide->regions, end_role[i]);
-    return bits;
+    return gls_regions_bits_of_place(guide->regions, GLS_REGION_ENDS);
 }
 
 static bool crops(const gls_guide *guide)

@@ -12,11 +12,10 @@ static gls_status make(gls_track_histogram *h, uint64_t most)
     return h->bin ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
 }
 
-static void add(gls_track_histogram *h, uint32_t value)
+void gls_track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t most)
 {
-    h->bin[value]++;
-    if (value >= h->n_used) h->n_used = (size_t)value + 1;
-    h->sum += value;
+    if (most >= h->n_used) h->n_used = most + 1;
+    h->sum += (double)sum;
 }
 
 static void empty(gls_track_histogram *h)
@@ -51,14 +50,6 @@ gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint
     *stats = (gls_track_stats){.each = parts};
     gls_status status = make(&stats->steps, max_steps);
     return status == GLS_OK ? make(&stats->parts, (uint64_t)max_steps * parts) : status;
-}
-
-void gls_track_stats_add(gls_track_stats *stats, uint32_t steps, uint32_t parts)
-{
-    add(&stats->steps, steps);
-    add(&stats->parts, parts);
-    stats->result.streamlines++;
-    stats->result.points += (uint64_t)steps + 1;
 }
 
 void gls_track_stats_drop(gls_track_stats *stats)

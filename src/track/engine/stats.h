@@ -11,6 +11,8 @@ typedef struct gls_track_histogram {
     size_t n_bins, n_used; /* in use: those from n_used on are 0 */
     double sum;
 } gls_track_histogram;
+/* After values were counted in their bins: their sum, and the largest. */
+void gls_track_histogram_note(gls_track_histogram *histogram, uint64_t sum, size_t most);
 
 typedef struct gls_track_stats {
     gls_track_result result;
@@ -18,7 +20,6 @@ typedef struct gls_track_stats {
     gls_track_histogram steps, parts; /* of kept streamlines: begun steps, and parts of them that were passed */
 } gls_track_stats;
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
-void gls_track_stats_add(gls_track_stats *stats, uint32_t steps, uint32_t parts);
 /* Adds from to stats, and empties it. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
 /* Forgets the counts; times stay. */

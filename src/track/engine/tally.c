@@ -40,19 +40,6 @@ void gls_tally_finish(gls_tally *t)
     *t = (gls_tally){0};
 }
 
-static void count(const gls_outcome *o, gls_track_stats *stats)
-{
-    gls_track_result *r = &stats->result;
-    r->directions++;
-    r->retries += o->retries;
-    for (int h = 0; h < 2; h++) r->ends[o->end[h]]++;
-    r->verdicts[o->verdict]++;
-    for (uint32_t met = o->met_counts ? o->met : 0; met; met &= met - 1) r->met[__builtin_ctz(met)]++;
-    if (o->verdict != GLS_VERDICT_KEPT) return;
-    r->truncated += o->truncated;
-    gls_track_stats_add(stats, o->points - 1, o->parts);
-}
-
 bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)
 {
     uint64_t lines = 0, kept = 0;
@@ -68,21 +55,63 @@ bool gls_tally_is_valid(const gls_tally *t, uint64_t limit, uint64_t n, const gl
     return (kept < limit ? kept : limit) == n;
 }
 
-uint64_t gls_tally_count(const gls_tally *t, uint64_t limit, gls_track_stats *stats)
+/* Sums of a pass over the outcomes, which stay in registers: the tracker waits while they are counted. */
+typedef struct sums {
+    uint64_t lines, kept, retries, truncated, steps, parts;
+    uint32_t most_steps, most_parts;
+    uint64_t verdict[GLS_VERDICT_COUNT], end[2][GLS_END_COUNT];
+} sums;
+
+static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
+{
+    s->lines++;
+    s->retries += o->retries;
+    for (int h = 0; h < 2; h++) s->end[h][o->end[h]]++;
+    s->verdict[o->verdict]++;
+    for (uint32_t met = o->met_counts ? o->met : 0; met; met &= met - 1) stats->result.met[__builtin_ctz(met)]++;
+    if (o->verdict != GLS_VERDICT_KEPT) return;
+    uint32_t steps = o->points - 1;
+    s->kept++;
+    s->truncated += o->truncated;
+    stats->steps.bin[steps]++;
+    stats->parts.bin[o->parts]++;
+    s->steps += steps;
+    s->parts += o->parts;
+    if (steps > s->most_steps) s->most_steps = steps;
+    if (o->parts > s->most_parts) s->most_parts = o->parts;
+}
+
+static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;
+    r->directions += s->lines;
+    r->retries += s->retries;
+    r->truncated += s->truncated;
+    for (int e = 0; e < GLS_END_COUNT; e++) r->ends[e] += s->end[0][e] + s->end[1][e];
+    for (int v = 0; v < GLS_VERDICT_COUNT; v++) r->verdicts[v] += s->verdict[v];
+    if (s->kept == 0) return;
+    r->streamlines += s->kept;
+    r->points += s->steps + s->kept;
+    gls_track_histogram_note(&stats->steps, s->steps, s->most_steps);
+    gls_track_histogram_note(&stats->parts, s->parts, s->most_parts);
+}
+
+uint64_t gls_tally_count(const gls_tally *t, uint64_t limit, gls_track_stats *stats)
+{
     const gls_outcome *o = t->outcome;
-    uint64_t kept = 0;
-    for (size_t seed = 0; seed < t->n_seeds; seed++) {
-        uint32_t lines = t->lines[seed];
-        r->seeds++;
-        r->seeds_rejected += lines == GLS_SEED_REJECTED;
-        r->seeds_without_direction += lines == 0;
-        for (uint32_t k = 0; lines != GLS_SEED_REJECTED && k < lines; k++, o++) {
-            count(o, stats);
-            kept += o->verdict == GLS_VERDICT_KEPT;
-            if (kept == limit) return kept;
-        }
+    uint64_t rejected = 0, without = 0;
+    size_t seed = 0;
+    sums s = {0};
+    while (seed < t->n_seeds && s.kept < limit) {
+        uint32_t lines = t->lines[seed++];
+        rejected += lines == GLS_SEED_REJECTED;
+        without += lines == 0;
+        if (lines == GLS_SEED_REJECTED) continue;
+        for (const gls_outcome *end = o + lines; o < end && s.kept < limit; o++) count(o, stats, &s);
     }
-    return kept;
+    add_sums(stats, &s);
+    stats->result.seeds += seed;
+    stats->result.seeds_rejected += rejected;
+    stats->result.seeds_without_direction += without;
+    return s.kept;
 }

@@ -49,7 +49,7 @@ static gls_status fill_init(boot_fill *f, const gls_track_input *input, double s
     const gls_qball *q = input->qball;
     size_t n_volumes = input->dwi->n_volumes;
     *f = (boot_fill){.input = input,
-                     .multiply = gls_odf_kernel_best(),
+                     .multiply = gls_odf_kernels[gls_cpu_level()],
                      .voxels = gls_grid_voxels(&input->dwi->grid),
                      .scale = (float)scale};
     f->fit = matrix(q->k + 1, n_volumes);

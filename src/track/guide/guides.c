@@ -52,6 +52,10 @@ size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args)
 
 bool gls_verdict_goes_first(gls_verdict verdict)
 {
-    return verdict == GLS_VERDICT_EXCLUDED || verdict == GLS_VERDICT_POOR_END || verdict == GLS_VERDICT_TOO_LONG ||
-           verdict == GLS_VERDICT_NO_WHITE_MATTER;
+    static const bool goes_first[GLS_VERDICT_COUNT] = {
+#define GLS_VERDICT_ROW(symbol, value, name, first, ...) [value] = first,
+#include <glslines/verdicts.def>
+#undef GLS_VERDICT_ROW
+    };
+    return goes_first[verdict];
 }

@@ -8,6 +8,45 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* What a first point in regions of a role makes of a half-streamline and of its streamline. */
+typedef struct point_rule {
+    gls_region_role role;
+    uint32_t end; /* or GUIDE_GO_ON */
+    const char *end_symbol;
+    gls_verdict verdict;
+} point_rule;
+#define GOES_ON GUIDE_GO_ON, NULL, GLS_VERDICT_KEPT
+#define ENDS_AS(end, verdict) end, #end, verdict
+static const point_rule point_rules[] = {
+#define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, point, ...) {symbol, point},
+#include <glslines/regions.def>
+#undef GLS_REGION_ROW
+};
+#define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
+
+/* The verdict on a streamline that met these regions, GLS_VERDICT_KEPT if nothing rejects it. */
+static gls_verdict verdict_on(const gls_regions *r, uint32_t met)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (point_rules[i].verdict != GLS_VERDICT_KEPT && (met & gls_regions_bits(r, point_rules[i].role)))
+            return point_rules[i].verdict;
+    return GLS_VERDICT_KEPT;
+}
+
+gls_verdict gls_guide_regions_verdict_of(gls_end end)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (point_rules[i].end == (uint32_t)end) return point_rules[i].verdict;
+    return GLS_VERDICT_KEPT;
+}
+
+bool gls_guide_regions_gave(gls_verdict verdict)
+{
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (verdict != GLS_VERDICT_KEPT && point_rules[i].verdict == verdict) return true;
+    return false;
+}
+
 /* Words of a line of the texture, where the device allows them. */
 #define SIDE 1024u
 
@@ -28,8 +67,7 @@ gls_status gls_guide_regions_plan(const gls_track_params *params, const gls_devi
     if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
     uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
-    plan->remembers = include || gls_regions_bits(r, GLS_REGION_EXCLUDE) || gls_regions_bits(r, GLS_REGION_STOP_AT) ||
-                      gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    plan->remembers = gls_regions_bits_of_place(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
     if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
     if (params->stop_at_all && !params->seed_unidirectional) {
@@ -108,6 +146,20 @@ static char *rows_of(const gls_regions *r)
     return gls_text_take(&out);
 }
 
+/* The rules of the roles that there are regions of. */
+static char *end_rows_of(const gls_regions *r)
+{
+    gls_text out = {0};
+    for (size_t i = 0; i < N_POINT_RULES; i++) {
+        const point_rule *rule = &point_rules[i];
+        uint32_t bits = gls_regions_bits(r, rule->role);
+        if (bits && rule->end_symbol)
+            gls_text_printf(&out, "REGION_END(%uu, %s, %s)\n", bits, rule->end_symbol,
+                            rule->verdict != GLS_VERDICT_KEPT ? "true" : "false");
+    }
+    return gls_text_take(&out);
+}
+
 static void define_bits(gls_define_list *d, const char *name, uint32_t bits, const char *reason)
 {
     gls_text text = {0};
@@ -139,9 +191,14 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
     define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
     define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
-    define_bits(d, "REGIONS_EXCLUDE", gls_regions_bits(r, GLS_REGION_EXCLUDE), "bits of exclude");
-    define_bits(d, "REGIONS_STOP", gls_regions_bits(r, GLS_REGION_STOP_AT), "bits of stop-at");
     gls_define_slot(d, "region_rows", rows_of(r), "grids and spheres of the regions");
+    gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
+}
+
+void gls_guide_regions_define_none(gls_define_list *d)
+{
+    gls_define_slot(d, "region_rows", strdup(""), "there are no regions");
+    gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
 }
 
 static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
@@ -155,7 +212,7 @@ bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
     const gls_regions *r = guide->regions;
     uint32_t bits = gls_regions_at(r, seed);
     return has_all(r, GLS_REGION_MASK, bits) && has_all(r, GLS_REGION_TRACKING_MASK, bits) &&
-           !(bits & gls_regions_bits(r, GLS_REGION_EXCLUDE));
+           verdict_on(r, bits) == GLS_VERDICT_KEPT;
 }
 
 static bool tracked(const gls_guide_half *half)
@@ -197,7 +254,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
-    if (*met & gls_regions_bits(r, GLS_REGION_EXCLUDE)) return GLS_VERDICT_EXCLUDED;
+    gls_verdict verdict = verdict_on(r, *met);
+    if (verdict != GLS_VERDICT_KEPT) return verdict;
     if (!has_all(r, GLS_REGION_INCLUDE, *met)) return GLS_VERDICT_MISSED_INCLUDE;
     if (!ordered) return GLS_VERDICT_KEPT;
     return half[1].memory[plan->order] == (uint32_t)__builtin_popcount(ordered) ? GLS_VERDICT_KEPT

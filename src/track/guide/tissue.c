@@ -137,7 +137,7 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     if (regions)
         gls_guide_regions_define(plan, params, input, d);
     else
-        gls_define_slot(d, "region_rows", strdup(""), "there are none");
+        gls_guide_regions_define_none(d);
     gls_define_int(d, "TISSUE_UNIT", regions ? 2 : 1, "texture of the tissue");
     gls_define_int(d, "PATH_UNIT", regions ? 3 : 2, "texture of pathology");
     gls_define_int(d, "TISSUE_RULE", t->rule, "which of the rules it is");
@@ -208,11 +208,12 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
                          uint32_t *met)
 {
     uint32_t memory[GLS_GUIDE_MAX_WORDS];
-    bool excluded = half[0].end == GLS_END_EXCLUDE || half[1].end == GLS_END_EXCLUDE,
-         white = join_in_deep_grey(guide, half, memory);
+    gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);
+    if (rejected == GLS_VERDICT_KEPT) rejected = gls_guide_regions_verdict_of(half[1].end);
+    bool white = join_in_deep_grey(guide, half, memory);
     gls_verdict verdict = guide->regions ? gls_guide_regions_judge(guide, seed, half, met) : GLS_VERDICT_KEPT;
-    if (excluded) return GLS_VERDICT_EXCLUDED;
-    if (verdict == GLS_VERDICT_EXCLUDED || guide->params.keep_all_ends) return verdict;
+    if (rejected != GLS_VERDICT_KEPT) return rejected;
+    if (gls_guide_regions_gave(verdict) || guide->params.keep_all_ends) return verdict;
     if (is_poor(guide, &half[0]) || is_poor(guide, &half[1])) return GLS_VERDICT_POOR_END;
     if (half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH ||
         half[0].parts + half[1].parts > max_parts)

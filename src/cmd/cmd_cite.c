@@ -1,0 +1,67 @@
+/* glslines cite: references for a paper. */
+#include "cmd/commands.h"
+#include "cmd/message.h"
+#include "options/rows.h"
+#include "render/cite.h"
+
+#include <stdlib.h>
+
+typedef struct cite_options {
+    cmd_common common;
+    int format;
+} cite_options;
+#define CMD_OWNER cite_options
+
+static const cmd_option option_table[] = {
+    CMD_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
+               "text: a list of references. bibtex: entries for LaTeX and reference managers. cff: the program's "
+               "CITATION.cff."),
+    {.name = NULL},
+};
+
+static int run_cite(const cmd_command *self, void *values, const cmd_arguments *arguments)
+{
+    const cite_options *options = values;
+    char *text = NULL;
+    (void)self;
+    gls_status status =
+        gls_cite(arguments->n_positionals ? arguments->positional[0] : NULL, (gls_cite_format)options->format, &text);
+    if (!status) fputs(text, stdout);
+    free(text);
+    return cmd_finish(status);
+}
+
+static void set_defaults(void *values)
+{
+    *(cite_options *)values = (cite_options){.format = GLS_CITE_TEXT};
+}
+
+static const char *const positionals[] = {
+    "RUN",
+    "Tractogram of 'glslines track', or its sidecar: the papers of its model and direction getter. Without it, those "
+    "of "
+    "all methods.",
+    NULL,
+};
+
+static const char *const examples[] = {
+    "What to cite for a tractogram:",
+    "glslines cite tracks.trx",
+    "The same for LaTeX:",
+    "glslines cite tracks.trx --format bibtex >> paper.bib",
+    NULL,
+};
+
+const cmd_command cmd_cite = {
+    .name = "cite",
+    .synopsis = "[RUN] [options]",
+    .summary = "Print what to cite: this program, and the papers of the methods of a run",
+    .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
+    .positionals = positionals,
+    .max_positionals = 1,
+    .options = option_table,
+    .examples = examples,
+    .values_size = sizeof(cite_options),
+    .set_defaults = set_defaults,
+    .run = run_cite,
+};

@@ -1,0 +1,122 @@
+/* Commands, options and topics as JSON: for programs that build command lines, and for tests. */
+#include "cmd/commands.h"
+#include "cmd/exit.h"
+#include "cmd/manual.h"
+
+#include <glslines/common.h>
+
+#include <cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text && *text)
+        cJSON_AddStringToObject(object, key, text);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+/* Pairs of texts, as positionals and examples are. */
+static void add_pairs(cJSON *object, const char *key, const char *first, const char *second, const char *const *pair)
+{
+    cJSON *array = cJSON_AddArrayToObject(object, key);
+    for (; pair && *pair; pair += 2) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, first, pair[0]);
+        cJSON_AddStringToObject(item, second, pair[1]);
+        cJSON_AddItemToArray(array, item);
+    }
+}
+
+static void add_choices(cJSON *object, const cmd_option *option)
+{
+    char word[64];
+    if (option->type != CMD_CHOICE) return;
+    cJSON *array = cJSON_AddArrayToObject(object, "choices");
+    for (const char *c = option->choices; *c; c += strspn(c, "|")) {
+        size_t n = strcspn(c, "|");
+        snprintf(word, sizeof word, "%.*s", (int)n, c);
+        cJSON_AddItemToArray(array, cJSON_CreateString(word));
+        c += n;
+    }
+}
+
+static void add_option(cJSON *options, const cmd_option *option, const void *values)
+{
+    static const char *const types[] = {
+        [CMD_FLAG] = "flag",       [CMD_COUNT] = "count",   [CMD_INT] = "integer",   [CMD_UINT64] = "integer",
+        [CMD_SEED] = "seed",       [CMD_DOUBLE] = "number", [CMD_LENGTH] = "length", [CMD_NUMBERS] = "numbers",
+        [CMD_STRINGS] = "strings", [CMD_STRING] = "string", [CMD_CHOICE] = "choice"};
+    char letter[2] = {option->letter, '\0'}, range[128], text[512];
+    cJSON *item = cJSON_CreateObject();
+    cJSON_AddStringToObject(item, "name", option->name);
+    add_text(item, "letter", letter);
+    cJSON_AddStringToObject(item, "group", option->group);
+    cJSON_AddStringToObject(item, "type", types[option->type]);
+    add_text(item, "metavar", option->metavar);
+    add_text(item, "unit", option->unit);
+    add_choices(item, option);
+    cmd_range_text(option, range, sizeof range);
+    add_text(item, "range", range);
+    cmd_default_text(option, values, text, sizeof text);
+    add_text(item, "default", text);
+    cJSON_AddStringToObject(item, "help", option->help);
+    cJSON_AddItemToArray(options, item);
+}
+
+static cJSON *command_json(const cmd_command *command)
+{
+    cmd_values values = {{0}};
+    cJSON *object = cJSON_CreateObject();
+    command->set_defaults(values.bytes);
+    cJSON_AddStringToObject(object, "name", command->name);
+    cJSON_AddStringToObject(object, "synopsis", command->synopsis);
+    cJSON_AddStringToObject(object, "summary", command->summary);
+    cJSON_AddStringToObject(object, "description", command->description);
+    add_pairs(object, "arguments", "name", "help", command->positionals);
+    cJSON *options = cJSON_AddArrayToObject(object, "options");
+    for (const cmd_option *o = command->options; o->name; o++) add_option(options, o, values.bytes);
+    for (const cmd_option *o = cmd_common_options; o->name; o++) add_option(options, o, values.bytes);
+    add_pairs(object, "examples", "what", "command", command->examples);
+    return object;
+}
+
+static cJSON *topic_json(const manual_topic *topic, bool with_text)
+{
+    char title[256];
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", topic->name);
+    cJSON_AddStringToObject(object, "title", manual_topic_title(topic, title, sizeof title));
+    if (with_text) cJSON_AddStringToObject(object, "text", topic->text);
+    return object;
+}
+
+static cJSON *overview_json(void)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "program", "glslines");
+    cJSON_AddStringToObject(object, "version", gls_version());
+    cJSON *commands = cJSON_AddArrayToObject(object, "commands");
+    for (const cmd_command *const *c = cmd_commands; *c; c++) cJSON_AddItemToArray(commands, command_json(*c));
+    cJSON *topics = cJSON_AddArrayToObject(object, "topics");
+    for (const manual_topic *t = manual_topics; t->name; t++) cJSON_AddItemToArray(topics, topic_json(t, false));
+    cJSON *codes = cJSON_AddArrayToObject(object, "exit_codes");
+    for (size_t i = 0; cmd_exit_text(i); i++) {
+        cJSON *code = cJSON_CreateObject();
+        cJSON_AddNumberToObject(code, "code", cmd_exit_code(i));
+        cJSON_AddStringToObject(code, "meaning", cmd_exit_text(i));
+        cJSON_AddItemToArray(codes, code);
+    }
+    return object;
+}
+
+bool manual_write_json(FILE *out, const cmd_command *command, const manual_topic *topic)
+{
+    cJSON *object = command ? command_json(command) : topic ? topic_json(topic, true) : overview_json();
+    char *text = cJSON_Print(object);
+    if (text) fprintf(out, "%s\n", text);
+    cJSON_Delete(object);
+    free(text);
+    return text != NULL;
+}

@@ -1,0 +1,275 @@
+/* The constrained fit of one voxel by the dual active set method (Goldfarb and Idnani 1983; with the rule of Lawson and
+ * Hanson 1974 for the way to a bound): from the point without constraints the row that is violated most is made active,
+ * again and again, and rows whose multipliers would turn negative are let go. Where there are few coefficients this
+ * takes a fraction of the time of the interior point method. Included by nonneg_lanes.h for each instruction set.
+ *
+ * The multipliers of the active rows a solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. Of that matrix a square root of
+ * the inverse is kept, V with V'V = (B_a B_a' + SOFTNESS)^-1, which changes by a row when a row of B comes, and by a
+ * reflection when one goes. */
+
+#define VF NAME(vf)
+#define VI NAME(vi)
+#define ACTIVE NAME(active)
+
+typedef float VF __attribute__((vector_size(8 * LANES), may_alias));
+typedef int32_t VI __attribute__((vector_size(8 * LANES), may_alias));
+
+/* Scratch memory of a voxel: lists of rows, values and their numbers, have room for `most`, which is a multiple of 8;
+ * what lies beyond the n that are in use up to such a multiple is 0. */
+typedef struct ACTIVE {
+    double *root;      /* V, most x most */
+    double *lambda;    /* multipliers, none negative */
+    double *target;    /* those that the active rows ask for */
+    double *product;   /* of a row of B with the active ones */
+    double *part;      /* V times a vector */
+    double *y, *start; /* wide; beyond k they are 0 */
+    double *held;      /* rows: 0, or a large number where they are active */
+    float *held_float; /* the same */
+    uint32_t *row;     /* active rows */
+    size_t n, most, wide;
+} ACTIVE;
+
+TARGET static inline __attribute__((always_inline)) double NAME(sum)(VD x)
+{
+    double part[LANES] __attribute__((aligned(8 * LANES)));
+    *(VD *)part = x;
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++) part[lane] += part[lane + half];
+    return part[0];
+}
+
+/* Of n numbers, those up to the next multiple of 8 being 0 in one of both. */
+TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n)
+{
+    VD sum = {0};
+    for (size_t i = 0; i < n; i += LANES) sum += *(const VD *)(a + i) * *(const VD *)(b + i);
+    return NAME(sum)(sum);
+}
+
+/* The lowest of all rows that are not active: its number, and the value. In float32, which is enough to choose by. */
+TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
+{
+    VF least = {0};
+    VI at = {0}, number;
+    for (int lane = 0; lane < 2 * LANES; lane++) number[lane] = lane;
+    for (size_t r = 0; r < plan->stride; r += 8 * LANES) {
+        const float *column = plan->columns_float + r;
+        VF sum[4];
+        for (int q = 0; q < 4; q++) sum[q] = *(const VF *)(s->held_float + r + 2 * LANES * q);
+        for (size_t j = 0; j < plan->k; j++, column += plan->stride) {
+            float y = (float)s->y[j];
+            for (int q = 0; q < 4; q++) sum[q] += *(const VF *)(column + 2 * LANES * q) * y;
+        }
+        for (int q = 0; q < 4; q++) {
+            VI lower = (VI)(sum[q] < least), here = number + (int32_t)(r + 2 * LANES * (size_t)q);
+            least = (VF)((lower & (VI)sum[q]) | (~lower & (VI)least));
+            at = (lower & here) | (~lower & at);
+        }
+    }
+    size_t best = 0;
+    *value = 0;
+    for (int lane = 0; lane < 2 * LANES; lane++)
+        if (least[lane] < *value || (least[lane] == *value && *value < 0 && (size_t)at[lane] < best)) {
+            *value = least[lane];
+            best = (size_t)at[lane];
+        }
+    return best;
+}
+
+TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
+{
+    VD least = {0};
+    VU at = {0}, number;
+    for (int lane = 0; lane < LANES; lane++) number[lane] = lane;
+    for (size_t r = 0; r < plan->stride; r += 4 * LANES) {
+        const double *column = plan->columns + r;
+        VD sum[4];
+        for (int q = 0; q < 4; q++) sum[q] = *(const VD *)(s->held + r + LANES * q);
+        for (size_t j = 0; j < plan->k; j++, column += plan->stride)
+            for (int q = 0; q < 4; q++) sum[q] += *(const VD *)(column + LANES * q) * s->y[j];
+        for (int q = 0; q < 4; q++) {
+            VU lower = (VU)(sum[q] < least), here = number + (int64_t)(r + LANES * (size_t)q);
+            least = SELECT(lower, sum[q], least);
+            at = (lower & here) | (~lower & at);
+        }
+    }
+    size_t best = 0;
+    *value = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        if (least[lane] < *value || (least[lane] == *value && *value < 0 && (size_t)at[lane] < best)) {
+            *value = least[lane];
+            best = (size_t)at[lane];
+        }
+    return best;
+}
+
+/* Makes a row active that has this value. */
+TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t row, double value)
+{
+    size_t n = s->n;
+    const double *product = plan->products + row * plan->stride;
+    double *added = s->root + n * s->most, square = 0;
+    if (n % 8 == 0) {
+        for (size_t i = 0; i < n; i++) memset(s->root + i * s->most + n, 0, 8 * sizeof(double));
+        memset(s->lambda + n, 0, 8 * sizeof(double));
+        memset(s->target + n, 0, 8 * sizeof(double));
+        memset(s->product + n, 0, 8 * sizeof(double));
+    }
+    for (size_t i = 0; i < n; i++) s->product[i] = product[s->row[i]];
+    for (size_t i = n; i % 8; i++) s->product[i] = 0;
+    for (size_t i = 0; i < n; i++) {
+        s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
+        square += s->part[i] * s->part[i];
+    }
+    double pivot = product[row] + SOFTNESS - square, scale = 1 / sqrt(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
+    for (size_t j = 0; j <= n; j += LANES) {
+        VD sum = {0};
+        for (size_t i = 0; i < n; i++) sum -= *(const VD *)(s->root + i * s->most + j) * s->part[i];
+        *(VD *)(added + j) = sum * scale;
+    }
+    for (size_t j = n; j == n || j % 8; j++) added[j] = 0;
+    for (size_t i = 0; i < n; i++) s->root[i * s->most + n] = 0;
+    added[n] = scale;
+    s->row[n] = (uint32_t)row;
+    s->held[row] = HELD;
+    s->held_float[row] = (float)HELD;
+    s->n = n + 1;
+    double way = -value * scale;
+    for (size_t j = 0; j <= n; j++) s->target[j] = s->lambda[j] + way * added[j];
+}
+
+/* Lets the active row in place q go: a reflection gathers its column of V in the last row, which leaves. */
+TARGET static void NAME(remove)(ACTIVE *s, size_t q)
+{
+    size_t last = s->n - 1;
+    double *normal = s->part, *end = s->root + last * s->most, *product = s->product, square = 0;
+    for (size_t i = 0; i <= last; i++) {
+        normal[i] = s->root[i * s->most + q];
+        square += normal[i] * normal[i];
+    }
+    double length = sqrt(square), factor = 1 / (square + fabs(normal[last]) * length);
+    normal[last] += normal[last] < 0 ? -length : length;
+    for (size_t j = 0; j <= last; j += LANES) {
+        VD sum = {0};
+        for (size_t i = 0; i <= last; i++) sum += *(const VD *)(s->root + i * s->most + j) * normal[i];
+        *(VD *)(product + j) = sum * factor;
+    }
+    for (size_t i = 0; i <= last; i++)
+        for (size_t j = 0; j <= last; j += LANES)
+            *(VD *)(s->root + i * s->most + j) -= *(const VD *)(product + j) * normal[i];
+    double way = s->target[q] / end[q];
+    for (size_t j = 0; j <= last; j++) s->target[j] -= way * end[j];
+    for (size_t i = 0; i < last; i++) {
+        double *row = s->root + i * s->most;
+        row[q] = row[last];
+        row[last] = 0;
+    }
+    s->held[s->row[q]] = 0;
+    s->held_float[s->row[q]] = 0;
+    s->row[q] = s->row[last];
+    s->lambda[q] = s->lambda[last];
+    s->target[q] = s->target[last];
+    s->lambda[last] = s->target[last] = 0;
+    s->n = last;
+}
+
+/* Moves the multipliers to where the active rows ask for, letting go those that would turn negative on the way. */
+TARGET static void NAME(follow)(ACTIVE *s)
+{
+    for (;;) {
+        size_t first = s->n;
+        double way = 1;
+        for (size_t j = 0; j < s->n; j++)
+            if (s->target[j] < 0) {
+                double here = s->lambda[j] / (s->lambda[j] - s->target[j]);
+                if (first < s->n && here >= way) continue;
+                way = here;
+                first = j;
+            }
+        if (first == s->n) break;
+        for (size_t j = 0; j < s->n; j++) {
+            double there = s->lambda[j] + way * (s->target[j] - s->lambda[j]);
+            s->lambda[j] = there > 0 ? there : 0;
+        }
+        NAME(remove)(s, first);
+    }
+    memcpy(s->lambda, s->target, s->n * sizeof *s->lambda);
+}
+
+TARGET static void NAME(place)(const gls_nonneg_plan *plan, ACTIVE *s)
+{
+    for (size_t i = 0; i < s->wide; i += LANES) {
+        VD sum = *(const VD *)(s->start + i);
+        for (size_t j = 0; j < s->n; j++)
+            sum += *(const VD *)(plan->wide_rows + s->row[j] * s->wide + i) * s->lambda[j];
+        *(VD *)(s->y + i) = sum;
+    }
+}
+
+/* What rounding has left of the active rows' equations is taken out. */
+TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
+{
+    size_t n = s->n;
+    for (size_t i = n; i % 8; i++) s->product[i] = 0;
+    for (size_t j = 0; j < n; j++)
+        s->product[j] = SOFTNESS * s->lambda[j] + NAME(dot)(plan->wide_rows + s->row[j] * s->wide, s->y, s->wide);
+    for (size_t i = 0; i < n; i++) s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j += LANES)
+            *(VD *)(s->lambda + j) -= *(const VD *)(s->root + i * s->most + j) * s->part[i];
+    NAME(place)(plan, s);
+}
+
+/* From s->start to s->y; false: it takes too many rows or steps. */
+TARGET static bool NAME(settle)(const gls_nonneg_plan *plan, ACTIVE *s)
+{
+    bool precise = false, settled = false;
+    double noise = FLOAT_NOISE * sqrt(NAME(dot)(s->start, s->start, s->wide)), value;
+    s->n = 0;
+    memcpy(s->y, s->start, s->wide * sizeof *s->y);
+    for (size_t turn = 0; turn < 10 * plan->k && s->n < s->most; turn++) {
+        size_t row = precise ? NAME(lowest)(plan, s, &value) : NAME(lowest_float)(plan, s, &value);
+        if (precise) {
+            double largest = 0;
+            for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
+            /* dwi2fod's rule: active rows lie below 0 by that much, too */
+            settled = value >= -SOFTNESS * largest;
+            if (settled) break;
+        } else {
+            if (value < -noise) value = NAME(dot)(plan->wide_rows + row * s->wide, s->y, s->wide);
+            precise = value > -noise;
+            if (precise) continue;
+        }
+        NAME(append)(plan, s, row, value);
+        NAME(follow)(s);
+        NAME(place)(plan, s);
+    }
+    if (settled) NAME(refine)(plan, s);
+    for (size_t j = 0; j < s->n; j++) {
+        s->held[s->row[j]] = 0;
+        s->held_float[s->row[j]] = 0;
+    }
+    return settled;
+}
+
+TARGET static ACTIVE NAME(active_layout)(const gls_nonneg_plan *plan, void *scratch)
+{
+    size_t most = plan->most_active, wide = plan->wide;
+    ACTIVE s = {.root = scratch, .most = most, .wide = wide};
+    s.lambda = s.root + most * most;
+    s.target = s.lambda + most;
+    s.product = s.target + most;
+    s.part = s.product + most;
+    s.y = s.part + most;
+    s.start = s.y + wide;
+    s.held = s.start + wide;
+    s.held_float = (float *)(s.held + plan->stride);
+    s.row = (uint32_t *)(s.held_float + plan->stride);
+    memset(s.y, 0, 2 * wide * sizeof *s.y);
+    memset(s.held, 0, plan->stride * (sizeof *s.held + sizeof *s.held_float));
+    return s;
+}
+
+#undef VF
+#undef VI
+#undef ACTIVE

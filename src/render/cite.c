@@ -1,0 +1,124 @@
+#include "render/cite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/page.h"
+#include "util/status.h"
+#include "workflow/sidecar.h"
+
+static const char *const all_keys[] = {"tensor", "opdt",  "csa",   "csd", "msmt", "boot",
+                                       "ptt",    "ifod2", "ifod1", "act", "sift2"};
+
+static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(key[i], name) == 0) return;
+    for (size_t i = 0; i < sizeof all_keys / sizeof *all_keys; i++) {
+        if (strcmp(all_keys[i], name) != 0 || *n == GLS_CITE_MAX) continue;
+        gls_page_reference(name, &length);
+        if (length) key[(*n)++] = all_keys[i];
+    }
+}
+
+static const cJSON *at(const cJSON *sidecar, const char *group, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(sidecar, group), name);
+}
+
+size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; !sidecar && i < sizeof all_keys / sizeof *all_keys; i++) add(key, &n, all_keys[i]);
+    if (!sidecar) return n;
+    const cJSON *dg = at(sidecar, "parameters", "dg"), *model = at(sidecar, "model", "name");
+    if (cJSON_IsString(model)) add(key, &n, model->valuestring);
+    if (cJSON_IsString(dg)) {
+        /* SD_STREAM is of the paper of iFOD1 */
+        add(key, &n, strcmp(dg->valuestring, "sdstream") == 0 ? "ifod1" : dg->valuestring);
+        if (!cJSON_IsString(at(sidecar, "parameters", "fa"))) add(key, &n, "tensor");
+    }
+    if (cJSON_IsString(at(sidecar, "parameters", "act")) || cJSON_IsString(at(sidecar, "parameters", "pve_wm")))
+        add(key, &n, "act");
+    if (cJSON_IsTrue(at(sidecar, "parameters", "weights"))) add(key, &n, "sift2");
+    return n;
+}
+
+void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n)
+{
+    gls_text_printf(out,
+                    "@software{glslines,\n  title = {glslines: diffusion MRI tractography in OpenGL compute shaders},\n"
+                    "  author = {{The glslines developers}},\n  version = {%s}\n}\n",
+                    version);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = 0;
+        const char *entry = gls_page_reference(key[i], &length);
+        gls_text_append(out, entry, length);
+        gls_text_puts(out, "\n");
+    }
+}
+
+/* "name = {value}" of an entry, without the braces; "" where there is none. */
+static const char *field(const char *entry, size_t length, const char *name, char *value, size_t size)
+{
+    char head[32];
+    int n = snprintf(head, sizeof head, "%s = {", name);
+    const char *found = strstr(entry, head);
+    *value = '\0';
+    if (!found || (size_t)(found - entry) >= length) return value;
+    snprintf(value, size, "%.*s", (int)strcspn(found + n, "}"), found + n);
+    return value;
+}
+
+void gls_cite_list(gls_text *out, const char *version, const char *const *key, size_t n)
+{
+    static const char *const names[] = {"author", "title", "journal", "booktitle", "volume", "pages", "year"};
+    char value[7][512];
+    gls_text_printf(out,
+                    "The glslines developers. glslines: diffusion MRI tractography in OpenGL compute shaders. "
+                    "Version %s.\n",
+                    version);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = 0;
+        const char *entry = gls_page_reference(key[i], &length);
+        for (size_t f = 0; f < 7; f++) field(entry, length, names[f], value[f], sizeof *value);
+        /* "A, B. and C, D." and "1--9" as in print */
+        for (char *and; (and = strstr(value[0], " and ")) != NULL;)
+            memmove(and+2, and+5, strlen(and+5) + 1), memcpy(and, ", ", 2);
+        char *dash = strstr(value[5], "--");
+        if (dash) memmove(dash, dash + 1, strlen(dash));
+        gls_text_printf(out, "%s %s. %s%s %s:%s, %s.\n", value[0], value[1], value[2], value[3], value[4], value[5],
+                        value[6]);
+    }
+}
+
+gls_status gls_cite(const char *path, gls_cite_format format, char **text)
+{
+    const char *key[GLS_CITE_MAX], *dot = path ? strrchr(path, '.') : NULL, *version = gls_version();
+    char *beside = NULL, *json = NULL;
+    cJSON *sidecar = NULL;
+    gls_text out = {0};
+    gls_status status = GLS_OK;
+    if (path && !(dot && strcmp(dot, ".json") == 0)) {
+        beside = gls_sidecar_find(path);
+        status = beside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    if (path && !status) status = gls_sidecar_read(beside ? beside : path, &json, &sidecar);
+    if (status) goto fail;
+    size_t n = gls_cite_keys(sidecar, key);
+    const cJSON *software = cJSON_GetObjectItemCaseSensitive(sidecar, "software");
+    if (sidecar) version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(software, "version"));
+    if (format == GLS_CITE_CFF)
+        gls_text_puts(&out, gls_page_part("CITATION.cff"));
+    else
+        (format == GLS_CITE_BIBTEX ? gls_cite_bibtex : gls_cite_list)(&out, version, key, n);
+    *text = gls_text_take(&out);
+    if (!*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory for references");
+fail:
+    cJSON_Delete(sidecar);
+    free(json);
+    free(beside);
+    return status;
+}

@@ -1,0 +1,111 @@
+/* A double is a whole number m of 53 bits times 2^-s. With n digits it is the whole number next to m 10^q / 2^s, where
+ * q is the digits behind the point; for the numbers that are taken here m 10^q has less than 128 bits, so that all is
+ * exact. */
+#include "util/decimal.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MOST_DIGITS 17
+#define FEWEST_DIGITS 15 /* so many are always meaningful */
+
+typedef unsigned __int128 wide;
+
+typedef struct number {
+    uint64_t m;
+    int s;
+    int exponent; /* decimal, of the first digit */
+} number;
+
+static wide power_of_ten(int q)
+{
+    static const uint64_t power[] = {1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     UINT64_C(10000000000),
+                                     UINT64_C(100000000000),
+                                     UINT64_C(1000000000000),
+                                     UINT64_C(10000000000000),
+                                     UINT64_C(100000000000000),
+                                     UINT64_C(1000000000000000),
+                                     UINT64_C(10000000000000000),
+                                     UINT64_C(100000000000000000)};
+    return q <= MOST_DIGITS ? power[q] : (wide)power[MOST_DIGITS] * power[q - MOST_DIGITS];
+}
+
+/* The n digits next to the number, as a whole number; *exponent: of the first one. */
+static uint64_t round_to(const number *x, int n, int *exponent)
+{
+    const wide exact = x->m * power_of_ten(n - 1 - x->exponent), half = (wide)1 << (x->s - 1);
+    uint64_t digits = (uint64_t)(exact >> x->s);
+    const wide rest = exact & (2 * half - 1);
+    digits += rest > half || (rest == half && (digits & 1));
+    *exponent = x->exponent;
+    if (digits < (uint64_t)power_of_ten(n)) return digits;
+    ++*exponent;
+    return digits / 10;
+}
+
+/* Whether n digits are nearer to the number than to its neighbours. */
+static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
+{
+    const wide unit = power_of_ten(n - 1 - exponent), exact = x->m * unit, read = (wide)digits << x->s;
+    const bool below = read < exact;
+    /* below a power of two doubles lie twice as close */
+    wide gap = (below ? exact - read : read - exact) * (below && x->m == UINT64_C(1) << 52 ? 4 : 2);
+    return gap < unit || (gap == unit && x->m % 2 == 0);
+}
+
+static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
+{
+    char text[MOST_DIGITS];
+    size_t length = 0;
+    for (int i = n; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
+    while (n > 1 && text[n - 1] == '0') n--;
+    if (exponent >= n && exponent >= 6) return 0;
+    if (exponent < 0) {
+        out[length++] = '0';
+        out[length++] = '.';
+        for (int i = -1; i > exponent; i--) out[length++] = '0';
+    }
+    for (int i = 0; i < n || i <= exponent; i++) {
+        if (i > 0 && i == exponent + 1) out[length++] = '.';
+        out[length++] = i < n ? text[i] : '0';
+    }
+    out[length] = '\0';
+    return length;
+}
+
+size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
+{
+    static const double power[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4, 1e5,
+                                   1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14};
+    const double size = fabs(v);
+    char *text = out;
+    int exponent, n = FEWEST_DIGITS;
+    uint64_t bits;
+    if (v == 0) {
+        memcpy(out, "0", 2);
+        return 1;
+    }
+    if (!(size >= power[0] && size < power[18])) return 0;
+    number x = {.exponent = -4};
+    while (size >= power[x.exponent + 5]) x.exponent++;
+    memcpy(&bits, &size, sizeof bits);
+    x.m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    x.s = 1075 - (int)(bits >> 52);
+    uint64_t digits = round_to(&x, n, &exponent);
+    while (n < MOST_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
+    if (v < 0) *text++ = '-';
+    size_t length = print_digits(digits, n, exponent, text);
+    return length > 0 ? length + (size_t)(text - out) : 0;
+}

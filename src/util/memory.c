@@ -1,0 +1,25 @@
+#include "util/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size)
+{
+    if (n < *capacity) return true;
+    size_t wanted = *capacity ? 2 * *capacity : least;
+    void *elements;
+    memcpy(&elements, list, sizeof elements);
+    elements = realloc(elements, wanted * size);
+    if (!elements) return false;
+    memcpy(list, &elements, sizeof elements);
+    *capacity = wanted;
+    return true;
+}
+
+double *gls_aligned_zeros(size_t n)
+{
+    size_t bytes = (n * sizeof(double) + 63) / 64 * 64;
+    double *values = aligned_alloc(64, bytes);
+    if (values) memset(values, 0, bytes);
+    return values;
+}

@@ -1,0 +1,87 @@
+/* Items shared among threads: each once, whoever else asks at the same time. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "util/parallel.h"
+
+enum { ITEMS = 1000, THREADS = 3 };
+
+typedef struct tally {
+    int times[ITEMS];
+    atomic_int inside[THREADS]; /* calls of each thread at this moment */
+    atomic_int clashes;
+    bool nested;
+} tally;
+
+static void count_in(void *user, int thread, size_t from, size_t until)
+{
+    (void)thread;
+    atomic_fetch_add((atomic_int *)user, (int)(until - from));
+}
+
+static void visit(void *user, int thread, size_t from, size_t until)
+{
+    tally *t = user;
+    atomic_int inner = 0;
+    if (thread < 0 || thread >= THREADS || atomic_fetch_add(&t->inside[thread], 1) > 0)
+        atomic_fetch_add(&t->clashes, 1);
+    for (size_t i = from; i < until; i++) t->times[i]++;
+    if (t->nested) gls_parallel(10, 2, THREADS, count_in, &inner);
+    if (t->nested && atomic_load(&inner) != 10) atomic_fetch_add(&t->clashes, 1);
+    atomic_fetch_sub(&t->inside[thread], 1);
+}
+
+static void check(tally *t)
+{
+    for (size_t i = 0; i < ITEMS; i++) assert_int_equal(t->times[i], 1);
+    assert_int_equal(atomic_load(&t->clashes), 0);
+}
+
+static void test_each_once(void **state)
+{
+    static const size_t grains[] = {0, 1, 7, 64, ITEMS, 5000};
+    (void)state;
+    for (size_t g = 0; g < sizeof grains / sizeof *grains; g++)
+        for (int n = 1; n <= THREADS; n++) {
+            tally t = {.nested = g % 2};
+            gls_parallel(ITEMS, grains[g], n, visit, &t);
+            check(&t);
+        }
+    gls_parallel(0, 1, THREADS, visit, NULL);
+}
+
+static void *repeat(void *user)
+{
+    for (int i = 0; i < 100; i++) {
+        tally t = {.nested = false};
+        gls_parallel(ITEMS, 16, THREADS, visit, &t);
+        for (size_t k = 0; k < ITEMS; k++)
+            if (t.times[k] != 1) return user;
+        if (atomic_load(&t.clashes) > 0) return user;
+    }
+    return NULL;
+}
+
+static void test_at_the_same_time(void **state)
+{
+    pthread_t other;
+    void *wrong = NULL;
+    (void)state;
+    assert_int_equal(pthread_create(&other, NULL, repeat, &wrong), 0);
+    assert_null(repeat(&wrong));
+    pthread_join(other, &wrong);
+    assert_null(wrong);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_once), cmocka_unit_test(test_at_the_same_time)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
