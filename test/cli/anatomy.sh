@@ -118,6 +118,25 @@ succeeds track $an --act "$t" --dry-run
 grep -q "tissue      $t, rule act" "$work/stdout" || note "--dry-run does not tell the tissue"
 clean
 
+# lengths are those of cropped ends
+succeeds track $an --act "$t" --crop-at-gmwmi --min-length 20 -o crop.tck
+require python3 - "$work/out/crop.tck" "$work/out/crop.json" <<'PYTHON'
+import json, math, struct, sys
+data = open(sys.argv[1], "rb").read()
+lengths, last, length = [], None, 0
+for i in range(int(data.split(b"file: . ")[1].split()[0]), len(data) - 11, 12):
+    p = struct.unpack_from("<3f", data, i)
+    if math.isinf(p[0]): break
+    if math.isnan(p[0]): lengths.append(length); last, length = None, 0
+    else: length, last = length + (math.dist(p, last) if last else 0), p
+told = json.load(open(sys.argv[2]))["lengths"]
+lengths.sort()
+assert len(lengths) > 20 and lengths[0] >= 20 - 1e-3 and any(abs(x / 1.5 - round(x / 1.5)) > 0.1 for x in lengths)
+found = {"mean_mm": sum(lengths) / len(lengths), "min_mm": lengths[0], "max_mm": lengths[-1]}
+for key, value in found.items(): assert abs(told[key] - value) < 0.03, (key, told[key], value)
+PYTHON
+clean
+
 # nothing is accepted: every reason is told
 succeeds track $an --act "$t" --include-end 0,0,0,0.1 -o none.tck
 grep -q "ending where tissue allows no end" "$work/stderr" && grep -q "ending outside the regions for ends" "$work/stderr" ||

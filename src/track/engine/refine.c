@@ -15,6 +15,9 @@
 /* Fewer are not worth waking threads for. */
 #define ENOUGH_LINES 256
 
+/* Pieces of a part of a step in which lengths with cropped ends are counted. */
+#define PIECES 64
+
 static uint32_t end_bits(const gls_guide *guide)
 {
     return gls_regions_bits_of_place(guide->regions, GLS_REGION_ENDS);
@@ -23,6 +26,11 @@ static uint32_t end_bits(const gls_guide *guide)
 static bool crops(const gls_guide *guide)
 {
     return guide->tissue && guide->params.crop_at_gmwmi;
+}
+
+uint32_t gls_refine_pieces(const gls_guide *guide)
+{
+    return crops(guide) ? PIECES : 1;
 }
 
 static bool thins_points(const gls_guide *guide)
@@ -97,7 +105,7 @@ static bool ends_fit(const refined *r)
     return ((a & one) && (b & (wanted ^ one))) || ((b & one) && (a & (wanted ^ one)));
 }
 
-static gls_verdict decide(refined *r, const gls_outcome *o)
+static gls_verdict decide(refined *r, gls_outcome *o)
 {
     const gls_track_params *p = &r->guide->params;
     double cropped = 0;
@@ -105,7 +113,8 @@ static gls_verdict decide(refined *r, const gls_outcome *o)
         if (o->end[0] == GLS_END_CGM) cropped += crop(r, false);
         if (o->end[1] == GLS_END_CGM) cropped += crop(r, true);
     }
-    double length = o->parts * p->step_size / r->parts - cropped;
+    const double part = p->step_size / r->parts, length = o->parts * part - cropped;
+    if (crops(r->guide)) o->parts = (uint32_t)lround(fmax(length, 0) / part * PIECES);
     if (cropped > 0 && length < p->min_length * (1 - 1e-9)) return GLS_VERDICT_TOO_SHORT;
     return end_bits(r->guide) && !ends_fit(r) ? GLS_VERDICT_WRONG_ENDS : GLS_VERDICT_KEPT;
 }

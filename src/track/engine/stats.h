@@ -16,7 +16,7 @@ void gls_track_histogram_note(gls_track_histogram *histogram, uint64_t sum, size
 
 typedef struct gls_track_stats {
     gls_track_result result;
-    uint32_t each;                    /* parts of a step */
+    uint32_t each;                    /* parts of a step, or pieces of those */
     gls_track_histogram steps, parts; /* of kept streamlines: begun steps, and parts of them that were passed */
 } gls_track_stats;
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);

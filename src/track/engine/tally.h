@@ -7,7 +7,7 @@
 
 typedef struct gls_outcome {
     uint32_t backward, forward; /* points that are kept of each half, without the seed */
-    uint32_t parts;             /* of steps, of both */
+    uint32_t parts;             /* of steps, of both; once ends are cropped, pieces of parts */
     uint32_t points;            /* that are stored, the seed included */
     uint32_t met;               /* bits of regions */
     uint16_t retries;           /* how often it was tracked again */

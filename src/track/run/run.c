@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "track/engine/refine.h"
 #include "track/run/journaled.h"
 #include "track/run/worker.h"
 #include "util/clock.h"
@@ -145,7 +146,8 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     if (status == GLS_OK && run.n_workers == 0) status = gls_fail(GLS_ERR_DEVICE, "no device of the tracker is left");
     if (status == GLS_OK)
         status = gls_track_stats_init(&run.stats, tracker->engine[model]->plan.max_steps,
-                                      tracker->engine[model]->plan.parts);
+                                      tracker->engine[model]->plan.parts *
+                                          gls_refine_pieces(&tracker->engine[model]->guide));
     if (status == GLS_OK) {
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "track/engine/batch.h"
+#include "track/engine/refine.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -95,8 +96,9 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t ind
                            .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit},
                            .stats = &w->round,
                            .points_per_line = 200};
-    gls_status status = gls_track_stats_init(&w->round, run->tracker->engine[index]->plan.max_steps,
-                                             run->tracker->engine[index]->plan.parts);
+    const gls_engine *engine = run->tracker->engine[index];
+    gls_status status =
+        gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
     return status == GLS_OK ? make_arrays(w) : status;
 }
 
