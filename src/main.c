@@ -57,7 +57,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     for (const char *line = arguments.taken; *line; line += strcspn(line, "\n") + 1)
         gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
     gls_set_threads(common.nthreads);
-    int code = cmd_events_begin(&common, command->name);
+    int code = cmd_finish(cmd_events_begin(&common, command->name));
     return code ? code : command->run(command, values, &arguments);
 }
 

@@ -10,6 +10,7 @@
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
 #include "workflow/job_text.h"
+#include "workflow/plan.h"
 
 static int plan(gls_job *job, bool json)
 {

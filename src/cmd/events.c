@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "cmd/exit.h"
-#include "cmd/message.h"
 #include "util/file.h"
+#include "util/status.h"
 
 #define FORMAT 1 /* of the events */
 
@@ -51,7 +51,7 @@ static cJSON *event(const char *name)
 }
 
 /* A pipe or a device is written to; a file only if there is none yet, or an older one of events. */
-static int open_file(const char *path)
+static gls_status open_file(const char *path)
 {
     static const char first[] = "{\"event\"";
     char found[sizeof first - 1];
@@ -61,30 +61,30 @@ static int open_file(const char *path)
         bool own = fd >= 0 && read(fd, found, sizeof found) == (ssize_t)sizeof found &&
                    memcmp(found, first, sizeof found) == 0;
         if (fd >= 0) close(fd);
-        if (!own) return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: exists already and holds no events", path);
+        if (!own) return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: exists already and holds no events", path);
     }
     events.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (events.fd >= 0) return CMD_EXIT_OK;
-    return cmd_error(CMD_EXIT_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
+    if (events.fd >= 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
 }
 
-int cmd_events_begin(const cmd_common *common, const char *command)
+gls_status cmd_events_begin(const cmd_common *common, const char *command)
 {
     events.mode = (cmd_progress_mode)common->progress;
     if (common->progress_file) {
-        int code = open_file(common->progress_file);
-        if (code) return code;
+        gls_status status = open_file(common->progress_file);
+        if (status) return status;
     } else if (events.mode == CMD_PROGRESS_JSON) {
         events.fd = STDERR_FILENO;
     }
-    if (events.fd < 0) return CMD_EXIT_OK;
+    if (events.fd < 0) return GLS_OK;
     events.outputs = cJSON_CreateArray();
     cJSON *start = event("start");
     cJSON_AddNumberToObject(start, "version", FORMAT);
     cJSON_AddStringToObject(start, "command", command);
     cJSON_AddStringToObject(start, "software", gls_version());
     send(start);
-    return CMD_EXIT_OK;
+    return GLS_OK;
 }
 
 cmd_progress_mode cmd_events_mode(void)

@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_ADVICE_H
 #define GLS_WORKFLOW_ADVICE_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* Of masks, once they are read: one that leaves nothing out, and a seed mask that seems to be something else. */
 void gls_advise_of_masks(const gls_job *job);

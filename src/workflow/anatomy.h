@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_ANATOMY_H
 #define GLS_WORKFLOW_ANATOMY_H
 
-#include "workflow/study.h"
+#include "workflow/study_state.h"
 
 /* What can be told from the options alone. */
 gls_status gls_anatomy_check(const gls_job_options *options);

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "util/status.h"
-#include "workflow/dataset.h"
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
 {

@@ -11,7 +11,7 @@
 #include "util/hash.h"
 #include "util/log.h"
 #include "util/status.h"
-#include "workflow/job.h"
+#include "workflow/done.h"
 #include "workflow/job_outputs.h"
 #include "workflow/params.h"
 

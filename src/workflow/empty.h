@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_EMPTY_H
 #define GLS_WORKFLOW_EMPTY_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* Warns, once tracked, where there is no streamline: how many seeds and streamlines each stage lost, and what to try.
  */

@@ -1,5 +1,4 @@
 /* From the files of the options to a tractogram. */
-#include "workflow/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "workflow/advice.h"
 #include "workflow/anatomy.h"
 #include "workflow/defaults.h"
+#include "workflow/done.h"
 #include "workflow/empty.h"
 #include "workflow/job_outputs.h"
 #include "workflow/output.h"
@@ -24,14 +24,9 @@
 #include "workflow/params.h"
 #include "workflow/resume.h"
 #include "workflow/shard.h"
+#include "workflow/study.h"
 #include "workflow/sidecar.h"
 #include "workflow/track_sidecar.h"
-
-uint64_t gls_job_seeds(const gls_job *job)
-{
-    if (!job->study.seeds) return job->options.nseeds; /* they are made after the fit */
-    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
-}
 
 /* A list of files that turns out empty must not give a tractogram, so the phantom has to be asked for. */
 static gls_status check_source(const gls_job_options *o)

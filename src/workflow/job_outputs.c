@@ -8,7 +8,7 @@
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/job_outputs.h"
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 #include "workflow/resume.h"
 #include "workflow/output.h"
 #include "workflow/params.h"

@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_JOB_OUTPUTS_H
 #define GLS_WORKFLOW_JOB_OUTPUTS_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 gls_status gls_job_choose_format(gls_job *job);
 gls_status gls_job_name_outputs(gls_job *job);

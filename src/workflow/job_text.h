@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_JOB_TEXT_H
 #define GLS_WORKFLOW_JOB_TEXT_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* What is known before tracking, of a job that is open; from malloc, NULL: out of memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);

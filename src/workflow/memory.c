@@ -7,6 +7,7 @@
 #include "util/format.h"
 #include "util/status.h"
 #include "util/threads.h"
+#include "workflow/study.h"
 
 #define MB UINT64_C(1000000)
 

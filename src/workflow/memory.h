@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_MEMORY_H
 #define GLS_WORKFLOW_MEMORY_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* Before images are read: whether their voxels alone are over the limit, by the headers of the files. */
 gls_status gls_job_memory_check(const gls_study *study, uint64_t limit_mb);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workflow/job.h"
+#include "workflow/plan.h"
 #include "workflow/json.h"
 #include "workflow/memory.h"
 #include "workflow/params.h"

@@ -5,7 +5,7 @@
 
 #include "track/run/journal.h"
 #include "util/output.h"
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* The journal's name; from malloc, NULL: no memory. */
 char *gls_resume_name(const char *output);

@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_SHARD_H
 #define GLS_WORKFLOW_SHARD_H
 
-#include "workflow/study.h"
+#include "workflow/study_state.h"
 
 /* Hashes by which runs that give the same streamlines know each other. */
 typedef struct gls_run_identity {

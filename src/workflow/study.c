@@ -78,13 +78,6 @@ gls_status gls_study_init(gls_study *input, const gls_job_options *options)
     return options->cache_dir ? gls_fit_cache_init(options->cache_dir) : GLS_OK;
 }
 
-const char *gls_study_name(const gls_study *input, int which)
-{
-    if (which == GLS_FILE_MASK && input->mask_made) return "the mask made from the series";
-    if (which == GLS_FILE_ROI && input->roi_made) return "the seed region made from the fit";
-    return input->file[which].path ? input->file[which].path : "built-in phantom";
-}
-
 static gls_status make_phantom(gls_study *input)
 {
     gls_phantom_params params = gls_phantom_params_default();

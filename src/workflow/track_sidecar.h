@@ -2,7 +2,7 @@
 #ifndef GLS_WORKFLOW_TRACK_SIDECAR_H
 #define GLS_WORKFLOW_TRACK_SIDECAR_H
 
-#include "workflow/job.h"
+#include "workflow/job_state.h"
 
 /* Takes the sidecar's place in the group: the first time, or in place of the one that was begun before under a name
  * that is taken by now. */

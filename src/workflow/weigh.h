@@ -7,7 +7,7 @@
 
 #include "workflow/devices.h"
 #include "workflow/fod.h"
-#include "workflow/study.h"
+#include "workflow/study_state.h"
 #include "workflow/weight_files.h"
 
 typedef struct gls_weigh {

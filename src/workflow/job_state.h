@@ -1,6 +1,6 @@
-/* One run of tracking, as its sidecar and its reports see it. */
-#ifndef GLS_WORKFLOW_JOB_H
-#define GLS_WORKFLOW_JOB_H
+/* One run of tracking: what its parts, its sidecar and its reports see of it. */
+#ifndef GLS_WORKFLOW_JOB_STATE_H
+#define GLS_WORKFLOW_JOB_STATE_H
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 #include "workflow/devices.h"
 #include "workflow/maps.h"
 #include "workflow/shard.h"
-#include "workflow/study.h"
+#include "workflow/study_state.h"
 
 struct gls_job {
     gls_job_options options, options_given; /* the latter as they came, with lengths in voxels */
@@ -38,16 +38,11 @@ struct gls_job {
     double start; /* of gls_clock_seconds() */
 };
 
-/* Sets other_inputs, once the study is read. */
-gls_status gls_job_hash_others(gls_job *job);
-/* Sets result.skipped where all outputs are there and are those of this run. Outputs of another run are an error, as
- * they are without skip_existing. The job is open. */
-gls_status gls_job_find_done(gls_job *job);
-
-/* What would be done, as JSON, after gls_job_plan(). From malloc; NULL: out of memory. */
-char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
-
 /* Seeds of the whole run. */
-uint64_t gls_job_seeds(const gls_job *job);
+static inline uint64_t gls_job_seeds(const gls_job *job)
+{
+    if (!job->study.seeds) return job->options.nseeds; /* they are made after the fit */
+    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->study.seeds);
+}
 
 #endif
