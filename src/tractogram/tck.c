@@ -110,19 +110,31 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     return status;
 }
 
+/* How many streamlines were tried is not known: the header says nothing of it, and has more NULs at its end. */
+static gls_status leave_out_total(gls_tractogram_writer *w)
+{
+    static const char key[] = "total_count: ";
+    const tck *t = w->state;
+    size_t from = t->total_count - (sizeof key - 1), next = t->total_count + COUNT_WIDTH + 1;
+    char rest[128] = "";
+    snprintf(rest, sizeof rest, "%s", t->header + next);
+    return gls_output_write_at(&w->output, from, rest, next - from + strlen(rest));
+}
+
 static gls_status finish(gls_tractogram_writer *w)
 {
     static const float end[3] = {INFINITY, INFINITY, INFINITY};
     tck *t = w->state;
     char digits[32], total[32];
-    uint64_t begun = w->n_begun > w->n_streamlines ? w->n_begun : w->n_streamlines;
+    uint64_t begun = w->n_begun > 0 && w->n_begun < w->n_streamlines ? w->n_streamlines : w->n_begun;
     gls_status status = gls_packer_put(&t->packer, end, sizeof end);
     if (status == GLS_OK) status = gls_packer_flush(&t->packer);
     snprintf(digits, sizeof digits, "%0*llu", COUNT_WIDTH, (unsigned long long)w->n_streamlines);
     if (snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines", w->output.path, COUNT_WIDTH);
     if (status == GLS_OK) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
-    if (status == GLS_OK) status = gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH);
+    if (status == GLS_OK)
+        status = begun > 0 ? gls_output_write_at(&w->output, t->total_count, total, COUNT_WIDTH) : leave_out_total(w);
     if (status == GLS_OK && w->is_shard) {
         snprintf(digits, sizeof digits, "%08" PRIx32, gls_shard_crc_begun(t->packer.crc, begun));
         status = gls_output_write_at(&w->output, t->crc, digits, CRC_WIDTH);

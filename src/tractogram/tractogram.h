@@ -35,7 +35,7 @@ struct gls_tractogram_writer {
     gls_shard shard;                  /* if is_shard */
     bool in_stored_space;             /* TRK: points come as they are in the file; for merging */
     uint64_t n_streamlines, n_points; /* before the present append */
-    uint64_t n_begun;                 /* streamlines that were tried, rejected ones too; 0: not known */
+    uint64_t n_begun;                 /* streamlines that were tried, rejected ones too; 0: not known, and not said */
     /* fixed by the first append that is not empty: dps, dpv, groups one behind the other, without data */
     bool defined;
     size_t n_dps, n_dpv, n_groups;

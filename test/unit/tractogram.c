@@ -355,7 +355,7 @@ static void test_tck(void **state)
     static const char *const header[] = {"method: boot", "step_size: 0.5", "roi: seed roi.nii.gz", NULL};
     static const char expected[] =
         "mrtrix tracks\nmethod: boot\nstep_size: 0.5\nroi: seed roi.nii.gz\ndatatype: Float32LE\n"
-        "count: 000000000006\ntotal_count: 000000000006\nfile: . 192\nEND\n";
+        "count: 000000000006\nfile: . 192\nEND\n";
     gls_streamlines lines = make_lines();
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_tractogram_writer *writer;
