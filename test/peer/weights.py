@@ -101,7 +101,7 @@ def compare_fixels(name):
 
 
 def compare_weights(name, what, theirs, ours, limits=(0.99999, 2e-4, 5e-3), cost_limit=1e-4):
-    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-csv", "it.csv", "-out_mu", "mu.txt", "-nthreads", 2,
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-csv", "it.csv", "-out_mu", "mu.txt", "-nthreads", 1,
            *theirs)
     glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--csv", "own.csv", "--mu", "own_mu.txt",
              "--single-visit", "keep", *ours)
@@ -125,7 +125,7 @@ def compare_weights(name, what, theirs, ours, limits=(0.99999, 2e-4, 5e-3), cost
 
 
 def compare_linear(name):
-    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-linear", "-nthreads", 2)
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-linear", "-nthreads", 1)
     glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--method", "linear")
     a, b = numbers("w.txt"), numbers("own.txt")
     r = np.corrcoef(a, b)[0, 1]
@@ -135,7 +135,7 @@ def compare_linear(name):
 
 def compare_connectome(name):
     glslines("weights", f"{name}.tck", f"{name}_sh.nii.gz", "-o", "own.txt", "--single-visit", "keep")
-    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-nthreads", 2)
+    mrtrix("tcksift2", f"{name}.tck", f"{name}_sh.nii", "w.txt", "-nthreads", 1)
     mrtrix("tck2connectome", f"{name}.tck", f"{name}_labels.nii", "c.csv", "-tck_weights_in", "w.txt")
     glslines("connectome", f"{name}.tck", f"{name}_labels.nii", "own_c.csv", "--weights", "own.txt")
     a, b = numbers("c.csv"), numbers("own_c.csv")
