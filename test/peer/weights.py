@@ -6,6 +6,7 @@ usage: weights.py GLSLINES WORK_DIR
 One line per check; exits with 1 if one fails.
 """
 import os
+import shutil
 import subprocess
 import sys
 
@@ -194,5 +195,6 @@ def main():
 
 if __name__ == "__main__":
     tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    os.makedirs(work, exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)  # fod2fixel writes into no directory that is there
+    os.makedirs(work)
     main()
