@@ -118,7 +118,7 @@ stage_threads() {
     # libarcher tells the sanitizer how OpenMP's threads wait for each other
     archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
     CC=clang check "configure with ThreadSanitizer" quietly cmake -S . -B build/threads -G Ninja -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
-        check "build with ThreadSanitizer" quietly cmake --build build/threads -j "$jobs" --target unit_courier unit_stream unit_order unit_image_write gpu_group || return
+        check "build with ThreadSanitizer" quietly cmake --build build/threads -j "$jobs" --target threads || return
     export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
     run_ctest build/threads -L threads
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
