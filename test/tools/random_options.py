@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random combinations of options that give a result, each run in two ways that may not change it, compared by bytes.
 
-A pair differs by the size of batches, the number of devices, the mapping, the interface, the number of shards, a kept fit, a journal, a run that is killed, the pace of
+A pair differs by the size of batches, the number of devices, the number of shards, a kept fit, a journal, a run that is killed, the pace of
 the writer, other outputs; a third way writes another format, whose points are compared. By hand: about 10 s a combination.
 
 Usage: random_options.py GLSLINES WORK_FOLDER [COMBINATIONS [SEED [JOBS]]]
-GLS_PROOF_DEVICE: on which device, else llvmpipe; on a GPU the mapping and the interface stay, since its compiler may round otherwise in another.      Standard library only
+GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
 """
 import concurrent.futures
 import gzip
@@ -64,6 +64,7 @@ def result_options(r):
         o += pick(r, "--fa-threshold", 0.05, 0.2)
     if r.random() < 0.3:
         o += [r.choice(("--include", "--exclude", "--stop-at", "--include-end")), r.choice(("0,0,0,8", "8,0,4,5", "-6,5,0,9"))]
+    o += pick(r, "--mapping", "single", "group") + pick(r, "--api", "gl", "gles")
     if r.random() < 0.15:
         o += ["--seed-unidirectional"]
     if r.random() < 0.15:
@@ -74,8 +75,6 @@ def result_options(r):
 def way(r, options):
     """Options on which the bytes may not depend, and how the run is made."""
     o = pick(r, "--chunk-size", 1, 7, 33, 100, 25000)
-    if device == "llvmpipe":
-        o += pick(r, "--mapping", "single", "group") + pick(r, "--api", "gl", "gles")
     o += r.choice((["--device", device], ["--device", device], ["--device", f"{device},{device}"], ["--device", f"{device},{device},{device}"]))
     if "--nseeds" in options and options[options.index("--nseeds") + 1] == "400" and "--chunk-size" in o and o[o.index("--chunk-size") + 1] == "1":
         o[o.index("--chunk-size") + 1] = "5"
