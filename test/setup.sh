@@ -82,3 +82,8 @@ need_locale() {
         return 1
     }
 }
+
+# Where this machine's apt has Debian from; nothing if it is no Debian.
+debian_mirror() {
+    apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1
+}

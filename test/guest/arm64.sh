@@ -20,7 +20,7 @@ make_root() {
     [ ! -e "$arm/complete" ] || return 0
     as_root rm -rf "$arm"
     mkdir -p "$work"
-    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1)
+    mirror=$(debian_mirror)
     # shellcheck disable=SC2086
     as_root debootstrap --arch=arm64 --foreign --variant=minbase --include="$(echo $ARM64_LIBRARIES | tr ' ' ',')" bookworm "$arm" $mirror > "$work/arm64.log" 2>&1 || {
         tail -n 20 "$work/arm64.log" >&2

@@ -12,8 +12,7 @@ make_chroot() {
     [ -e "$chroot/complete" ] && ls "$chroot"/usr/lib/*/libGLESv2.so.2 "$chroot"/usr/lib/*/libamdgpu_noop_drm_shim.so > /dev/null 2>&1 && return 0
     as_root rm -rf "$chroot"
     mkdir -p "$work"
-    # the mirror that this machine's apt uses, if it is a Debian
-    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1)
+    mirror=$(debian_mirror)
     # shellcheck disable=SC2086
     as_root debootstrap --variant=minbase \
         --include=mesa-vulkan-drivers,mesa-drm-shim,libegl1,libgl1-mesa-dri,libgl1,libopengl0,libgles2,libgbm1,libepoxy0,libgomp1 \

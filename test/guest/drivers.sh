@@ -19,7 +19,7 @@ make_intel_shim() {
     # shellcheck disable=SC2086
     need_packages $MESA_PACKAGES
     rm -rf "$work/mesa" && mkdir -p "$work/mesa/lists/partial" "$work/mesa/cache/archives/partial"
-    mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1)
+    mirror=$(debian_mirror)
     [ -n "$mirror" ] || fail "apt names no Debian archive: build Intel's shim elsewhere and name it in GLS_INTEL_SHIM"
     echo "deb-src [trusted=yes] $mirror bookworm main" > "$work/mesa/sources.list"
     (

@@ -2,19 +2,22 @@
 # Packages on systems that this machine does not run: the recipe of Containerfile, both of its stages, and the tarball built on Debian 11 and run on Debian 11, 12
 # and 13, each in a folder of its own that debootstrap fills. For machines without podman or registries of images.
 # Usage: sh test/packaging/chroots.sh WORK_FOLDER [recipe] [tarball]      As root, with debootstrap; 3 GB, a quarter of an hour; by hand.
+# GLS_DEBIAN_MIRROR: where Debian comes from, else from where apt of this machine has it.
 set -eu
 cd "$(dirname "$0")/../.."
+. test/setup.sh
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
 recipe=test/packaging/Containerfile
-mirror=${GLS_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+mirror=${GLS_DEBIAN_MIRROR:-$(debian_mirror)}
 
 # base SUITE: a fresh system, made once
 base() {
     [ -e "$work/$1.complete" ] && return
     rm -rf "$work/$1"
-    debootstrap --variant=minbase "$1" "$work/$1" "$mirror" > "$work/$1.log" 2>&1 || { tail -n 3 "$work/$1.log"; exit 1; }
+    # shellcheck disable=SC2086
+    debootstrap --variant=minbase "$1" "$work/$1" $mirror > "$work/$1.log" 2>&1 || { tail -n 3 "$work/$1.log"; exit 1; }
     touch "$work/$1.complete"
 }
 
