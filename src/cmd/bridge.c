@@ -67,9 +67,10 @@ static const struct {
 };
 
 /* word: what the value is taken for; NULL: here is said in the error. */
-static const struct {
+typedef struct value_row {
     const char *option, *value, *word, *here;
-} values[] = {
+} value_row;
+static const value_row values[] = {
     {"device", "metal", "gpu", "taken as gpu; OpenGL drives every GPU, but macOS has no OpenGL compute shaders"},
     {"device", "cuda", "gpu", "taken as gpu; OpenGL drives NVIDIA's GPUs, too"},
     {"device", "webgpu", "gpu", "taken as gpu"},
@@ -95,18 +96,23 @@ static const char *option_here(const char *name)
     return NULL;
 }
 
-static const char *value_here(const char *option, const char *value)
+static const value_row *find_value(const char *option, const char *value)
 {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].here;
+        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return &values[i];
     return NULL;
+}
+
+static const char *value_here(const char *option, const char *value)
+{
+    const value_row *row = find_value(option, value);
+    return row ? row->here : NULL;
 }
 
 static const char *word_here(const char *option, const char *value)
 {
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (strcmp(values[i].option, option) == 0 && strcmp(values[i].value, value) == 0) return values[i].word;
-    return NULL;
+    const value_row *row = find_value(option, value);
+    return row ? row->word : NULL;
 }
 
 const cmd_hints cmd_bridge = {option_here, value_here, word_here};
