@@ -1,10 +1,12 @@
-// The tables of the model: the host's numbers, one after the other.
+// The tables of the model: the host's numbers, one after the other. GPUs check the bounds of every load from a buffer, so
+// that tables of which much is read come in quads, four words a load.
 #if MODEL_UNIFORM
 layout(std140, binding = 1) uniform Model { uvec4 model[MODEL_BLOCKS]; };
-#define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #else
-layout(std430, binding = 3) readonly buffer Model { uint model[]; };
-#define MODEL_UINT(i) model[i]
+layout(std430, binding = 3) readonly buffer Model { uvec4 model[]; };
 #endif
+#define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #define MODEL_INT(i) int(MODEL_UINT(i))
 #define MODEL_FLOAT(i) uintBitsToFloat(MODEL_UINT(i))
+#define MODEL_QUAD(i) model[i]
+#define MODEL_FLOATS(i) uintBitsToFloat(model[i])

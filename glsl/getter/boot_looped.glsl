@@ -1,5 +1,5 @@
-// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Matrices are stored column by
-// column in the model buffer, so that neighbouring lanes read neighbouring words.
+// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Matrices are stored in the model
+// buffer so that neighbouring lanes read neighbouring quads.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
@@ -53,6 +53,21 @@ void use_measured()
 }
 #endif
 
+// The signal that the hat fit and a residual give for measurement i.
+#define HAT_QUADS ((N_COEFFICIENTS + 3) / 4)
+float resampled_signal(int i)
+{
+    float s = RESAMPLED(i);
+    for (int q = 0; q < HAT_QUADS; q++) {
+        vec4 hat = MODEL_FLOATS(MODEL_HAT + q * N_MEASUREMENTS + i);
+        for (int x = 0; x < min(4, N_COEFFICIENTS - 4 * q); x++) s += hat[x] * CHANNEL(4 * q + x);
+    }
+    return s;
+}
+
+// Four coefficients of degree l of the fit, for measurement i: 2 l + 1 are in l / 2 + 1 quads.
+#define FIT_WEIGHTS(l, q, i) MODEL_FLOATS(MODEL_FIT + ((l) / 2 * ((l) / 2 + 1) / 2 + (q)) * N_MEASUREMENTS + (i))
+
 // SH coefficients of the ODF at p, into fitted; every lane has all.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
@@ -65,11 +80,12 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
     float inverse_s0 = 1.0 / max(CHANNEL(N_COEFFICIENTS), params.min_signal);
 #if SH_ORDER > 4
     // degree by degree, and sums in shared memory as soon as they are known: all at once need more registers than some
-    // GPUs have
+    // GPUs have. The residuals are used by now and leave their place.
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-        float s = RESAMPLED(i);
-        for (int j = 0; j < N_COEFFICIENTS; j++) s += MODEL_FLOAT(MODEL_HAT + j * N_MEASUREMENTS + i) * CHANNEL(j);
-        RESAMPLED(i) = max(s, params.min_signal) * inverse_s0;
+        float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
+        FIT_PREPARE(e)
+        RESAMPLED(i) = e;
+        RESIDUAL(i) = fit_base;
     }
     lane_sync();
     for (int l = 0; l <= SH_ORDER; l += 2) {
@@ -77,11 +93,11 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         int first = l * (l - 1) / 2;
         for (int m = 0; m <= 2 * l; m++) sum[m] = 0.0;
         for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-            float e = RESAMPLED(i);
-            FIT_PREPARE(e)
-            float input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int m = 0; m <= 2 * l; m++)
-                sum[m] += MODEL_FLOAT(MODEL_FIT + (first + m) * N_MEASUREMENTS + i) * input_l;
+            float e = RESAMPLED(i), fit_base = RESIDUAL(i), input_l = FIT_INPUT(e, float(-l * (l + 1)));
+            for (int q = 0; q <= l / 2; q++) {
+                vec4 weight = FIT_WEIGHTS(l, q, i);
+                for (int x = 0; x < min(4, 2 * l + 1 - 4 * q); x++) sum[4 * q + x] += weight[x] * input_l;
+            }
         }
         for (int m = 0; m <= 2 * l; m++) {
             float total = lane_sum(sum[m]);
@@ -98,15 +114,15 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #else
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = 0.0;
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-        float s = RESAMPLED(i);
-        for (int j = 0; j < N_COEFFICIENTS; j++) s += MODEL_FLOAT(MODEL_HAT + j * N_MEASUREMENTS + i) * CHANNEL(j);
-        float e = max(s, params.min_signal) * inverse_s0;
+        float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
         FIT_PREPARE(e)
-        int j = 0;
         for (int l = 0; l <= SH_ORDER; l += 2) {
             float input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int m = -l; m <= l; m++, j++)
-                fitted[j] += MODEL_FLOAT(MODEL_FIT + j * N_MEASUREMENTS + i) * input_l;
+            for (int q = 0; q <= l / 2; q++) {
+                vec4 weight = FIT_WEIGHTS(l, q, i);
+                for (int x = 0; x < min(4, 2 * l + 1 - 4 * q); x++)
+                    fitted[l * (l - 1) / 2 + 4 * q + x] += weight[x] * input_l;
+            }
         }
     }
     for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);

@@ -1,14 +1,31 @@
-// Choice of a vertex in loops, the vertices dealt out to the lanes.
-float cone_value(int v, uint from, float level)
-{
-    bool in_cone = (MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + v / 32) >> uint(v % 32) & 1u) != 0u;
-    float x = ODF(v);
-    return in_cone && x >= level ? x : 0.0;
-}
-
-#if !DETERMINISTIC
-uint pick_weight(int v, uint from, float level, float scale) { return uint(int(cone_value(v, from, level) * scale)); }
+// Choice of a vertex in loops. Every lane has a stretch of vertices, of odd length so that neighbouring lanes read
+// different banks of memory. The stretches of the last lanes begin earlier, so that none goes beyond the last vertex,
+// and leave out what other lanes have.
+#if STRETCH == 0
+#undef STRETCH
+#define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)
+#else
+#define STRETCH_KNOWN
 #endif
+
+uint cone_word(uint from, int w) { return MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + min(w, CONE_WORDS - 1)); }
+
+#ifdef STRETCH_KNOWN
+// The vertices inside the cone, as bits, of the 32 from vertex v on.
+uint cone_bits(uint from, int v)
+{
+    uint low = uint(v % 32), word = cone_word(from, v / 32), next = cone_word(from, v / 32 + 1);
+    return low == 0u ? word : word >> low | next << (32u - low);
+}
+#define IN_CONE(i) ((bits >> uint(i) & 1u) != 0u)
+#else
+#define IN_CONE(i) (start + (i) >= first && (cone_word(from, (start + (i)) / 32) >> uint((start + (i)) % 32) & 1u) != 0u)
+#endif
+
+// The value of vertex start + i, 0 where it must not be taken.
+float pick_value(float x, bool in_cone, float level) { return in_cone && x >= level ? x : 0.0; }
+#define PICK_VALUE(i) pick_value(ODF(start + (i)), IN_CONE(i), level)
+#define PICK_WEIGHT(i) uint(int(PICK_VALUE(i) * scale))
 
 int pick_vertex(uint from, Draw draw)
 {
@@ -16,14 +33,18 @@ int pick_vertex(uint from, Draw draw)
 #if CUTOFF
     level = max(level, params.fod_cutoff);
 #endif
+    int first = LANE * STRETCH, start = min(first, N_VERTICES - STRETCH);
+#ifdef STRETCH_KNOWN
+    uint bits = first < N_VERTICES ? cone_bits(from, start) & 0xffffffffu << uint(first - start) : 0u;
+#endif
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;
-    for (int v = LANE; v < N_VERTICES; v += LANES) {
-        float x = cone_value(v, from, level);
+    for (int i = 0; i < STRETCH; i++) {
+        float x = PICK_VALUE(i);
         if (x > largest) {
             largest = x;
-            best = v;
+            best = start + i;
         }
     }
     float winner = lane_max(largest);
@@ -31,17 +52,27 @@ int pick_vertex(uint from, Draw draw)
     lane_sync();
     return winner > 0.0 ? best : -1;
 #else
-    // every lane has a stretch of vertices, of odd length so that neighbouring lanes read different banks of memory
     float scale = PICK_ONE / odf_max;
-    int stretch = (N_VERTICES + LANES - 1) / LANES | 1, first = LANE * stretch, end = min(first + stretch, N_VERTICES);
     uint sum = 0u;
-    for (int v = first; v < end; v++) sum += pick_weight(v, from, level, scale);
+#ifdef STRETCH_KNOWN
+    uint weight[STRETCH];
+    for (int i = 0; i < STRETCH; i++) {
+        weight[i] = PICK_WEIGHT(i);
+        sum += weight[i];
+    }
+#else
+    for (int i = 0; i < STRETCH; i++) sum += PICK_WEIGHT(i);
+#endif
     uint upto = lane_upto(sum), total = lane_max(upto), target, low;
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
-    int vertex = first;
-    for (int v = first; v < end; v++) {
-        passed += pick_weight(v, from, level, scale);
+    int vertex = start;
+    for (int i = 0; i < STRETCH; i++) {
+#ifdef STRETCH_KNOWN
+        passed += weight[i];
+#else
+        passed += PICK_WEIGHT(i);
+#endif
         vertex += passed <= target ? 1 : 0;
     }
     vertex = lane_chosen(vertex, upto > target);

@@ -24,11 +24,16 @@ uint find_peaks()
         if (v < N_VERTICES) {
             float value = ODF(v);
             peak = value >= level;
-            // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made:
-            // software renderers limit them
+            // compilers write out a few turns; of more, as at the pole of a grid of angles, few may be made: software
+            // renderers limit them
             if (peak)
-                for (int k = 0; k < MAX_NEIGHBOURS && (peak || MAX_NEIGHBOURS <= 32); k++)
-                    peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
+                for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
+                    uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + v);
+                    for (int k = 0; k < 4; k++) {
+                        float one = ODF(int(pairs[k] & 0xffffu)), other = ODF(int(pairs[k] >> 16));
+                        peak = peak && value >= one && value >= other;
+                    }
+                }
         }
         int place = lane_place(peak, count);
         if (peak && place < MAX_CANDIDATES) {

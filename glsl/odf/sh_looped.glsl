@@ -24,6 +24,33 @@ void put_odf(int v, float value)
 #define COEFFICIENT(j) c[j]
 #endif
 
+#if N_ORBITS > 0
+// The members of orbit o, from the sums over the four classes.
+void put_orbit(int o, float pp, float mp, float pm, float mm)
+{
+    uint member = MODEL_UINT(MODEL_MEMBERS + o);
+    int v = int(member & 0xffffu);
+    float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;
+    put_odf(v, a + b);
+    put_odf(v + int(member >> 16 & 3u), e - f);
+    put_odf(v + int(member >> 18 & 3u), e + f);
+    put_odf(v + int(member >> 20 & 3u), a - b);
+}
+
+// Several orbits at once share the coefficients that are read; behind the last one it comes again.
+#if ORBITS_AT_ONCE == 3
+#define ORBITS vec3
+#define OF_EACH(x) vec3(w0.x, w1.x, w2.x)
+#else
+#define ORBITS vec2
+#define OF_EACH(x) vec2(w0.x, w1.x)
+#endif
+#define WEIGHTS(q, o) MODEL_FLOATS(MODEL_ORBITS + (q) * N_ORBITS + (o))
+#define QUAD(q) { vec4 w0 = WEIGHTS(q, o0), w1 = WEIGHTS(q, o1), w2 = WEIGHTS(q, o2);
+#define TERM(sum, j, x) sum += OF_EACH(x) * COEFFICIENT(j);
+#define QUAD_END }
+#endif
+
 // From c, which are the first channels, too, if they are of a high order.
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
@@ -32,18 +59,15 @@ void evaluate_odf(float c[N_COEFFICIENTS])
 #if N_ORBITS > 0
     // the basis functions fall into four classes by their signs under x -> -x and y -> -y: the members of a reflection
     // orbit share their sums
-    for (int o = LANE; o < N_ORBITS; o += LANES) {
-        float pp = 0.0, mp = 0.0, pm = 0.0, mm = 0.0;
-#define TERM(sum, j) sum += MODEL_FLOAT(MODEL_ORBITS + j * N_ORBITS + o) * COEFFICIENT(j);
+    for (int first = LANE; first < N_ORBITS; first += ORBITS_AT_ONCE * LANES) {
+        int o0 = first, o1 = min(first + LANES, N_ORBITS - 1), o2 = min(first + 2 * LANES, N_ORBITS - 1);
+        ORBITS pp = ORBITS(0.0), mp = ORBITS(0.0), pm = ORBITS(0.0), mm = ORBITS(0.0);
 #include <orbit_terms>
-#undef TERM
-        uint member = MODEL_UINT(MODEL_MEMBERS + o);
-        int v = int(member & 0xffffu);
-        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;
-        put_odf(v, a + b);
-        put_odf(v + int(member >> 16 & 3u), e - f);
-        put_odf(v + int(member >> 18 & 3u), e + f);
-        put_odf(v + int(member >> 20 & 3u), a - b);
+        put_orbit(o0, pp.x, mp.x, pm.x, mm.x);
+        put_orbit(o1, pp.y, mp.y, pm.y, mm.y);
+#if ORBITS_AT_ONCE == 3
+        put_orbit(o2, pp.z, mp.z, pm.z, mm.z);
+#endif
     }
 #else
     for (int v = LANE; v < N_VERTICES; v += LANES) {

@@ -3,8 +3,7 @@
 
 vec3 vertex_direction(uint vertex)
 {
-    int v = MODEL_VERTICES + int(min(vertex, uint(N_VERTICES - 1)));
-    return vec3(MODEL_FLOAT(v), MODEL_FLOAT(v + N_VERTICES), MODEL_FLOAT(v + 2 * N_VERTICES));
+    return MODEL_FLOATS(MODEL_VERTICES + int(min(vertex, uint(N_VERTICES - 1)))).xyz;
 }
 
 // The sense of a vertex that goes with d.

@@ -9,6 +9,8 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
         .input = input,
         .n_units =
             limits->max_texture_units > plan->guide.n_textures ? limits->max_texture_units - plan->guide.n_textures : 0,
+        .lanes = plan->lanes,
+        .lanes_fixed = gls_lanes_fixed(plan),
         .looped = plan->mapping->looped,
         .small_field = plan->small_field,
         .tables_shared = plan->tables_shared,

@@ -36,6 +36,12 @@ typedef struct gls_track_plan {
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan);
 
+/* Whether a streamline has plan->lanes, rather than as many as the compiler of shaders chooses. */
+static inline bool gls_lanes_fixed(const gls_track_plan *plan)
+{
+    return plan->group.slots == plan->group.size / plan->lanes;
+}
+
 /* Words of a seed's directions. */
 static inline uint32_t gls_direction_words(const gls_track_params *params)
 {

@@ -13,20 +13,27 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped)
+static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, const gls_model_request *request)
 {
     static const char reason[] = "the basis functions' numbers, row by row";
     gls_define_list *d = &model->defines;
     size_t k = odf->parts->n_inputs;
     gls_define_int(d, "N_COEFFICIENTS", (int64_t)k, "of the SH order");
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
-    gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
+    gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order, request->lanes);
     gls_text text = {0};
     if (status == GLS_OK) status = gls_rows_orbit_terms(&text, odf->order);
     gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
-    if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
-    if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
+    if (status == GLS_OK && !request->looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
+    if (!request->looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
     return status;
+}
+
+/* Vertices that a lane looks at, where the number of lanes is known and their bits fit into a word. */
+static int64_t stretch(size_t n_vertices, const gls_model_request *request)
+{
+    size_t n = (n_vertices + request->lanes - 1) / request->lanes | 1;
+    return request->lanes_fixed && n <= 32 ? (int64_t)n : 0;
 }
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
@@ -43,13 +50,16 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     if (status != GLS_OK) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
-    if (coefficients) status = add_coefficients(model, odf, request->looped);
+    if (coefficients) status = add_coefficients(model, odf, request);
     double bits = ceil(log2((double)sphere->n));
     gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
     gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
     gls_define_loops(d, "pick", "getter/pick", request->looped);
     gls_table_cone(&model->tables, d, sphere, params->max_angle);
-    if (request->looped) return status;
+    if (request->looped) {
+        gls_define_int(d, "STRETCH", stretch(sphere->n, request), "vertices of a lane, up to 32; 0: found by the shader");
+        return status;
+    }
     gls_text text = {0};
     gls_rows_vertices(&text, sphere);
     gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");

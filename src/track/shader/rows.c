@@ -61,8 +61,12 @@ gls_status gls_rows_orbit_terms(gls_text *out, int sh_order)
     double *y = malloc(3 * k * sizeof *y);
     if (!y) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
     gls_status status = gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, directions, 3, y);
-    for (size_t j = 0; j < k && status == GLS_OK; j++)
-        gls_text_printf(out, "TERM(%s, %zu)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j);
+    for (size_t j = 0; j < k && status == GLS_OK; j++) {
+        if (j % 4 == 0) gls_text_printf(out, "QUAD(%zu)\n", j / 4);
+        gls_text_printf(out, "TERM(%s, %zu, %c)\n", classes[!same(y[k + j], y[j])][!same(y[2 * k + j], y[j])], j,
+                        "xyzw"[j % 4]);
+        if (j % 4 == 3 || j + 1 == k) gls_text_puts(out, "QUAD_END\n");
+    }
     free(y);
     return status;
 }

@@ -32,6 +32,13 @@ uint32_t *gls_table_add(gls_tables *s, gls_define_list *defines, const char *nam
     return table_words(s, n);
 }
 
+uint32_t *gls_table_quads(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
+{
+    gls_tables_fill_block(s);
+    gls_define_int(defines, name, (int64_t)(s->n / 4), "where this table begins, in quads");
+    return table_words(s, 4 * n);
+}
+
 static void put_float(uint32_t *word, double value)
 {
     float f = (float)value;
@@ -61,22 +68,30 @@ void gls_tables_end_shared(gls_tables *s, gls_define_list *defines)
     gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->first_shared), "of all shared tables");
 }
 
+void gls_table_matrix(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t rows,
+                      size_t columns)
+{
+    uint32_t *word = gls_table_quads(s, defines, name, (columns + 3) / 4 * rows);
+    for (size_t i = 0; word && i < rows; i++)
+        for (size_t j = 0; j < columns; j++) put_float(&word[(j / 4 * rows + i) * 4 + j % 4], value[i * columns + j]);
+}
+
 void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, bool neighbours)
 {
-    uint32_t *word = gls_table_add(s, defines, "MODEL_VERTICES", 3 * sphere->n);
-    for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t a = 0; a < 3; a++) put_float(&word[a * sphere->n + v], sphere->vertex[v][a]);
+    gls_table_matrix(s, defines, "MODEL_VERTICES", sphere->vertex[0], sphere->n, 3);
     if (!neighbours) return;
-    size_t most = 0;
+    size_t most = 1;
     for (size_t v = 0; v < sphere->n; v++)
         if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];
-    gls_define_int(defines, "MAX_NEIGHBOURS", (int64_t)most, "of a vertex of this sphere");
-    word = gls_table_add(s, defines, "MODEL_NEIGHBOURS", most * sphere->n);
+    size_t quads = (most + 7) / 8;
+    gls_define_int(defines, "NEIGHBOUR_QUADS", (int64_t)quads, "eight neighbours each, for those of any vertex");
+    uint32_t *word = gls_table_quads(s, defines, "MODEL_NEIGHBOURS", quads * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t m = 0; m < most; m++) {
+        for (size_t m = 0; m < 8 * quads; m++) {
             /* vertices with fewer neighbours count themselves: that never decides */
             size_t at = sphere->first[v] + m;
-            word[m * sphere->n + v] = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
+            uint32_t neighbour = at < sphere->first[v + 1] ? sphere->neighbour[at] : (uint32_t)v;
+            word[(m / 8 * sphere->n + v) * 4 + m % 8 / 2] |= neighbour << (m % 2 * 16);
         }
 }
 
@@ -105,22 +120,30 @@ static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bo
     return turn_x != turn_y;
 }
 
-gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+/* Two or three, so that lanes have the fewest turns without work. */
+static int orbits_at_once(size_t n_orbits, uint32_t lanes)
+{
+    size_t rounds = (n_orbits + lanes - 1) / lanes;
+    return (rounds + 2) / 3 * 3 <= (rounds + 1) / 2 * 2 ? 3 : 2;
+}
+
+gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order,
+                            uint32_t lanes)
 {
     size_t k = gls_sh_count(sh_order), n = 0;
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
     gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits, "reflection orbits of the sphere; 0: not known");
+    gls_define_int(defines, "ORBITS_AT_ONCE", orbits_at_once(n_orbits, lanes), "which a lane evaluates");
     if (n_orbits == 0) return gls_table_odf(s, defines, sphere, sh_order);
     double *y = malloc(k * sphere->n * sizeof *y);
     gls_status status =
         y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
           : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
-    uint32_t *word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_ORBITS", k * n_orbits) : NULL;
-    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
-        for (size_t j = 0; j < k; j++)
-            put_float(&word[j * n_orbits + o], fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j]);
-    word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    for (size_t o = 0, v = 0; status == GLS_OK && o < n_orbits; v += sphere->orbit_size[o++])
+        for (size_t j = 0; j < k; j++) y[o * k + j] = fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j];
+    if (status == GLS_OK) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
+    uint32_t *word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
     for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
         word[o] = (uint32_t)v;
         for (uint32_t image = 1; image < 4; image++)

@@ -20,6 +20,11 @@ typedef struct gls_tables {
 uint32_t *gls_table_add(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* The same, filled with floats. */
 void gls_table_floats(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t n);
+/* Room for n quads of words of 0, which the shader reads four words at a time; the offset is in quads. */
+uint32_t *gls_table_quads(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
+/* A row-major matrix in quads: four columns of the first row, the same of the second ... , then the next four. */
+void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t rows,
+                      size_t columns);
 
 /* MODEL_TABLES, TABLE_WORDS: what gls_table_shared() adds in between can be kept in shared memory as a whole; offsets
  * of its parts count from MODEL_TABLES. */
@@ -27,14 +32,15 @@ void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
 uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
-/* MODEL_VERTICES, and with neighbours MODEL_NEIGHBOURS and MAX_NEIGHBOURS. */
+/* MODEL_VERTICES, and with neighbours MODEL_NEIGHBOURS and NEIGHBOUR_QUADS: for each vertex in words of two. */
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
 /* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
 gls_status gls_table_odf(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
-/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the columns of that matrix for
- * the first vertex of each orbit, and MODEL_MEMBERS: that vertex, and in two bits each from bit 16 on how far behind it
+/* N_ORBITS, ORBITS_AT_ONCE, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the rows of it for the first vertex
+ * of each orbit, in quads, and MODEL_MEMBERS: that vertex, and in two bits each from bit 16 on how far behind it
  * its mirror images lie under x -> -x, y -> -y and both. */
-gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
+gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order,
+                            uint32_t lanes);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
 void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
 
