@@ -6,8 +6,8 @@
 #define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
 #endif
 
-#define SLOT_ARRAY(type, name, size) shared type name[SLOTS * (size)]
-#define SLOT_ELEMENT(name, size, i) name[int(SLOT) * (size) + (i)]
+#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][size]
+#define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 #if LANES_IN_STEP
 // NVIDIA's compiler makes a barrier of a subgroup one of the whole device's memory, which empties the L1 cache. Its
@@ -16,7 +16,8 @@ void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
-#if SUBGROUP_ARITHMETIC
+// NVIDIA's sums and maxima ask first whether all lanes are there, which keeps the compiler from making several at once.
+#if SUBGROUP_ARITHMETIC && !LANES_IN_STEP
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
 uint lane_max(uint x) { return subgroupMax(x); }
@@ -39,6 +40,9 @@ BUTTERFLY(float, lane_max, max(x, other))
 BUTTERFLY(uint, lane_max, max(x, other))
 BUTTERFLY(float, lane_min, min(x, other))
 BUTTERFLY(int, lane_min, min(x, other))
+#if SUBGROUP_ARITHMETIC
+uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
+#else
 uint lane_upto(uint x)
 {
     for (int step = 1; step < LANES; step *= 2) {
@@ -48,6 +52,29 @@ uint lane_upto(uint x)
     return x;
 }
 #endif
+#endif
+
+#if LANES_IN_STEP
+// The sums of 16 values over 32 lanes: a lane gets that of value sum_of_lane(). Each turn halves the values that a lane
+// still has, and adds what lane_sum() would add.
+#define LANE_SUMS
+int sum_of_lane() { return int(bitfieldReverse(uint(LANE)) >> 28); }
+#define HALVE(n, step)                                                      \
+    for (int i = 0; i < n; i++) {                                           \
+        float send = (LANE & step) != 0 ? x[i] : x[i + n];                  \
+        x[i] = ((LANE & step) != 0 ? x[i + n] : x[i]) + subgroupShuffleXor(send, uint(step)); \
+    }
+float lane_sums(float x[16])
+{
+    HALVE(8, 1)
+    HALVE(4, 2)
+    HALVE(2, 4)
+    HALVE(1, 8)
+    return x[0] + subgroupShuffleXor(x[0], 16u);
+}
+#undef HALVE
+#endif
+
 int lane_place(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);

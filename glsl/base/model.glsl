@@ -2,10 +2,18 @@
 // that tables of which much is read come in quads, four words a load.
 #if MODEL_UNIFORM
 layout(std140, binding = 1) uniform Model { uvec4 model[MODEL_BLOCKS]; };
+#define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #else
 layout(std430, binding = 3) readonly buffer Model { uvec4 model[]; };
+// NVIDIA's compiler makes a table of jumps of an index into a vector.
+uint model_word(int i)
+{
+    uvec4 quad = model[i >> 2];
+    uvec2 pair = (i & 2) != 0 ? quad.zw : quad.xy;
+    return (i & 1) != 0 ? pair.y : pair.x;
+}
+#define MODEL_UINT(i) model_word(i)
 #endif
-#define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #define MODEL_INT(i) int(MODEL_UINT(i))
 #define MODEL_FLOAT(i) uintBitsToFloat(MODEL_UINT(i))
 #define MODEL_QUAD(i) model[i]

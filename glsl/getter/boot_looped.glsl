@@ -11,16 +11,7 @@ float fitted[N_COEFFICIENTS];
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
-#define TILES(texture_index, n_tiles, first)                                   \
-    for (int t = LANE; t < n_tiles; t += LANES) {                              \
-        vec4 value = VOLUME_TILE(texture_index, t, base);                      \
-        CHANNEL(first + 4 * t) = value.x;                                      \
-        CHANNEL(first + 4 * t + 1) = value.y;                                  \
-        CHANNEL(first + 4 * t + 2) = value.z;                                  \
-        CHANNEL(first + 4 * t + 3) = value.w;                                  \
-    }
 #include <tile_loops>
-#undef TILES
     lane_sync();
 }
 
@@ -29,12 +20,14 @@ void resample(Draw draw)
     for (int b = LANE; b < N_BLOCKS; b += LANES) {
         uvec4 words = draw_block(draw, uint(b));
         uint index, fraction;
+        float drawn[8]; // all before any is stored: none waits for another
         for (int k = 0; k < 4; k++) {
             umulExtended(words[k], uint(N_MEASUREMENTS), index, fraction);
-            RESAMPLED(8 * b + 2 * k) = RESIDUAL(int(index));
+            drawn[2 * k] = RESIDUAL(int(index));
             umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
-            RESAMPLED(8 * b + 2 * k + 1) = RESIDUAL(int(index));
+            drawn[2 * k + 1] = RESIDUAL(int(index));
         }
+        for (int k = 0; k < 8; k++) RESAMPLED(8 * b + k) = drawn[k];
     }
     lane_sync();
 }
@@ -53,24 +46,53 @@ void use_measured()
 }
 #endif
 
-// The signal that the hat fit and a residual give for measurement i.
-#define HAT_QUADS ((N_COEFFICIENTS + 3) / 4)
+// The signal that the hat fit and a residual give for measurement i. Weights behind the last coefficient are 0.
 float resampled_signal(int i)
 {
     float s = RESAMPLED(i);
-    for (int q = 0; q < HAT_QUADS; q++) {
+    for (int q = 0; q < (N_COEFFICIENTS + 3) / 4; q++) {
         vec4 hat = MODEL_FLOATS(MODEL_HAT + q * N_MEASUREMENTS + i);
-        for (int x = 0; x < min(4, N_COEFFICIENTS - 4 * q); x++) s += hat[x] * CHANNEL(4 * q + x);
+        s += hat.x * CHANNEL(4 * q);
+        s += hat.y * CHANNEL(4 * q + 1);
+        s += hat.z * CHANNEL(4 * q + 2);
+        s += hat.w * CHANNEL(4 * q + 3);
     }
     return s;
 }
 
-// Four coefficients of degree l of the fit, for measurement i: 2 l + 1 are in l / 2 + 1 quads.
-#define FIT_WEIGHTS(l, q, i) MODEL_FLOATS(MODEL_FIT + ((l) / 2 * ((l) / 2 + 1) / 2 + (q)) * N_MEASUREMENTS + (i))
+// The fit, degree by degree: 2 l + 1 coefficients in l / 2 + 1 quads. Loops would leave the sums in memory.
+#define FIT_QUAD(q) MODEL_FLOATS(MODEL_FIT + (q) * N_MEASUREMENTS + i)
+#define ADD_ONE(q, j) sum[j] += FIT_QUAD(q).x * input_l;
+#define ADD_FOUR(q, j)                 \
+    {                                  \
+        vec4 weight = FIT_QUAD(q);     \
+        sum[j] += weight.x * input_l;  \
+        sum[j + 1] += weight.y * input_l; \
+        sum[j + 2] += weight.z * input_l; \
+        sum[j + 3] += weight.w * input_l; \
+    }
+#define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
+#define NO_SUMS for (int j = 0; j < 16; j++) sum[j] = 0.0;
 
-// SH coefficients of the ODF at p, into fitted; every lane has all.
+// The first n of the lanes' sums become coefficients first, first + 1, ... of the fit.
+void put_sums(float sum[16], int first, int n)
+{
+#ifdef LANE_SUMS
+    float total = lane_sums(sum);
+    int j = sum_of_lane();
+    if (LANE < 16 && j < n) CHANNEL(first + j) = total;
+#else
+    for (int j = 0; j < n; j++) {
+        float total = lane_sum(sum[j]);
+        if (LANE == 0) CHANNEL(first + j) = total;
+    }
+#endif
+}
+
+// SH coefficients of the ODF at p, into fitted; every lane has all. Of a high order they are the first channels, too.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
+    float sum[16], input_l;
     sample_volume(p);
 #if HAVE_MEASURED
     if (measured) use_measured();
@@ -78,54 +100,70 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     resample(draw);
     float inverse_s0 = 1.0 / max(CHANNEL(N_COEFFICIENTS), params.min_signal);
-#if SH_ORDER > 4
-    // degree by degree, and sums in shared memory as soon as they are known: all at once need more registers than some
-    // GPUs have. The residuals are used by now and leave their place.
+    NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
         FIT_PREPARE(e)
+        DEGREE(0)
+        ADD_ONE(0, 0)
+        DEGREE(2)
+        ADD_FOUR(1, 1)
+        ADD_ONE(2, 5)
+#if SH_ORDER >= 4
+        DEGREE(4)
+        ADD_FOUR(3, 6)
+        ADD_FOUR(4, 10)
+        ADD_ONE(5, 14)
+#endif
+#if SH_ORDER >= 6
+        // the residuals are used by now and leave their place
         RESAMPLED(i) = e;
         RESIDUAL(i) = fit_base;
+#endif
     }
+    lane_sync(); // all have read the coefficients
+    put_sums(sum, 0, min(N_COEFFICIENTS, 15));
+#if SH_ORDER >= 6
+    NO_SUMS
+    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
+        float e = RESAMPLED(i), fit_base = RESIDUAL(i);
+        DEGREE(6)
+        ADD_FOUR(6, 0)
+        ADD_FOUR(7, 4)
+        ADD_FOUR(8, 8)
+        ADD_ONE(9, 12)
+    }
+    put_sums(sum, 15, 13);
+#endif
+#if SH_ORDER >= 8
+    float last = 0.0;
+    NO_SUMS
+    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
+        float e = RESAMPLED(i), fit_base = RESIDUAL(i);
+        DEGREE(8)
+        ADD_FOUR(10, 0)
+        ADD_FOUR(11, 4)
+        ADD_FOUR(12, 8)
+        ADD_FOUR(13, 12)
+        last += FIT_QUAD(14).x * input_l;
+    }
+    put_sums(sum, 28, 16);
+    last = lane_sum(last);
+    if (LANE == 0) CHANNEL(44) = last;
+#endif
     lane_sync();
-    for (int l = 0; l <= SH_ORDER; l += 2) {
-        float sum[2 * SH_ORDER + 1];
-        int first = l * (l - 1) / 2;
-        for (int m = 0; m <= 2 * l; m++) sum[m] = 0.0;
-        for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-            float e = RESAMPLED(i), fit_base = RESIDUAL(i), input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int q = 0; q <= l / 2; q++) {
-                vec4 weight = FIT_WEIGHTS(l, q, i);
-                for (int x = 0; x < min(4, 2 * l + 1 - 4 * q); x++) sum[4 * q + x] += weight[x] * input_l;
-            }
-        }
-        for (int m = 0; m <= 2 * l; m++) {
-            float total = lane_sum(sum[m]);
-            if (LANE == 0) CHANNEL(first + m) = total;
-        }
-    }
 #define SCALE(j, w) CHANNEL(j) *= w;
 #define FIXED(j, value) CHANNEL(j) = value;
+#if N_COEFFICIENTS > 15
     if (LANE == 0) {
 #include <scale_rows>
     }
     lane_sync();
     EACH_COEFFICIENT(fitted[j] = CHANNEL(j);)
 #else
-    for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = 0.0;
-    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-        float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
-        FIT_PREPARE(e)
-        for (int l = 0; l <= SH_ORDER; l += 2) {
-            float input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int q = 0; q <= l / 2; q++) {
-                vec4 weight = FIT_WEIGHTS(l, q, i);
-                for (int x = 0; x < min(4, 2 * l + 1 - 4 * q); x++)
-                    fitted[l * (l - 1) / 2 + 4 * q + x] += weight[x] * input_l;
-            }
-        }
-    }
-    for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);
+    for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = CHANNEL(j);
+#undef SCALE
+#undef FIXED
 #define SCALE(j, w) fitted[j] *= w;
 #define FIXED(j, value) fitted[j] = value;
 #include <scale_rows>

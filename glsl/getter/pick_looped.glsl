@@ -8,18 +8,14 @@
 #define STRETCH_KNOWN
 #endif
 
-uint cone_word(uint from, int w) { return MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + min(w, CONE_WORDS - 1)); }
-
 #ifdef STRETCH_KNOWN
-// The vertices inside the cone, as bits, of the 32 from vertex v on.
-uint cone_bits(uint from, int v)
-{
-    uint low = uint(v % 32), word = cone_word(from, v / 32), next = cone_word(from, v / 32 + 1);
-    return low == 0u ? word : word >> low | next << (32u - low);
-}
 #define IN_CONE(i) ((bits >> uint(i) & 1u) != 0u)
 #else
-#define IN_CONE(i) (start + (i) >= first && (cone_word(from, (start + (i)) / 32) >> uint((start + (i)) % 32) & 1u) != 0u)
+bool in_cone(int v, uint from)
+{
+    return (MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + v / 32) >> uint(v % 32) & 1u) != 0u;
+}
+#define IN_CONE(i) (start + (i) >= first && in_cone(start + (i), from))
 #endif
 
 // The value of vertex start + i, 0 where it must not be taken.
@@ -35,7 +31,7 @@ int pick_vertex(uint from, Draw draw)
 #endif
     int first = LANE * STRETCH, start = min(first, N_VERTICES - STRETCH);
 #ifdef STRETCH_KNOWN
-    uint bits = first < N_VERTICES ? cone_bits(from, start) & 0xffffffffu << uint(first - start) : 0u;
+    uint bits = MODEL_UINT(MODEL_CONE + int(from) * LANES + LANE);
 #endif
 #if DETERMINISTIC
     int best = N_VERTICES;
@@ -73,7 +69,7 @@ int pick_vertex(uint from, Draw draw)
 #else
         passed += PICK_WEIGHT(i);
 #endif
-        vertex += passed <= target ? 1 : 0;
+        if (passed <= target) vertex++;
     }
     vertex = lane_chosen(vertex, upto > target);
     lane_sync();

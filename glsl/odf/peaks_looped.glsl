@@ -29,10 +29,10 @@ uint find_peaks()
             if (peak)
                 for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
                     uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + v);
-                    for (int k = 0; k < 4; k++) {
-                        float one = ODF(int(pairs[k] & 0xffffu)), other = ODF(int(pairs[k] >> 16));
-                        peak = peak && value >= one && value >= other;
-                    }
+                    uvec4 one = pairs & 0xffffu, other = pairs >> 16;
+                    vec4 most = max(vec4(ODF(one.x), ODF(one.y), ODF(one.z), ODF(one.w)),
+                                    vec4(ODF(other.x), ODF(other.y), ODF(other.z), ODF(other.w)));
+                    peak = peak && value >= max(max(most.x, most.y), max(most.z, most.w));
                 }
         }
         int place = lane_place(peak, count);

@@ -28,13 +28,12 @@ void put_odf(int v, float value)
 // The members of orbit o, from the sums over the four classes.
 void put_orbit(int o, float pp, float mp, float pm, float mm)
 {
-    uint member = MODEL_UINT(MODEL_MEMBERS + o);
-    int v = int(member & 0xffffu);
+    uvec4 member = MODEL_QUAD(MODEL_MEMBERS + o);
     float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;
-    put_odf(v, a + b);
-    put_odf(v + int(member >> 16 & 3u), e - f);
-    put_odf(v + int(member >> 18 & 3u), e + f);
-    put_odf(v + int(member >> 20 & 3u), a - b);
+    put_odf(int(member.x), a + b);
+    put_odf(int(member.y), e - f);
+    put_odf(int(member.z), e + f);
+    put_odf(int(member.w), a - b);
 }
 
 // Several orbits at once share the coefficients that are read; behind the last one it comes again.

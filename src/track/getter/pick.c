@@ -29,11 +29,11 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     return status;
 }
 
-/* Vertices that a lane looks at, where the number of lanes is known and their bits fit into a word. */
-static int64_t stretch(size_t n_vertices, const gls_model_request *request)
+/* Vertices that a lane looks at, where the number of lanes is known and their bits fit into a word; else 0. */
+static size_t stretch(size_t n_vertices, const gls_model_request *request)
 {
     size_t n = (n_vertices + request->lanes - 1) / request->lanes | 1;
-    return request->lanes_fixed && n <= 32 ? (int64_t)n : 0;
+    return request->lanes_fixed && n <= 32 ? n : 0;
 }
 
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
@@ -55,11 +55,13 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
     gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
     gls_define_loops(d, "pick", "getter/pick", request->looped);
-    gls_table_cone(&model->tables, d, sphere, params->max_angle);
-    if (request->looped) {
-        gls_define_int(d, "STRETCH", stretch(sphere->n, request), "vertices of a lane, up to 32; 0: found by the shader");
-        return status;
-    }
+    size_t n_each = stretch(sphere->n, request);
+    if (request->looped) gls_define_int(d, "STRETCH", (int64_t)n_each, "vertices of a lane; 0: found by the shader");
+    if (request->looped && n_each > 0)
+        gls_table_cone_of_lanes(&model->tables, d, sphere, params->max_angle, request->lanes, n_each);
+    else
+        gls_table_cone(&model->tables, d, sphere, params->max_angle);
+    if (request->looped) return status;
     gls_text text = {0};
     gls_rows_vertices(&text, sphere);
     gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");

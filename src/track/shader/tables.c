@@ -143,12 +143,11 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     for (size_t o = 0, v = 0; status == GLS_OK && o < n_orbits; v += sphere->orbit_size[o++])
         for (size_t j = 0; j < k; j++) y[o * k + j] = fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j];
     if (status == GLS_OK) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
-    uint32_t *word = status == GLS_OK ? gls_table_add(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
-    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++]) {
-        word[o] = (uint32_t)v;
-        for (uint32_t image = 1; image < 4; image++)
-            word[o] |= image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2) << (14 + 2 * image);
-    }
+    uint32_t *word = status == GLS_OK ? gls_table_quads(s, defines, "MODEL_MEMBERS", n_orbits) : NULL;
+    for (size_t o = 0, v = 0; word && o < n_orbits; v += sphere->orbit_size[o++])
+        for (uint32_t image = 0; image < 4; image++)
+            word[4 * o + image] =
+                (uint32_t)v + image_offset(sphere->vertex[v], sphere->orbit_size[o], image & 1, image & 2);
     free(y);
     return status;
 }
@@ -158,16 +157,38 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+static double least_cosine(double max_angle)
+{
+    return cos(max_angle * acos(-1.0) / 180) - 1e-12;
+}
+
+static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
+{
+    double c = dot(sphere->vertex[v], sphere->vertex[u]);
+    return (sphere->antipodal ? fabs(c) : c) >= least;
+}
+
 void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
 {
     size_t words = (sphere->n + 31) / 32;
-    double least = cos(max_angle * acos(-1.0) / 180) - 1e-12;
+    double least = least_cosine(max_angle);
     gls_define_int(defines, "CONE_WORDS", (int64_t)words, "of a row of the table of cones: a bit a vertex");
     uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", words * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t u = 0; u < sphere->n; u++) {
-            double c = dot(sphere->vertex[v], sphere->vertex[u]);
-            if ((sphere->antipodal ? fabs(c) : c) >= least) word[v * words + u / 32] |= 1u << (u % 32);
+        for (size_t u = 0; u < sphere->n; u++)
+            if (in_cone(sphere, v, u, least)) word[v * words + u / 32] |= 1u << (u % 32);
+}
+
+void gls_table_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
+                             uint32_t lanes, size_t stretch)
+{
+    double least = least_cosine(max_angle);
+    uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", lanes * sphere->n);
+    for (size_t v = 0; word && v < sphere->n; v++)
+        for (size_t lane = 0; lane < lanes; lane++) {
+            size_t first = lane * stretch, start = first + stretch > sphere->n ? sphere->n - stretch : first;
+            for (size_t i = 0; i < stretch; i++)
+                if (start + i >= first && in_cone(sphere, v, start + i, least)) word[v * lanes + lane] |= 1u << i;
         }
 }
 
