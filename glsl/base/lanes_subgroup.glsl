@@ -29,10 +29,11 @@ uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #define BUTTERFLY(type, name, join)                                        \
     type name(type x)                                                      \
     {                                                                      \
-        for (uint step = 1u; step < uint(LANES); step *= 2u) {             \
-            type other = subgroupShuffleXor(x, step);                      \
-            x = join;                                                      \
-        }                                                                  \
+        for (int bit = 0; bit < 6; bit++)                                  \
+            if (1 << bit < LANES) {                                        \
+                type other = subgroupShuffleXor(x, 1u << uint(bit));       \
+                x = join;                                                  \
+            }                                                              \
         return x;                                                          \
     }
 BUTTERFLY(float, lane_sum, x + other)

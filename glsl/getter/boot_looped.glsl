@@ -60,17 +60,9 @@ float resampled_signal(int i)
     return s;
 }
 
-// The fit, degree by degree: 2 l + 1 coefficients in l / 2 + 1 quads. Loops would leave the sums in memory.
-#define FIT_QUAD(q) MODEL_FLOATS(MODEL_FIT + (q) * N_MEASUREMENTS + i)
-#define ADD_ONE(q, j) sum[j] += FIT_QUAD(q).x * input_l;
-#define ADD_FOUR(q, j)                 \
-    {                                  \
-        vec4 weight = FIT_QUAD(q);     \
-        sum[j] += weight.x * input_l;  \
-        sum[j + 1] += weight.y * input_l; \
-        sum[j + 2] += weight.z * input_l; \
-        sum[j + 3] += weight.w * input_l; \
-    }
+// The fit of coefficients, four from j on. Loops over them would leave the sums in memory.
+#define FIT_QUAD(j) MODEL_FLOATS(MODEL_FIT + (j) / 4 * N_MEASUREMENTS + i)
+#define ADD(at, w) sum[at] += (w) * input_l;
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
 #define NO_SUMS for (int j = 0; j < 16; j++) sum[j] = 0.0;
 
@@ -104,16 +96,15 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
         FIT_PREPARE(e)
+        vec4 a = FIT_QUAD(0), b = FIT_QUAD(4);
         DEGREE(0)
-        ADD_ONE(0, 0)
+        ADD(0, a.x)
         DEGREE(2)
-        ADD_FOUR(1, 1)
-        ADD_ONE(2, 5)
+        ADD(1, a.y) ADD(2, a.z) ADD(3, a.w) ADD(4, b.x) ADD(5, b.y)
 #if SH_ORDER >= 4
+        vec4 c = FIT_QUAD(8), f = FIT_QUAD(12);
         DEGREE(4)
-        ADD_FOUR(3, 6)
-        ADD_FOUR(4, 10)
-        ADD_ONE(5, 14)
+        ADD(6, b.z) ADD(7, b.w) ADD(8, c.x) ADD(9, c.y) ADD(10, c.z) ADD(11, c.w) ADD(12, f.x) ADD(13, f.y) ADD(14, f.z)
 #endif
 #if SH_ORDER >= 6
         // the residuals are used by now and leave their place
@@ -127,11 +118,10 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
     NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = RESAMPLED(i), fit_base = RESIDUAL(i);
+        vec4 a = FIT_QUAD(12), b = FIT_QUAD(16), c = FIT_QUAD(20), f = FIT_QUAD(24);
         DEGREE(6)
-        ADD_FOUR(6, 0)
-        ADD_FOUR(7, 4)
-        ADD_FOUR(8, 8)
-        ADD_ONE(9, 12)
+        ADD(0, a.w) ADD(1, b.x) ADD(2, b.y) ADD(3, b.z) ADD(4, b.w) ADD(5, c.x) ADD(6, c.y) ADD(7, c.z) ADD(8, c.w)
+        ADD(9, f.x) ADD(10, f.y) ADD(11, f.z) ADD(12, f.w)
     }
     put_sums(sum, 15, 13);
 #endif
@@ -140,12 +130,11 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
     NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = RESAMPLED(i), fit_base = RESIDUAL(i);
+        vec4 a = FIT_QUAD(28), b = FIT_QUAD(32), c = FIT_QUAD(36), f = FIT_QUAD(40);
         DEGREE(8)
-        ADD_FOUR(10, 0)
-        ADD_FOUR(11, 4)
-        ADD_FOUR(12, 8)
-        ADD_FOUR(13, 12)
-        last += FIT_QUAD(14).x * input_l;
+        ADD(0, a.x) ADD(1, a.y) ADD(2, a.z) ADD(3, a.w) ADD(4, b.x) ADD(5, b.y) ADD(6, b.z) ADD(7, b.w)
+        ADD(8, c.x) ADD(9, c.y) ADD(10, c.z) ADD(11, c.w) ADD(12, f.x) ADD(13, f.y) ADD(14, f.z) ADD(15, f.w)
+        last += FIT_QUAD(44).x * input_l;
     }
     put_sums(sum, 28, 16);
     last = lane_sum(last);

@@ -8,8 +8,10 @@
 // The peak nearest to d, -1 if none lies inside the cone.
 int closest_peak(vec3 d)
 {
-    int closest = -1, best = 0;
-    float nearest = -1.0;
+    // one candidate, as mostly, is the strongest
+    bool only = n_candidates == 1;
+    int closest = only ? int(CANDIDATE(0)) : -1, best = only ? -1 : 0;
+    float nearest = only ? separation_cosine(dot(CANDIDATE_DIRECTION(0), d)) : -1.0;
     while (best >= 0) {
         best = take_strongest();
         float c = best >= 0 ? separation_cosine(dot(CANDIDATE_DIRECTION(max(best, 0)), d)) : -2.0;

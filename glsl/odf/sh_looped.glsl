@@ -40,6 +40,9 @@ void put_orbit(int o, float pp, float mp, float pm, float mm)
 #if ORBITS_AT_ONCE == 3
 #define ORBITS vec3
 #define OF_EACH(x) vec3(w0.x, w1.x, w2.x)
+#elif ORBITS_AT_ONCE == 1
+#define ORBITS float
+#define OF_EACH(x) w0.x
 #else
 #define ORBITS vec2
 #define OF_EACH(x) vec2(w0.x, w1.x)
@@ -62,10 +65,14 @@ void evaluate_odf(float c[N_COEFFICIENTS])
         int o0 = first, o1 = min(first + LANES, N_ORBITS - 1), o2 = min(first + 2 * LANES, N_ORBITS - 1);
         ORBITS pp = ORBITS(0.0), mp = ORBITS(0.0), pm = ORBITS(0.0), mm = ORBITS(0.0);
 #include <orbit_terms>
+#if ORBITS_AT_ONCE == 1
+        put_orbit(o0, pp, mp, pm, mm);
+#else
         put_orbit(o0, pp.x, mp.x, pm.x, mm.x);
         put_orbit(o1, pp.y, mp.y, pm.y, mm.y);
 #if ORBITS_AT_ONCE == 3
         put_orbit(o2, pp.z, mp.z, pm.z, mm.z);
+#endif
 #endif
     }
 #else

@@ -23,28 +23,17 @@ static double signal_scale(const gls_image *dwi)
     return gls_field_scale(largest, VOLUME_MAXIMUM);
 }
 
-/* The fit with every degree in whole quads: its rows are measurements, its columns 4 (l / 2 + 1) for each degree l. */
-static double *padded_fit(const gls_qball *q, size_t *columns)
-{
-    size_t half = (size_t)q->options.sh_order / 2;
-    *columns = 2 * (half + 1) * (half + 2);
-    double *fit = calloc(q->n * *columns, sizeof *fit);
-    for (size_t h = 0, j = 0, first = 0; fit && h <= half; first += 4 * ++h)
-        for (size_t m = 0; m < 4 * h + 1; m++, j++)
-            for (size_t i = 0; i < q->n; i++) fit[i * *columns + first + m] = q->fit[j * q->n + i];
-    return fit;
-}
-
 /* Matrices for subgroups: neighbouring lanes work on neighbouring measurements. */
 static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls_qball *q)
 {
-    size_t columns;
-    double *weights = malloc(2 * q->n * sizeof *weights), *fit = padded_fit(q, &columns);
+    double *weights = malloc(2 * q->n * sizeof *weights), *fit = malloc(q->n * q->k * sizeof *fit);
     gls_status status = weights && fit ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
     if (status == GLS_OK) {
+        for (size_t j = 0; j < q->k; j++)
+            for (size_t i = 0; i < q->n; i++) fit[i * q->k + j] = q->fit[j * q->n + i];
         gls_boot_measured_weights(q, weights, weights + q->n);
         gls_table_matrix(tables, d, "MODEL_HAT", q->basis, q->n, q->k);
-        gls_table_matrix(tables, d, "MODEL_FIT", fit, q->n, columns);
+        gls_table_matrix(tables, d, "MODEL_FIT", fit, q->n, q->k);
         gls_table_floats(tables, d, "MODEL_MEAN", weights, q->n);
         gls_table_floats(tables, d, "MODEL_MEASURED", weights + q->n, q->n);
     }
