@@ -7,6 +7,8 @@
 #define SLOT_ARRAY(type, name, size) shared type name[size]
 #define SLOT_ELEMENT(name, size, i) name[i]
 
+#define VOTES_ARE_BARRIERS 1
+
 void lane_sync() { barrier(); } // which also orders what a work group shares
 
 // Every lane shows a word to the others. Two boards in turn: who writes on one has seen all others leave it, at the

@@ -6,6 +6,24 @@ SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
+// Whether the ODF at a vertex is at least level and no neighbour's is larger.
+bool is_peak(uint v, float level)
+{
+    float value = ODF(v);
+    bool peak = value >= level;
+    // compilers write out a few turns; of more, as at the pole of a grid of angles, few may be made: software renderers
+    // limit them
+    if (peak)
+        for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
+            uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + int(v));
+            uvec4 one = pairs & 0xffffu, other = pairs >> 16;
+            vec4 most = max(vec4(ODF(one.x), ODF(one.y), ODF(one.z), ODF(one.w)),
+                            vec4(ODF(other.x), ODF(other.y), ODF(other.z), ODF(other.w)));
+            peak = value >= max(max(most.x, most.y), max(most.z, most.w)) && peak;
+        }
+    return peak;
+}
+
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
 uint find_peaks()
 {
@@ -17,34 +35,32 @@ uint find_peaks()
     above = max(above, params.seed_cutoff);
 #endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
-    // vertices that are high enough are listed first, since few are: neighbours are looked at by full rounds of lanes
     uint n_high = 0u, count = 0u;
+#if VOTES_ARE_BARRIERS
+    n_high = uint(N_VERTICES);
+#else
+    // vertices that are high enough are listed first, since few are: neighbours are looked at by full rounds of lanes
     for (int first = 0; first < N_VERTICES; first += LANES) {
-        int v = first + LANE;
-        bool high = v < N_VERTICES && ODF(min(v, N_VERTICES - 1)) >= level;
+        int v = min(first + LANE, N_VERTICES - 1);
+        bool high = first + LANE < N_VERTICES && ODF(v) >= level;
         int place = lane_place(high, n_high);
         if (high) CANDIDATE(place) = uint(v);
     }
     lane_sync();
+#endif
     for (int first = 0; first < int(n_high); first += LANES) {
-        int k = first + LANE;
-        bool peak = k < int(n_high);
-        uint v = CANDIDATE(peak ? k : 0);
-        float value = ODF(v);
-        // compilers write out a few turns; of more, as at the pole of a grid of angles, few may be made: software
-        // renderers limit them
-        for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
-            uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + int(v));
-            uvec4 one = pairs & 0xffffu, other = pairs >> 16;
-            vec4 most = max(vec4(ODF(one.x), ODF(one.y), ODF(one.z), ODF(one.w)),
-                            vec4(ODF(other.x), ODF(other.y), ODF(other.z), ODF(other.w)));
-            peak = peak && value >= max(max(most.x, most.y), max(most.z, most.w));
-        }
+        int k = min(first + LANE, int(n_high) - 1);
+#if VOTES_ARE_BARRIERS
+        uint v = uint(k);
+#else
+        uint v = CANDIDATE(k);
+#endif
+        bool peak = first + LANE < int(n_high) && is_peak(v, level);
         // peaks take places that have been looked at
         int place = lane_place(peak, count);
         if (peak && place < MAX_CANDIDATES) {
             CANDIDATE(place) = v;
-            VALUE(place) = value;
+            VALUE(place) = ODF(v);
         }
     }
     lane_sync();

@@ -36,20 +36,18 @@ void put_orbit(int o, float pp, float mp, float pm, float mm)
     put_odf(int(member.w), a - b);
 }
 
-// Several orbits at once share the coefficients that are read; behind the last one it comes again.
-#if ORBITS_AT_ONCE == 3
-#define ORBITS vec3
-#define OF_EACH(x) vec3(w0.x, w1.x, w2.x)
-#elif ORBITS_AT_ONCE == 1
-#define ORBITS float
-#define OF_EACH(x) w0.x
-#else
-#define ORBITS vec2
-#define OF_EACH(x) vec2(w0.x, w1.x)
-#endif
+// Two orbits at once share the coefficients that are read, where that leaves registers enough; behind the last orbit it
+// comes again.
 #define WEIGHTS(q, o) MODEL_FLOATS(MODEL_ORBITS + (q) * N_ORBITS + (o))
-#define QUAD(q) { vec4 w0 = WEIGHTS(q, o0), w1 = WEIGHTS(q, o1), w2 = WEIGHTS(q, o2);
-#define TERM(sum, j, x) sum += OF_EACH(x) * COEFFICIENT(j);
+#if N_COEFFICIENTS > 15
+#define ORBITS_AT_ONCE 1
+#define QUAD(q) { vec4 w0 = WEIGHTS(q, o);
+#define TERM(sums, j, part) sums.x += w0.part * COEFFICIENT(j);
+#else
+#define ORBITS_AT_ONCE 2
+#define QUAD(q) { vec4 w0 = WEIGHTS(q, o), w1 = WEIGHTS(q, next);
+#define TERM(sums, j, part) sums += vec2(w0.part, w1.part) * COEFFICIENT(j);
+#endif
 #define QUAD_END }
 #endif
 
@@ -61,18 +59,13 @@ void evaluate_odf(float c[N_COEFFICIENTS])
 #if N_ORBITS > 0
     // the basis functions fall into four classes by their signs under x -> -x and y -> -y: the members of a reflection
     // orbit share their sums
-    for (int first = LANE; first < N_ORBITS; first += ORBITS_AT_ONCE * LANES) {
-        int o0 = first, o1 = min(first + LANES, N_ORBITS - 1), o2 = min(first + 2 * LANES, N_ORBITS - 1);
-        ORBITS pp = ORBITS(0.0), mp = ORBITS(0.0), pm = ORBITS(0.0), mm = ORBITS(0.0);
+    for (int o = LANE; o < N_ORBITS; o += ORBITS_AT_ONCE * LANES) {
+        int next = min(o + LANES, N_ORBITS - 1);
+        vec2 pp = vec2(0.0), mp = vec2(0.0), pm = vec2(0.0), mm = vec2(0.0);
 #include <orbit_terms>
-#if ORBITS_AT_ONCE == 1
-        put_orbit(o0, pp, mp, pm, mm);
-#else
-        put_orbit(o0, pp.x, mp.x, pm.x, mm.x);
-        put_orbit(o1, pp.y, mp.y, pm.y, mm.y);
-#if ORBITS_AT_ONCE == 3
-        put_orbit(o2, pp.z, mp.z, pm.z, mm.z);
-#endif
+        put_orbit(o, pp.x, mp.x, pm.x, mm.x);
+#if ORBITS_AT_ONCE == 2
+        put_orbit(next, pp.y, mp.y, pm.y, mm.y);
 #endif
     }
 #else

@@ -1,7 +1,6 @@
 #include "track/engine/plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "track/getter/getters.h"
@@ -47,7 +46,6 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
      * its own */
     uint32_t n = limits->software ? 1 : 4;
     plan->group = plan->mapping->group(limits, n);
-    if (getenv("X_SLOTS")) n = (uint32_t)atoi(getenv("X_SLOTS"));
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
     if (plan->group.size > limits->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group.size,

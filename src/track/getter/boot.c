@@ -89,9 +89,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_text text = {0};
     gls_boot_rows_scale(&text, q);
     define_rows(d, "scale_rows", &text);
-    status = request->looped
-                 ? gls_table_orbits(&model->tables, d, input->sphere, q->options.sh_order, request->lanes)
-                 : gls_table_odf(&model->tables, d, input->sphere, q->options.sh_order);
+    status =
+        (request->looped ? gls_table_orbits : gls_table_odf)(&model->tables, d, input->sphere, q->options.sh_order);
     if (status == GLS_OK) status = gls_rows_orbit_terms(&text, q->options.sh_order);
     define_rows(d, "orbit_terms", &text);
     if (status != GLS_OK) return status;

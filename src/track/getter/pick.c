@@ -13,19 +13,19 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, const gls_model_request *request)
+static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped)
 {
     static const char reason[] = "the basis functions' numbers, row by row";
     gls_define_list *d = &model->defines;
     size_t k = odf->parts->n_inputs;
     gls_define_int(d, "N_COEFFICIENTS", (int64_t)k, "of the SH order");
     gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
-    gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order, request->lanes);
+    gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
     gls_text text = {0};
     if (status == GLS_OK) status = gls_rows_orbit_terms(&text, odf->order);
     gls_define_slot(d, "orbit_terms", gls_text_take(&text), reason);
-    if (status == GLS_OK && !request->looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
-    if (!request->looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
+    if (status == GLS_OK && !looped) status = gls_rows_odf(&text, odf->sphere, odf->order);
+    if (!looped) gls_define_slot(d, "odf_rows", gls_text_take(&text), reason);
     return status;
 }
 
@@ -50,7 +50,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     if (status != GLS_OK) return status;
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = coefficients ? "odf/coefficients" : "odf/amplitudes";
-    if (coefficients) status = add_coefficients(model, odf, request);
+    if (coefficients) status = add_coefficients(model, odf, request->looped);
     double bits = ceil(log2((double)sphere->n));
     gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
     gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");

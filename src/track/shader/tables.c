@@ -120,22 +120,12 @@ static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bo
     return turn_x != turn_y;
 }
 
-/* Two or three, so that lanes have the fewest turns without work. */
-static int orbits_at_once(size_t n_orbits, uint32_t lanes)
-{
-    if (getenv("X_ORBITS")) return atoi(getenv("X_ORBITS"));
-    size_t rounds = (n_orbits + lanes - 1) / lanes;
-    return (rounds + 2) / 3 * 3 <= (rounds + 1) / 2 * 2 ? 3 : 2;
-}
-
-gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order,
-                            uint32_t lanes)
+gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
     size_t k = gls_sh_count(sh_order), n = 0;
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
     gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits, "reflection orbits of the sphere; 0: not known");
-    gls_define_int(defines, "ORBITS_AT_ONCE", orbits_at_once(n_orbits, lanes), "which a lane evaluates");
     if (n_orbits == 0) return gls_table_odf(s, defines, sphere, sh_order);
     double *y = malloc(k * sphere->n * sizeof *y);
     gls_status status =
