@@ -36,8 +36,7 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
     gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
                    "the driver has sums and maxima over a subgroup");
     gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
-    if (gls_lanes_fixed(plan))
-        gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
+    if (gls_lanes_fixed(plan)) gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
 }
 
 /* What all kernels of an engine are made from. */

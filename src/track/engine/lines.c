@@ -1,16 +1,12 @@
 #include "track/engine/lines.h"
 
 #include <math.h>
+#include <omp.h>
 
 #include "track/engine/passes.h"
 #include "track/shader/packed.h"
+#include "util/parallel.h"
 #include "util/philox.h"
-
-bool gls_lines_admit(const gls_batch *c, uint32_t seed)
-{
-    const gls_guide *guide = &c->engine->guide;
-    return !guide->plan.kind->admits || guide->plan.kind->admits(guide, c->seed[seed]);
-}
 
 /* A vertex whose direction is the other way round. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)
@@ -67,35 +63,51 @@ static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
     return word[0] & 1;
 }
 
-static bool one_sided(const gls_batch *c, uint32_t seed)
+/* One seed's directions, `word` and what follows it. */
+static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *word)
 {
-    const gls_guide *guide = &c->engine->guide;
-    const gls_guide_kind *kind = guide->plan.kind;
-    return c->engine->params.seed_unidirectional || (kind->one_sided && kind->one_sided(guide, c->seed[seed]));
+    const gls_engine *t = c->engine;
+    const gls_guide_kind *kind = t->guide.plan.kind;
+    uint32_t count = *word, *vertex = word + DIRECTIONS_VERTEX - DIRECTIONS_COUNT;
+    const float *at = c->seed[seed];
+    if (kind->admits && !kind->admits(&t->guide, at)) {
+        *word = SEED_NOT_ADMITTED;
+        return;
+    }
+    if (count > 0 && t->has_direction) count = nearest(t, vertex, count);
+    bool guided = count > 0 && kind->one_sided && kind->one_sided(&t->guide, at);
+    bool one_sided = count > 0 && (guided || t->params.seed_unidirectional);
+    *word = count | (one_sided ? SEED_ONE_SIDED : 0);
+    for (uint32_t k = 0; k < count && one_sided; k++) {
+        float d[3];
+        gls_start_direction(t, vertex[k], d);
+        bool turn = guided             ? kind->turns_round(&t->guide, at, d)
+                    : t->has_direction ? false
+                                       : random_bit(t, first + seed, k);
+        if (turn) vertex[k] = turned(t, vertex[k]);
+    }
+}
+
+typedef struct choosing {
+    gls_batch *batch;
+    uint64_t first;
+} choosing;
+
+static void choose_some(void *user, int thread, size_t from, size_t until)
+{
+    const choosing *task = user;
+    size_t stride = gls_direction_words(&task->batch->engine->params);
+    (void)thread;
+    for (size_t i = from; i < until; i++)
+        choose(task->batch, task->first, (uint32_t)i, &task->batch->direction[i * stride + DIRECTIONS_COUNT]);
 }
 
 void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
 {
     const gls_engine *t = c->engine;
     const gls_guide_kind *kind = t->guide.plan.kind;
-    size_t stride = gls_direction_words(&t->params);
     if (!kind->admits && !kind->one_sided && !t->has_direction && !t->params.seed_unidirectional) return;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t *count = &c->direction[i * stride + DIRECTIONS_COUNT],
-                 *vertex = &c->direction[i * stride + DIRECTIONS_VERTEX];
-        if (*count > 0 && !gls_lines_admit(c, i)) *count = 0;
-        if (*count > 0 && t->has_direction) *count = nearest(t, vertex, *count);
-        if (*count == 0 || !one_sided(c, i)) continue;
-        bool guided = kind->one_sided && kind->one_sided(&t->guide, c->seed[i]);
-        for (uint32_t k = 0; k < *count; k++) {
-            float d[3];
-            gls_start_direction(t, vertex[k], d);
-            bool turn = guided             ? kind->turns_round(&t->guide, c->seed[i], d)
-                        : t->has_direction ? false
-                                           : random_bit(t, first + i, k);
-            if (turn) vertex[k] = turned(t, vertex[k]);
-        }
-    }
+    gls_parallel(n, 512, omp_get_max_threads(), choose_some, &(choosing){c, first});
 }
 
 uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity, uint32_t *n_lines)
@@ -104,10 +116,10 @@ uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n,
     uint32_t seed = from, lines = 0;
     for (; seed < n; seed++) {
         const uint32_t *direction = &c->direction[seed * stride];
-        uint32_t count = direction[DIRECTIONS_COUNT];
+        uint32_t count = gls_lines_of_seed(c, seed);
         if (lines > 0 && lines + count > capacity) break;
         const float *p = c->seed[seed];
-        bool single = count > 0 && one_sided(c, seed);
+        bool single = gls_lines_word(c, seed) & SEED_ONE_SIDED;
         for (uint32_t k = 0; k < count; k++)
             c->upload.line[lines++] = (gls_line_record){
                 .x = p[0],

@@ -1,7 +1,10 @@
 #include "track/engine/place.h"
 
+#include <omp.h>
+
 #include "track/engine/lines.h"
 #include "util/affine.h"
+#include "util/parallel.h"
 
 static bool is_unfinished(uint32_t state)
 {
@@ -67,14 +70,13 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
 }
 
 /* Decides on the finished streamline i of a round of n_lines. */
-static inline void judge(gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
+static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
     const uint32_t *state = c->state + 2 * (size_t)i, each = plan->parts, most = plan->max_steps;
     uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
     gls_verdict guided = GLS_VERDICT_KEPT, verdict;
     *o = (gls_outcome){.end = {(uint8_t)end_of(state[0]), (uint8_t)end_of(state[1])}};
-    c->steps += points_of(parts[0], each) + points_of(parts[1], each);
     if (plan->guide.kind->judge) guided = ask_guide(c, seed, n_lines, i, parts, o);
     uint32_t backward = points_of(parts[0], each), forward = points_of(parts[1], each);
     o->truncated = o->end[0] == GLS_END_MAX_LENGTH || o->end[1] == GLS_END_MAX_LENGTH;
@@ -111,11 +113,11 @@ void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, 
     parcel->n++;
 }
 
-static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
-                         gls_parcel *parcel, uint64_t *points)
+/* The place of a streamline that has been judged. */
+static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_parcel *parcel,
+                         uint64_t *points)
 {
-    gls_outcome *o = &c->tally.outcome[line];
-    judge(c, at, n_lines, line, o);
+    const gls_outcome *o = &c->tally.outcome[line];
     bool keep = o->verdict == GLS_VERDICT_KEPT;
     c->upload.placed[line] = (gls_placed_record){
         .x = at[0],
@@ -130,27 +132,54 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
     *points += o->points;
 }
 
+/* Steps of both halves as they were tracked. */
+static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
+{
+    const uint32_t *state = c->state + 2 * (size_t)line, each = c->engine->plan.parts;
+    return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
+}
+
 void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_parcel *parcel, uint64_t *points)
 {
-    place(c, at, seed_index, n_lines, line, parcel, points);
+    judge(c, at, n_lines, line, &c->tally.outcome[line]);
+    c->steps += steps_of(c, line);
+    place(c, at, seed_index, line, parcel, points);
+}
+
+typedef struct judging {
+    gls_batch *batch;
+    uint32_t n_lines;
+} judging;
+
+static void judge_some(void *user, int thread, size_t from, size_t until)
+{
+    const judging *task = user;
+    gls_batch *c = task->batch;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        const gls_line_record *line = &c->upload.line[i];
+        if (is_finished(c->state + 2 * i))
+            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->tally.outcome[i]);
+    }
 }
 
 uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                          gls_parcel *parcel, uint32_t *next_seed, uint64_t *n_points)
 {
-    size_t stride = gls_direction_words(&c->engine->params);
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
+    gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
-        uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
+        uint32_t count = gls_lines_of_seed(c, seed);
         for (uint32_t k = 0; k < count; k++)
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
-        for (uint32_t k = 0; k < count; k++, s++)
-            place(c, c->seed[seed], (uint32_t)(first + seed), n_lines, s, parcel, &points);
-        bool admitted = count > 0 || gls_lines_admit(c, seed);
-        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
+        for (uint32_t k = 0; k < count; k++, s++) {
+            c->steps += steps_of(c, s);
+            place(c, c->seed[seed], (uint32_t)(first + seed), s, parcel, &points);
+        }
+        c->tally.lines[seed - from] = gls_lines_to_tally(c, seed);
     }
 done:
     if (parcel) parcel->offset[parcel->n] = points;

@@ -139,7 +139,6 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
 {
     const gls_retries *r = &c->retries;
     double start = gls_clock_seconds();
-    size_t stride = gls_direction_words(&c->engine->params);
     gls_status status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status == GLS_OK && parcel) status = gls_parcel_reserve(parcel, r->n, r->n_found);
     if (status != GLS_OK) return status;
@@ -147,9 +146,8 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
     uint32_t s = 0;
     if (parcel) parcel->n = 0;
     for (uint32_t seed = from; seed < until; seed++) {
-        uint32_t count = c->direction[seed * stride + DIRECTIONS_COUNT];
-        bool admitted = count > 0 || gls_lines_admit(c, seed);
-        c->tally.lines[seed - from] = admitted ? count : GLS_SEED_REJECTED;
+        uint32_t count = gls_lines_of_seed(c, seed);
+        c->tally.lines[seed - from] = gls_lines_to_tally(c, seed);
         for (uint32_t k = 0; k < count; k++, s++) {
             const gls_outcome o = c->tally.outcome[s] = r->retry[s].outcome;
             if (o.verdict != GLS_VERDICT_KEPT || !parcel) continue;

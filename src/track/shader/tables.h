@@ -36,13 +36,15 @@ void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
 /* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
 gls_status gls_table_odf(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
-/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the rows of it for the first vertex
- * of each orbit, in quads, and MODEL_MEMBERS, in quads: that vertex, and its mirror images under x -> -x, y -> -y and both. */
+/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the rows of it for the first
+ * vertex of each orbit, in quads, and MODEL_MEMBERS, in quads: that vertex, and its mirror images under x -> -x, y ->
+ * -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
 void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
 /* MODEL_CONE, dealt out: for each vertex a word for each lane, which has the bits of the stretch of at most 32 vertices
- * that the lane looks at. A stretch that would go beyond the last vertex begins earlier, without what is other lanes'. */
+ * that the lane looks at. A stretch that would go beyond the last vertex begins earlier, without what is other lanes'.
+ */
 void gls_table_cone_of_lanes(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
                              uint32_t lanes, size_t stretch);
 
