@@ -191,6 +191,15 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
     return status;
 }
 
+gls_status gls_engine_run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t groups, const gls_arg *args,
+                          size_t n_args)
+{
+    double seconds = 0;
+    gls_status status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, t->timed ? &seconds : NULL);
+    t->kernel_seconds[time] += seconds;
+    return status;
+}
+
 void gls_engine_destroy(gls_engine *t)
 {
     if (!t) return;

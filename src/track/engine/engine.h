@@ -3,6 +3,7 @@
 #define GLS_TRACK_ENGINE_ENGINE_H
 
 #include "track/engine/kernels.h"
+#include "track/timed.h"
 
 typedef struct gls_engine {
     gls_device *device;
@@ -23,6 +24,8 @@ typedef struct gls_engine {
     uint32_t halvings; /* of the batch, for want of memory */
     bool owns_device;  /* opened in place of one that was lost */
     bool complete;
+    bool timed; /* kernels are waited for, and their times added up: */
+    double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* until it is complete */
 } gls_engine;
 /* The parts of gls_engine_create(): all that does not depend on the values of the input; the fields, of several engines
@@ -35,6 +38,9 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Builds kernels and uploads fields; params and input have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
+/* gls_kernel_run() in one dimension, timed where that is wanted. */
+gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
+                          const gls_arg *args, size_t n_args);
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 

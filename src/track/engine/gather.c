@@ -37,8 +37,8 @@ gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_
     uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
-    status = gls_kernel_run(t->kernels.gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args,
-                            sizeof args / sizeof args[0], NULL);
+    status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
+                            sizeof args / sizeof args[0]);
     if (status == GLS_OK) status = gls_device_synchronize(t->device);
     double read_start = gls_clock_seconds();
     c->stats->result.seconds_gather += read_start - start;

@@ -52,11 +52,11 @@ static size_t common_arguments(gls_engine *t, gls_arg *args)
     return n + gls_field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
-static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args,
-                      size_t n_args)
+static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t items, uint32_t per_group,
+                      uint32_t max_groups, const gls_arg *args, size_t n_args)
 {
     uint32_t groups = (items + per_group - 1) / per_group;
-    return gls_kernel_run(kernel, (uint32_t[3]){groups < max_groups ? groups : max_groups, 1, 1}, args, n_args, NULL);
+    return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
@@ -110,7 +110,7 @@ static gls_status initial_piece(gls_batch *c, uint64_t first, uint32_t at, uint3
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    status = run(t->kernels.initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
+    status = run(t, t->kernels.initial, GLS_TIME_INITIAL, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_get_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
         status = gls_buffer_read(t->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(t),
@@ -156,7 +156,7 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
-    status = run(t->kernels.track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
+    status = run(t, t->kernels.track, GLS_TIME_TRACK, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
                  t->plan.track_groups, args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
     return status;
@@ -190,12 +190,13 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
-    if (!t->plan.split) return run(t->kernels.step, n_active, slots, limit, args, n_args);
+    const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
+    if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {
-        status = run(initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, n_active, slots,
-                     limit, args, n_args);
-        if (status == GLS_OK) status = run(t->kernels.turn, n_active, slots, limit, args, n_args);
+        status = run(t, initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, time,
+                     n_active, slots, limit, args, n_args);
+        if (status == GLS_OK) status = run(t, t->kernels.turn, time, n_active, slots, limit, args, n_args);
     }
     return status;
 }
