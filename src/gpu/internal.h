@@ -114,6 +114,10 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
     return true;
 }
 
+/* Whether the device can have memory that the host sees, too. */
+bool gls_staging_offered(const gls_device *device);
+/* From such memory, by several threads if it is much. */
+void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 /* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least. */
 bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */

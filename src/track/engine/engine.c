@@ -40,6 +40,7 @@ static gls_status create_buffers(gls_engine *t)
         const char *label;
     } wanted[GLS_TRACK_BUFFERS] = {
         [GLS_TRACK_UNIFORMS] = {GLS_BUFFER_UNIFORM, "parameters"},
+        [GLS_TRACK_INITIAL_UNIFORMS] = {GLS_BUFFER_UNIFORM, "parameters of pass 1"},
         [GLS_TRACK_GATHER_UNIFORMS] = {GLS_BUFFER_UNIFORM, "gather parameters"},
         [GLS_TRACK_SEEDS] = {GLS_BUFFER_STORAGE, "seeds"},
         [GLS_TRACK_DIRECTIONS] = {GLS_BUFFER_STORAGE, "initial directions"},
@@ -55,6 +56,12 @@ static gls_status create_buffers(gls_engine *t)
         gls_status status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, &t->buffer[i]);
         if (status != GLS_OK) return status;
     }
+    uint64_t fetched[GLS_TRACK_FETCHES];
+    gls_track_fetch_bytes(&t->params, &t->plan, fetched);
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        gls_status status = gls_fetch_create(t->device, fetched[i], &t->fetch[i]);
+        if (status != GLS_OK) return status;
+    }
     return GLS_OK;
 }
 
@@ -66,6 +73,10 @@ static void destroy_buffers(gls_engine *t)
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         gls_buffer_destroy(t->buffer[i]);
         t->buffer[i] = NULL;
+    }
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        gls_fetch_destroy(t->fetch[i]);
+        t->fetch[i] = NULL;
     }
 }
 

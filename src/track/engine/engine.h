@@ -2,6 +2,7 @@
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
+#include "gpu/fetch.h"
 #include "track/engine/kernels.h"
 #include "track/timed.h"
 
@@ -19,6 +20,7 @@ typedef struct gls_engine {
     bool has_direction;                    /* streamlines start in one that was given: */
     double seed_direction[3];              /* a unit vector along the voxel axes */
     gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
+    gls_fetch *fetch[GLS_TRACK_FETCHES];   /* by gls_track_fetch */
     double seconds_upload, seconds_compile;
     double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings; /* of the batch, for want of memory */
