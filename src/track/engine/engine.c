@@ -137,6 +137,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), input, &t->plan);
     if (status == GLS_OK) status = fit_model(t, input);
     if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
+    if (status == GLS_OK) status = gls_kernels_announce(device, params, &t->plan, input, &t->model_plan);
     gls_device_release(device);
     if (status == GLS_OK) {
         const gls_getter *getter = t->plan.getter;
@@ -171,8 +172,7 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_status status = fit_buffers(t, input);
     t->seconds_upload += gls_clock_seconds() - start;
     start = gls_clock_seconds();
-    if (status == GLS_OK)
-        status = gls_kernels_load(t->device, &t->params, &t->plan, input, &t->model_plan, &t->kernels);
+    if (status == GLS_OK) status = gls_kernels_load(t->device, &t->params, &t->plan, &t->model_plan, &t->kernels);
     t->seconds_compile = gls_clock_seconds() - start;
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
