@@ -7,7 +7,7 @@
 #include "bench/stats.h"
 #include <glslines/glslines.h>
 
-#include "track/timed.h"
+#include "track/engine/timed.h"
 #include "util/log.h"
 #include "workflow/study.h"
 

@@ -4,7 +4,7 @@
 
 #include "gpu/fetch.h"
 #include "track/engine/kernels.h"
-#include "track/timed.h"
+#include "track/engine/timed.h"
 
 typedef struct gls_engine {
     gls_device *device;

@@ -1,6 +1,6 @@
 /* Times of a tracker's kernels by the device's clock, for the benchmark. */
-#ifndef GLS_TRACK_TIMED_H
-#define GLS_TRACK_TIMED_H
+#ifndef GLS_TRACK_ENGINE_TIMED_H
+#define GLS_TRACK_ENGINE_TIMED_H
 
 #include <glslines/track.h>
 
