@@ -12,6 +12,7 @@
 
 gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const char *source,
                                     const gls_define *defines, size_t n_defines, gls_kernel **kernel);
+void __wrap_gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
                                   gls_kernel **kernel);
 gls_status __wrap_gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
@@ -42,6 +43,11 @@ gls_status __wrap_gls_kernel_create(gls_device *device, const char *label, const
     if (status == GLS_OK) status = dump(label, source, defines, n_defines, true, features);
     if (status == GLS_OK) *kernel = calloc(1, 1);
     return status;
+}
+
+void __wrap_gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+{
+    (void)device, (void)file, (void)defines, (void)n_defines;
 }
 
 gls_status __wrap_gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,

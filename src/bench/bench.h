@@ -7,6 +7,7 @@
 #include "bench/stats.h"
 #include <glslines/glslines.h>
 
+#include "track/engine/timed.h"
 #include "util/log.h"
 #include "workflow/study.h"
 
@@ -90,9 +91,11 @@ typedef struct bench_column {
     gls_track_params params;
     gls_track_result result;
     uint64_t commissural;
-    uint64_t file_bytes;   /* 0: nothing written */
-    uint64_t host_bytes;   /* of the host for streamlines, at most */
-    uint64_t device_bytes; /* of the tracker */
+    uint64_t file_bytes; /* 0: nothing written */
+    double plain_bytes;  /* per second: so many of that size by plain writes to the same place; 0: not measured */
+    double kernel[GLS_ENGINE_TIMES]; /* seconds of the device, of a run beside the others */
+    uint64_t host_bytes;             /* of the host for streamlines, at most */
+    uint64_t device_bytes;           /* of the tracker */
     bench_work work;
     double seconds_fit, seconds_create;
     double seconds[BENCH_TIMES][BENCH_MAX_REPEAT];
@@ -141,6 +144,8 @@ void bench_model_finish(bench_model *model);
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
 
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
+/* Bytes per second of plain writes of 16 MiB each to a new file there, the best of three. */
+gls_status bench_plain_file(const char *directory, uint64_t bytes, double *rate);
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
 /* The table, to standard output: a row for each figure, a column for each getter, device and mapping. */

@@ -126,6 +126,7 @@ static void add_result(cJSON *column, const bench_column *c)
     gls_json_double(column, "median_length_mm", r->median_length);
     gls_json_double(column, "max_length_mm", r->max_length);
     gls_json_uint(column, "file_bytes", c->file_bytes);
+    if (c->plain_bytes > 0) gls_json_double(column, "plain_write_bytes_per_second", round(c->plain_bytes));
     gls_json_uint(column, "device_bytes", c->device_bytes);
     gls_json_uint(column, "host_bytes", c->host_bytes);
     cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
@@ -155,6 +156,10 @@ static void add_times(cJSON *column, const bench_column *c)
     gls_json_double(seconds, "fit", rounded(c->seconds_fit));
     gls_json_double(seconds, "upload", rounded(c->result.seconds_upload));
     gls_json_double(seconds, "compile", rounded(c->result.seconds_compile));
+    cJSON *kernels = cJSON_AddObjectToObject(column, "kernel_seconds");
+    gls_json_double(kernels, "pass_1", rounded(c->kernel[GLS_TIME_INITIAL]));
+    gls_json_double(kernels, "pass_2", rounded(c->kernel[GLS_TIME_TRACK]));
+    gls_json_double(kernels, "gather", rounded(c->kernel[GLS_TIME_GATHER]));
     double compute = bench_median(c, BENCH_COMPUTE), whole = bench_median(c, BENCH_WHOLE);
     cJSON *rate = cJSON_AddObjectToObject(column, "points_per_second");
     gls_json_double(rate, "kernels_and_transfers", compute > 0 ? round((double)c->result.points / compute) : NAN);

@@ -106,6 +106,19 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
     return code;
 }
 
+/* One run more, in which the host waits for each kernel: kept apart, since that takes time itself. */
+static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
+{
+    double seconds[BENCH_TIMES];
+    gls_track_result kept = c->result;
+    gls_tracker_time_kernels(tracker, true);
+    gls_status status = run_once(run, tracker, seeds, c, seconds);
+    for (int k = 0; k < GLS_ENGINE_TIMES; k++) c->kernel[k] = gls_tracker_kernel_seconds(tracker, (gls_engine_time)k);
+    gls_tracker_time_kernels(tracker, false);
+    c->result = kept;
+    return status;
+}
+
 /* Those of all columns; for MRtrix3's getters their own step, angle and longest length. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
@@ -152,6 +165,8 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     c->device_bytes = gls_device_get_memory(device).allocated_bytes - before;
     c->work = bench_work_count(run, model, &c->params);
     gls_status code = repeat(run, tracker, seeds, c);
+    if (!code) code = time_kernels(run, tracker, seeds, c);
+    if (!code && run->directory) code = bench_plain_file(run->directory, c->file_bytes, &c->plain_bytes);
     gls_seeds_destroy(seeds);
     gls_tracker_destroy(tracker);
     return code;

@@ -150,6 +150,33 @@ static void work_row(const bench_run *run, const char *name, size_t per_point, s
     end_row();
 }
 
+/* By the device's clock, in one run beside the others. */
+static void kernel_row(const bench_run *run, const char *name, gls_engine_time time)
+{
+    char text[32];
+    label(name);
+    for (int i = 0; i < run->n_columns; i++) {
+        milliseconds(run->column[i].kernel[time], text, sizeof text);
+        cell(text);
+    }
+    end_row();
+}
+
+/* The writer beside plain writes to the same place. */
+static void file_row(const bench_run *run)
+{
+    char rate[32], text[64];
+    label("written, B/s");
+    for (int i = 0; i < run->n_columns; i++) {
+        const bench_column *c = &run->column[i];
+        double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0;
+        gls_format_rate(v, rate, sizeof rate);
+        snprintf(text, sizeof text, "%s(%.3g %%)", rate, c->plain_bytes > 0 ? 100 * v / c->plain_bytes : 0);
+        cell(text);
+    }
+    end_row();
+}
+
 static void devices(const bench_run *run)
 {
     for (int i = 0; i < run->options->n_devices; i++) {
@@ -179,6 +206,9 @@ void bench_print(const bench_run *run)
     time_row(run, "gather", BENCH_GATHER);
     time_row(run, "readback", BENCH_READBACK);
     time_row(run, "kernels and transfers", BENCH_COMPUTE);
+    kernel_row(run, "kernel of pass 1, device", GLS_TIME_INITIAL);
+    kernel_row(run, "kernel of pass 2, device", GLS_TIME_TRACK);
+    kernel_row(run, "kernel of gather, device", GLS_TIME_GATHER);
     if (!run->options->no_write) time_row(run, "write (other thread)", BENCH_WRITE);
     time_row(run, "wait for the writer", BENCH_WAIT);
     time_row(run, "whole", BENCH_WHOLE);
@@ -193,6 +223,7 @@ void bench_print(const bench_run *run)
     work_row(run, "samples/s", offsetof(bench_work, fetches), offsetof(bench_ceilings, fetches));
     work_row(run, "texels, B/s", offsetof(bench_work, fetched_bytes), offsetof(bench_ceilings, copy_bytes));
     work_row(run, "FLOP/s", offsetof(bench_work, flops), offsetof(bench_ceilings, fma_flops));
+    if (!run->options->no_write) file_row(run);
     label("device memory");
     for (int i = 0; i < run->n_columns; i++) cell(gls_format_bytes(run->column[i].device_bytes, text, sizeof text));
     end_row();

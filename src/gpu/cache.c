@@ -23,7 +23,7 @@ typedef struct gls_pooled_buffer {
 
 /* --- programs ------------------------------------------------------------- */
 
-static uint64_t hash_text(const char *text)
+uint64_t gls_cache_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
@@ -47,7 +47,7 @@ static gls_shared_program **find_link(gls_device *device, const gls_shared_progr
 
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source)
 {
-    uint64_t hash = hash_text(source);
+    uint64_t hash = gls_cache_hash(source);
     for (gls_shared_program **link = &device->programs, *p; (p = *link); link = &p->next) {
         if (p->hash != hash || strcmp(p->source, source) != 0) continue;
         *link = p->next;
@@ -57,6 +57,13 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
         return p;
     }
     return NULL;
+}
+
+bool gls_cache_has_program(const gls_device *device, const char *source)
+{
+    const gls_shared_program *p = device->programs;
+    while (p && strcmp(p->source, source) != 0) p = p->next;
+    return p != NULL;
 }
 
 static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interface, GLuint index)
@@ -115,7 +122,7 @@ gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, 
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
     }
     *program = (gls_shared_program){
-        .source = source, .hash = hash_text(source), .name = name, .references = 1, .next = device->programs};
+        .source = source, .hash = gls_cache_hash(source), .name = name, .references = 1, .next = device->programs};
     if (!reflect(program)) {
         free_program(device, program);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");

@@ -27,6 +27,8 @@ typedef struct gls_shared_program {
 
 /* The program of a source, with one more reference; NULL if there is none yet. */
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source);
+bool gls_cache_has_program(const gls_device *device, const char *source);
+uint64_t gls_cache_hash(const char *text);
 /* Enters a linked program with one reference. source and name belong to the cache afterwards, also if GLS_ERR_MEMORY is
  * returned. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);

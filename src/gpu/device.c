@@ -120,6 +120,7 @@ static void device_free(gls_device *device)
 {
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
+    gls_announced_finish(device);
     gls_cache_finish(device); /* what it held on the device went with the context */
     gls_text_finish(&device->messages);
     if (device->display) gls_display_close(device->display);

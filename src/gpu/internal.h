@@ -13,6 +13,7 @@
 
 struct gls_shared_program;
 struct gls_pooled_buffer;
+struct gls_announced;
 
 /* An initialised EGL display; shared by all devices on it, closed with the last. */
 typedef struct gls_display {
@@ -67,6 +68,7 @@ struct gls_device {
     bool told_of_half;                   /* that single precision is kept as half */
     struct gls_shared_program *programs; /* of gpu/cache.h */
     struct gls_pooled_buffer *pool;
+    struct gls_announced *announced; /* kernels that the driver is compiling, of gpu/announce.c */
 };
 
 struct gls_buffer {
@@ -114,6 +116,10 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
     return true;
 }
 
+/* Whether the device can have memory that the host sees, too. */
+bool gls_staging_offered(const gls_device *device);
+/* From such memory, by several threads if it is much. */
+void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 /* Whether a buffer of this size is better read through gls_staging_read(), of a byte at least. */
 bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
@@ -122,6 +128,11 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
 /* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes.
  * The device must be held. */
 bool gls_wait_for_fence(GLsync sync);
+
+/* The linked program of a kernel that was announced; 0: none was, or it does not compile. The device must be held. */
+GLuint gls_announced_take(gls_device *device, const char *text);
+/* Frees the host's part, when the device is closed. */
+void gls_announced_finish(gls_device *device);
 
 /* The device's time for the commands between start and stop, which waits for them. The device must be held. */
 typedef struct gls_timer {

@@ -68,24 +68,32 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     return GLS_OK;
 }
 
-static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
+/* A linked program, or one that tells in message why it is not. */
+static GLuint compile_now(const char *text, GLint *ok, char *message, GLsizei size)
 {
-    char message[512] = "";
-    GLint ok = GL_FALSE;
     GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
     glShaderSource(shader, 1, &text, NULL);
     glCompileShader(shader);
-    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, ok);
     GLuint linked = glCreateProgram();
-    if (ok) {
+    if (*ok) {
         glAttachShader(linked, shader);
         glLinkProgram(linked);
-        glGetProgramiv(linked, GL_LINK_STATUS, &ok);
-        if (!ok) glGetProgramInfoLog(linked, sizeof message, NULL, message);
+        glGetProgramiv(linked, GL_LINK_STATUS, ok);
+        if (!*ok) glGetProgramInfoLog(linked, size, NULL, message);
     } else {
-        glGetShaderInfoLog(shader, sizeof message, NULL, message);
+        glGetShaderInfoLog(shader, size, NULL, message);
     }
     glDeleteShader(shader);
+    return linked;
+}
+
+static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
+{
+    char message[512] = "";
+    GLint ok = GL_TRUE;
+    GLuint linked = gls_announced_take(device, text);
+    if (!linked) linked = compile_now(text, &ok, message, sizeof message);
     gls_status status = gls_device_check(device, label);
     if (gls_inject(GLS_FAULT_SILENT)) {
         ok = GL_FALSE;

@@ -9,12 +9,16 @@
 
 #define PIECE ((size_t)16 << 20)
 
+bool gls_staging_offered(const gls_device *device)
+{
+    return !device->info.software && !device->info.gles && epoxy_has_gl_extension("GL_ARB_buffer_storage");
+}
+
 bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
 {
     /* Some drivers move a buffer of which they are asked to read any part to the host's memory as a whole. A software
      * renderer's buffers are there already. */
-    return buffer_bytes > PIECE / 16 && !device->info.software && !device->info.gles &&
-           epoxy_has_gl_extension("GL_ARB_buffer_storage");
+    return buffer_bytes > PIECE / 16 && gls_staging_offered(device);
 }
 
 static bool staging_open(gls_device *device)
@@ -34,8 +38,9 @@ static bool staging_open(gls_device *device)
 
 /* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
  * the output is at work. */
-static void copy_parallel(uint8_t *to, const uint8_t *from, size_t bytes)
+void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
+    uint8_t *to = data;
     const size_t part = (size_t)1 << 20;
     int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
 #pragma omp parallel for schedule(dynamic) num_threads(n_threads)
@@ -71,8 +76,8 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
             if (pending) glDeleteSync(pending);
             return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
         }
-        copy_parallel((uint8_t *)data + at, device->staging_mapped + half * PIECE,
-                      bytes - at < PIECE ? bytes - at : PIECE);
+        gls_staging_copy((uint8_t *)data + at, device->staging_mapped + half * PIECE,
+                         bytes - at < PIECE ? bytes - at : PIECE);
     }
     return GLS_OK;
 }

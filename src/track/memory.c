@@ -4,11 +4,12 @@
 #include "track/run/courier.h"
 #include "util/status.h"
 
-/* Arrays of the workers, and parcels of streamlines that wait for the sink. */
+/* Arrays of the workers, what they read from the device, and parcels of streamlines that wait for the sink. */
 static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan *p, size_t n_devices)
 {
     uint64_t parcel = gls_parcel_capacity_bytes(p->batch_lines, p->output_points);
-    return n_devices * (gls_batch_array_bytes(params, p) + gls_courier_parcels(n_devices) * parcel);
+    uint64_t bytes[GLS_TRACK_FETCHES], fetched = gls_track_fetch_bytes(params, p, bytes);
+    return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_courier_parcels(n_devices) * parcel);
 }
 
 gls_status gls_track_plan_memory(const gls_device_info *device, size_t n_devices, const gls_track_params *params,

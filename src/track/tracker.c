@@ -233,3 +233,19 @@ gls_track_share gls_tracker_get_share(const gls_tracker *t, size_t device)
 {
     return t->share[device];
 }
+
+void gls_tracker_time_kernels(gls_tracker *t, bool on)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (!t->engine[i]) continue;
+        t->engine[i]->timed = on;
+        memset(t->engine[i]->kernel_seconds, 0, sizeof t->engine[i]->kernel_seconds);
+    }
+}
+
+double gls_tracker_kernel_seconds(const gls_tracker *t, gls_engine_time time)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->n; i++) sum += t->engine[i] ? t->engine[i]->kernel_seconds[time] : 0;
+    return sum;
+}

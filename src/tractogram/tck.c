@@ -97,11 +97,35 @@ static gls_status define(gls_tractogram_writer *w)
     return GLS_OK;
 }
 
+static const float separator[3] = {NAN, NAN, NAN};
+
+static uint64_t place_lines(const void *user, size_t i)
+{
+    const gls_streamlines *s = user;
+    return (s->offset[i] + i) * sizeof separator;
+}
+
+static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
+{
+    const gls_streamlines *s = user;
+    (void)data;
+    for (size_t i = from; i < until; i++) {
+        const size_t bytes = (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point;
+        memcpy(room, s->point[s->offset[i]], bytes);
+        memcpy(room + bytes, separator, sizeof separator);
+        room += bytes + sizeof separator;
+    }
+    return GLS_OK;
+}
+
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
-    static const float separator[3] = {NAN, NAN, NAN};
     tck *t = w->state;
     gls_status status = GLS_OK;
+    if (gls_pieces_wanted(place_lines(s, s->n)))
+        return gls_packer_put_pieces(
+            &t->packer,
+            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = (void *)s, .rooms = &w->rooms});
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
         status = gls_packer_put(&t->packer, s->point[s->offset[i]],
                                 (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
@@ -142,4 +166,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return status;
 }
 
-const gls_tractogram_driver gls_tck_driver = {create, define, append, finish, destroy};
+const gls_tractogram_driver gls_tck_driver = {false, create, define, append, finish, destroy};

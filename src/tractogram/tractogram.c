@@ -78,6 +78,12 @@ static bool all_finite(const float *x, size_t n)
     return sum == 0.0f;
 }
 
+gls_status gls_writer_check_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n)
+{
+    if (all_finite(point[0], 3 * n)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
+}
+
 /* Column k of dps, dpv and groups one behind the other. */
 static const gls_column *column_of(const gls_streamlines *s, size_t k)
 {
@@ -115,9 +121,9 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
             return gls_fail(GLS_ERR_ARGUMENT, "%s: streamline %llu has no points", w->output.path,
                             (unsigned long long)(w->n_streamlines + i));
     }
-    if (!all_finite(s->point[0], 3 * (size_t)s->offset[s->n]))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
-    if (!w->defined) return GLS_OK;
+    gls_status status =
+        w->driver->checks_points ? GLS_OK : gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
+    if (status != GLS_OK || !w->defined) return status;
     bool same = s->n_dps == w->n_dps && s->n_dpv == w->n_dpv && s->n_groups == w->n_groups;
     for (size_t k = 0; same && k < w->n_dps + w->n_dpv + w->n_groups; k++) {
         const gls_column *a = &w->column[k], *b = column_of(s, k);
@@ -210,6 +216,7 @@ void gls_tractogram_writer_abort(gls_tractogram_writer *w)
     gls_output_discard(&w->output);
     for (size_t k = 0; w->column && k < w->n_dps + w->n_dpv + w->n_groups; k++) free((void *)w->column[k].name);
     free(w->column);
+    gls_piece_rooms_finish(&w->rooms);
     gls_text_finish(&w->lost);
     free(w);
 }
@@ -248,4 +255,13 @@ gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes)
         }
     }
     return GLS_OK;
+}
+
+gls_status gls_packer_put_pieces(gls_packer *packer, const gls_pieces *pieces)
+{
+    gls_pieces all = *pieces;
+    all.output = packer->output;
+    all.crc = packer->checked ? &packer->crc : NULL;
+    gls_status status = gls_packer_flush(packer);
+    return status == GLS_OK ? gls_pieces_append(&all) : status;
 }

@@ -2,6 +2,7 @@
 #ifndef GLS_TRACTOGRAM_TRACTOGRAM_H
 #define GLS_TRACTOGRAM_TRACTOGRAM_H
 
+#include "tractogram/pieces.h"
 #include "tractogram/shard.h"
 #include "util/file.h"
 #include "util/output.h"
@@ -15,6 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* One format. state is what create made; define learns the columns, before the first append; append gets checked
  * streamlines; finish completes the file, which the caller then commits. */
 typedef struct gls_tractogram_driver {
+    bool checks_points; /* append fails on points that are not finite */
     gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
     gls_status (*define)(gls_tractogram_writer *writer);
     gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
@@ -42,8 +44,9 @@ struct gls_tractogram_writer {
     gls_column *column;
     size_t n_late;
     gls_column late[4]; /* columns per streamline that came behind all streamlines */
-    gls_text lost;      /* columns that the format does not hold */
-    gls_status failed;  /* of the first append that failed, with its message: every later call repeats it */
+    gls_piece_rooms rooms;
+    gls_text lost;     /* columns that the format does not hold */
+    gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
 
@@ -54,6 +57,9 @@ void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result);
+
+/* GLS_ERR_ARGUMENT if one of n points is not finite. */
+gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const float (*point)[3], size_t n);
 
 /* Notes that the format does not hold a column. */
 void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
@@ -71,5 +77,7 @@ gls_status gls_packer_init(gls_packer *packer, gls_output *output);
 void gls_packer_finish(gls_packer *packer);
 gls_status gls_packer_put(gls_packer *packer, const void *data, size_t bytes);
 gls_status gls_packer_flush(gls_packer *packer);
+/* The same in pieces; output and crc are the packer's. */
+gls_status gls_packer_put_pieces(gls_packer *packer, const gls_pieces *pieces);
 
 #endif

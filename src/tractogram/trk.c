@@ -6,6 +6,7 @@
 #include "util/status.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,9 @@ typedef struct trk {
     gls_grid grid; /* the affine as the file has it: float */
     double to_voxmm[3][4];
     values scalars, properties;
-    float *row; /* one streamline */
-    size_t row_capacity;
-    bool rounded; /* an integer was not exact as float */
+    unsigned char *record; /* of one streamline */
+    size_t capacity;
+    atomic_bool rounded; /* an integer was not exact as float */
 } trk;
 
 static void put16(unsigned char *at, int value)
@@ -51,7 +52,7 @@ static void destroy(void *state)
     trk *t = state;
     if (!t) return;
     gls_packer_finish(&t->packer);
-    free(t->row);
+    free(t->record);
     free(t);
 }
 
@@ -118,7 +119,8 @@ static float *put_values(trk *t, const values *v, const gls_column *columns, uin
         for (uint32_t i = 0; i < c->components; i++, to++) {
             double value = gls_column_value(c, row * c->components + i);
             *to = (float)value;
-            t->rounded |= !gls_type_is_float(c->type) && (value != (double)*to || fabs(value) > 16777216);
+            if (!gls_type_is_float(c->type) && (value != (double)*to || fabs(value) > 16777216))
+                atomic_store(&t->rounded, true);
         }
     }
     return to;
@@ -137,39 +139,71 @@ static float *put_point(const gls_tractogram_writer *w, const float *point, floa
     return to + 3;
 }
 
-static gls_status append_one(gls_tractogram_writer *w, const gls_streamlines *s, size_t i)
+/* Streamlines on their way into the file. */
+typedef struct lines {
+    gls_tractogram_writer *w;
+    const gls_streamlines *s;
+} lines;
+
+static uint64_t place_lines(const void *user, size_t i)
 {
-    trk *t = w->state;
-    const uint64_t n = s->offset[i + 1] - s->offset[i];
-    unsigned char count[4];
-    if (n > INT32_MAX)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
-                        w->output.path);
-    size_t needed = (size_t)n * (3 + t->scalars.n_values) + t->properties.n_values;
-    if (needed > t->row_capacity) {
-        free(t->row);
-        t->row = malloc(needed * sizeof *t->row);
-        t->row_capacity = t->row ? needed : 0;
-        if (!t->row) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
-    }
-    float *to = t->row;
+    const lines *l = user;
+    const trk *t = l->w->state;
+    return 4 * (i * (1 + (uint64_t)t->properties.n_values) + l->s->offset[i] * (3 + t->scalars.n_values));
+}
+
+/* The record of a streamline; returns its end. */
+static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
+{
+    trk *t = l->w->state;
+    const gls_streamlines *s = l->s;
+    put32(record, (uint32_t)(s->offset[i + 1] - s->offset[i]));
+    float *to = (float *)(void *)(record + 4);
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
-        to = put_point(w, s->point[p], to);
+        to = put_point(l->w, s->point[p], to);
         if (t->scalars.n > 0) to = put_values(t, &t->scalars, s->dpv, p, to);
     }
-    put_values(t, &t->properties, s->dps, i, to);
-    put32(count, (uint32_t)n);
-    gls_status status = gls_packer_put(&t->packer, count, sizeof count);
-    return status == GLS_OK ? gls_packer_put(&t->packer, t->row, needed * sizeof *t->row) : status;
+    return (unsigned char *)put_values(t, &t->properties, s->dps, i, to);
+}
+
+static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
+{
+    (void)data;
+    for (size_t i = from; i < until; i++) room = put_line(user, i, room);
+    return GLS_OK;
+}
+
+static gls_status append_one(const lines *l, size_t i)
+{
+    trk *t = l->w->state;
+    const size_t bytes = (size_t)(place_lines(l, i + 1) - place_lines(l, i));
+    if (bytes > t->capacity) {
+        free(t->record);
+        t->record = malloc(bytes);
+        t->capacity = t->record ? bytes : 0;
+        if (!t->record) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", l->w->output.path);
+    }
+    put_line(l, i, t->record);
+    return gls_packer_put(&t->packer, t->record, bytes);
 }
 
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
+    trk *t = w->state;
+    lines l = {w, s};
     gls_status status = GLS_OK;
     if (w->n_streamlines + s->n > INT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 streamlines; use TRX",
                         w->output.path);
-    for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = append_one(w, s, i);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->offset[i + 1] - s->offset[i] > INT32_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
+                            w->output.path);
+    if (gls_pieces_wanted(place_lines(&l, s->n)))
+        return gls_packer_put_pieces(
+            &t->packer,
+            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
+    for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = append_one(&l, i);
     return status;
 }
 
@@ -179,7 +213,7 @@ static gls_status finish(gls_tractogram_writer *w)
     unsigned char header[TRK_HEADER_BYTES] = "TRACK";
     gls_status status = gls_packer_flush(&t->packer);
     if (status != GLS_OK) return status;
-    if (t->rounded)
+    if (atomic_load(&t->rounded))
         gls_log(GLS_LOG_WARNING, "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
                 w->output.path);
     for (int i = 0; i < 3; i++) {
@@ -206,4 +240,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return gls_output_write_at(&w->output, 0, header, sizeof header);
 }
 
-const gls_tractogram_driver gls_trk_driver = {create, define, append, finish, destroy};
+const gls_tractogram_driver gls_trk_driver = {false, create, define, append, finish, destroy};

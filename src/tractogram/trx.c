@@ -104,20 +104,43 @@ static gls_status put(gls_tractogram_writer *w, const void *data, size_t bytes, 
     return gls_output_write(&w->output, data, bytes);
 }
 
-static gls_status put_half(gls_tractogram_writer *w, const float *x, size_t n)
+/* The points of an append. */
+typedef struct points {
+    const gls_tractogram_writer *w;
+    const float (*point)[3];
+    size_t width; /* bytes of a coordinate */
+} points;
+
+static uint64_t place_points(const void *user, size_t n)
+{
+    return 3 * (uint64_t)n * ((const points *)user)->width;
+}
+
+static gls_status form_points(void *user, size_t from, size_t until, unsigned char *room, const void **data)
+{
+    const points *p = user;
+    gls_status status = gls_writer_check_points(p->w, p->point + from, until - from);
+    if (status != GLS_OK) return status;
+    if (!room)
+        *data = p->point + from;
+    else if (!gls_half_convert(p->point[from], 3 * (until - from), (uint16_t *)(void *)room))
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
+                        p->w->output.path);
+    return GLS_OK;
+}
+
+static gls_status append_points(gls_tractogram_writer *w, const float (*point)[3], size_t n)
 {
     trx *t = w->state;
-    uint16_t *block = (uint16_t *)(void *)t->block;
-    const size_t block_values = BLOCK_BYTES / sizeof *block;
-    for (size_t first = 0; first < n; first += block_values) {
-        size_t m = n - first < block_values ? n - first : block_values;
-        if (!gls_half_convert(x + first, m, block))
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
-                            w->output.path);
-        gls_status status = put(w, block, m * sizeof *block, &t->crc);
-        if (status != GLS_OK) return status;
-    }
-    return GLS_OK;
+    points p = {w, point, t->half ? 2 : 4};
+    t->position += place_points(&p, n);
+    return gls_pieces_append(&(gls_pieces){.output = &w->output,
+                                           .n = n,
+                                           .place = place_points,
+                                           .form = form_points,
+                                           .user = &p,
+                                           .rooms = t->half ? &w->rooms : NULL,
+                                           .crc = &t->crc});
 }
 
 /* Groups are lists of their members. */
@@ -147,22 +170,9 @@ static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;
-    const size_t n = (size_t)s->offset[s->n];
-    gls_status status = GLS_OK;
     if (w->n_streamlines + s->n > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
-    if (t->half) {
-        status = put_half(w, s->point[0], 3 * n);
-    } else {
-        /* in blocks, so that the checksum's pass brings them into the cache for the write */
-        const unsigned char *p = (const unsigned char *)s->point;
-        for (size_t left = n * sizeof *s->point; left > 0 && status == GLS_OK;) {
-            size_t bytes = left < 4 * BLOCK_BYTES ? left : 4 * BLOCK_BYTES;
-            status = put(w, p, bytes, &t->crc);
-            p += bytes;
-            left -= bytes;
-        }
-    }
+    gls_status status = append_points(w, s->point, (size_t)s->offset[s->n]);
     uint32_t *length = (uint32_t *)(void *)t->block;
     const size_t block_values = BLOCK_BYTES / sizeof *length;
     for (size_t first = 0; first < s->n && status == GLS_OK; first += block_values) {
@@ -404,4 +414,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return gls_zip_finish(&w->output, t->entry, t->n_entries, t->position);
 }
 
-const gls_tractogram_driver gls_trx_driver = {create, define, append, finish, destroy};
+const gls_tractogram_driver gls_trx_driver = {true, create, define, append, finish, destroy};

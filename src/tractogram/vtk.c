@@ -202,4 +202,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return status == GLS_OK ? gls_output_write_at(&w->output, sizeof head - 1, digits, COUNT_WIDTH) : status;
 }
 
-const gls_tractogram_driver gls_vtk_driver = {create, define, append, finish, destroy};
+const gls_tractogram_driver gls_vtk_driver = {false, create, define, append, finish, destroy};

@@ -7,5 +7,7 @@
 
 /* As zlib's crc32(): start with crc = 0. */
 uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes);
+/* That of data of which `first` is the sum of the beginning and `second` that of the rest, of so many bytes. */
+uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes);
 
 #endif

@@ -155,6 +155,14 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
     return GLS_OK;
 }
 
+gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset)
+{
+    off_t end = lseek(output->fd, (off_t)bytes, SEEK_CUR);
+    if (end < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
+    *offset = (uint64_t)end - bytes;
+    return GLS_OK;
+}
+
 gls_status gls_output_truncate(gls_output *output, uint64_t bytes)
 {
     if (ftruncate(output->fd, (off_t)bytes) == 0 && lseek(output->fd, (off_t)bytes, SEEK_SET) >= 0) return GLS_OK;

@@ -43,6 +43,8 @@ gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 /* Appends, or replaces what stands at offset without moving the end at which is appended. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);
+/* Leaves room for so many bytes at the end, for gls_output_write_at(): at *offset. */
+gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset);
 /* Cuts the file; the next write is appended there. */
 gls_status gls_output_truncate(gls_output *output, uint64_t bytes);
 /* Bytes so far. */

@@ -16,18 +16,30 @@
 
 ssize_t __real_write(int fd, const void *data, size_t bytes);
 ssize_t __wrap_write(int fd, const void *data, size_t bytes);
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 
-/* In place of write() in all of this program. */
+/* Many zeros for a regular file, which becomes at least that long. */
+static int leaves_hole(int fd, const char *p, size_t bytes, off_t at)
+{
+    struct stat info;
+    if (bytes < 65536 || p[0] != 0 || memcmp(p, p + 1, bytes - 1) != 0 || fstat(fd, &info) != 0 ||
+        !S_ISREG(info.st_mode))
+        return 0;
+    return at + (off_t)bytes <= info.st_size || ftruncate(fd, at + (off_t)bytes) == 0;
+}
+
+/* In place of write() and pwrite() in all of this program. */
 ssize_t __wrap_write(int fd, const void *data, size_t bytes)
 {
-    const char *p = data;
-    struct stat info;
-    off_t at;
-    if (bytes < 65536 || p[0] != 0 || memcmp(p, p + 1, bytes - 1) != 0 || fstat(fd, &info) != 0 ||
-        !S_ISREG(info.st_mode) || (at = lseek(fd, (off_t)bytes, SEEK_CUR)) < 0)
-        return __real_write(fd, data, bytes);
-    if (at > info.st_size && ftruncate(fd, at) != 0) return -1;
-    return (ssize_t)bytes;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at < 0 || !leaves_hole(fd, data, bytes, at)) return __real_write(fd, data, bytes);
+    return lseek(fd, at + (off_t)bytes, SEEK_SET) < 0 ? -1 : (ssize_t)bytes;
+}
+
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+    return leaves_hole(fd, data, bytes, at) ? (ssize_t)bytes : __real_pwrite(fd, data, bytes, at);
 }
 
 static double now(void)

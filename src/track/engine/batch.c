@@ -11,6 +11,10 @@
 #include "util/clock.h"
 #include "util/status.h"
 
+/* Into so many batches a short range is cut, but not into smaller ones: each ends with its longest streamline alone. */
+#define PIECES 4
+#define LEAST_PIECE 20000
+
 /* Lines per round such that the pool is unlikely to run full, nor the one dispatch that tracks them likely to take
  * long. */
 static uint32_t round_capacity(const gls_batch *c)
@@ -32,8 +36,25 @@ static gls_status take_parcel(gls_batch *c, uint64_t seed, gls_parcel **parcel, 
     return status;
 }
 
-/* Packs what was tracked of seeds from .. until - 1 and commits whole seeds; *done is the first seed left over,
- * untouched by a failure. */
+/* What is on its way from the device: refined, and whole seeds of it committed. Does nothing where nothing is. */
+static gls_status deliver(gls_batch *c)
+{
+    gls_catch *k = &c->caught;
+    gls_status status = GLS_OK;
+    if (!k->any) return GLS_OK;
+    k->any = false;
+    if (k->n_points > 0) status = gls_gather_end(c, k->points);
+    if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
+        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
+    if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
+    if (status != GLS_OK && k->parcel) c->host.drop(c->host.user, k->parcel);
+    if (status != GLS_OK) return status;
+    c->delivered = k->end;
+    return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
+}
+
+/* Finds a place for what was tracked of seeds from .. until - 1 and lets the device pack whole seeds; *done is the
+ * first seed left over. */
 static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                                gls_parcel *parcel, uint32_t *done)
 {
@@ -47,24 +68,86 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     if (status != GLS_OK) return status;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps, n_points;
-    uint32_t next;
     if (points) points->n = 0;
-    uint32_t placed = gls_place_lines(c, first, from, until, n_lines, points, &next, &n_points);
+    uint32_t placed = gls_place_lines(c, first, from, until, n_lines, points, done, &n_points);
     r->seconds_scan += gls_clock_seconds() - start;
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
-    if (points && n_points > 0) status = gls_gather(c, 2 * n_lines, placed, n_points, points);
-    if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
-        status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
-    if (status == GLS_OK && next > from) status = c->host.commit(c->host.user, first + next, parcel, &c->tally);
-    if (status == GLS_OK) *done = next;
+    if (!points) n_points = 0;
+    if (n_points > 0) status = gls_gather_begin(c, 2 * n_lines, placed, n_points);
+    if (status == GLS_OK && *done > from)
+        c->caught = (gls_catch){.any = true,
+                                .end = first + *done,
+                                .n_points = n_points,
+                                .is_last = *done == c->crop[c->turn].n,
+                                .parcel = parcel,
+                                .points = points};
+    return status;
+}
+
+/* Seeds of the batch that begins with seed first, and of the run's range that ends before end. */
+static uint32_t crop_size(const gls_batch *c, uint64_t first, uint64_t end)
+{
+    return end - first < c->piece ? (uint32_t)(end - first) : c->piece;
+}
+
+/* Lets the device begin with pass 1 of the batch behind this one. */
+static gls_status begin_crop(gls_batch *c, gls_crop *crop, uint64_t first, uint64_t end)
+{
+    double start = gls_clock_seconds();
+    crop->n = crop_size(c, first, end);
+    gls_seeds_get(c->seeds, first, crop->n, crop->seed);
+    gls_status status = gls_pass_initial_begin(c, crop, first);
+    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    return status;
+}
+
+/* Its directions, which become those of the batch. */
+static gls_status end_crop(gls_batch *c, gls_crop *crop, uint64_t first)
+{
+    double start = gls_clock_seconds();
+    gls_status status = gls_pass_initial_end(c, crop);
+    c->seed = crop->seed;
+    c->direction = crop->direction;
+    if (status == GLS_OK) gls_lines_choose(c, first, crop->n);
+    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    if (!c->engine->plan.staged)
+        gls_pace_guess(&c->track_pace, &c->initial_pace,
+                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
+    return status;
+}
+
+/* While the device tracks: pass 1 of the next batch is put behind it, and what came before is delivered. */
+static gls_status work_beside(gls_batch *c, uint64_t next, uint64_t end)
+{
+    gls_crop *crop = &c->crop[c->turn ^ 1];
+    gls_status status = GLS_OK;
+    if (c->engine->plan.in_flight && next < end && !crop->begun) status = begin_crop(c, crop, next, end);
+    return status == GLS_OK ? deliver(c) : status;
+}
+
+/* Tracks n_lines lines, the last of the batch if next is given: where the batch behind it begins. */
+static gls_status track_lines(gls_batch *c, uint32_t n_lines, uint64_t next, uint64_t end)
+{
+    double start = gls_clock_seconds(), beside = 0;
+    gls_status status = n_lines > 0 ? gls_pass_track_begin(c, n_lines) : GLS_OK;
+    if (status == GLS_OK) {
+        beside = gls_clock_seconds();
+        status = work_beside(c, next, end);
+        beside = gls_clock_seconds() - beside;
+    }
+    if (status == GLS_OK && n_lines > 0) status = gls_pass_track_end(c);
+    double seconds = gls_clock_seconds() - start;
+    c->stats->result.seconds_track += seconds - beside;
+    if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, n_lines, seconds);
     return status;
 }
 
 /* Tracks lines of seeds from .. at least from + 1; *next is the first seed left over, from itself if the round gave
  * way. */
-static gls_status run_round(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+static gls_status run_round(gls_batch *c, uint64_t first, uint64_t end, uint32_t from, uint32_t *next)
 {
-    uint32_t n_lines, until, done = from, capacity = round_capacity(c), limit = c->engine->plan.batch_lines;
+    const uint32_t n = c->crop[c->turn].n, limit = c->engine->plan.batch_lines;
+    uint32_t n_lines, until, done = from, capacity = round_capacity(c);
     gls_parcel *parcel = NULL;
     bool gave_way = false;
     gls_status status;
@@ -72,10 +155,7 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint32_t from, uint32_
         double start = gls_clock_seconds();
         until = gls_lines_list(c, first, from, n, capacity < limit ? capacity : limit, &n_lines);
         c->stats->result.seconds_scan += gls_clock_seconds() - start;
-        start = gls_clock_seconds();
-        status = n_lines > 0 ? gls_pass_track(c, n_lines) : GLS_OK;
-        c->stats->result.seconds_track += gls_clock_seconds() - start;
-        if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, n_lines, gls_clock_seconds() - start);
+        status = track_lines(c, n_lines, until == n ? first + n : end, end);
         if (status == GLS_OK && !parcel) status = take_parcel(c, first + from, &parcel, &gave_way);
         if (status == GLS_OK && !gave_way) status = finish_round(c, first, from, until, n_lines, parcel, &done);
         if (status == GLS_OK && !gave_way && done == from && until == from + 1)
@@ -83,14 +163,16 @@ static gls_status run_round(gls_batch *c, uint64_t first, uint32_t from, uint32_
         capacity =
             (n_lines + 1) / 2; /* only if not even one seed was finished: fewer streamlines share the pool then */
     } while (status == GLS_OK && !gave_way && done == from);
-    if (status != GLS_OK && parcel) c->host.drop(c->host.user, parcel);
+    if (status != GLS_OK && parcel && !c->caught.any) c->host.drop(c->host.user, parcel);
+    if (status == GLS_OK && !c->engine->plan.in_flight) status = deliver(c);
     *next = done;
     return status;
 }
 
 /* The same where streamlines that were rejected are tracked again. */
-static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, uint32_t n, uint32_t *next)
+static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, uint32_t *next)
 {
+    const uint32_t n = c->crop[c->turn].n;
     uint32_t n_lines;
     gls_parcel *parcel = NULL;
     bool gave_way = false;
@@ -102,29 +184,55 @@ static gls_status run_round_again(gls_batch *c, uint64_t first, uint32_t from, u
     while (status == GLS_OK && c->retries.n_pending > 0)
         status = gls_retries_pass(c, round_capacity(c), parcel != NULL);
     if (status == GLS_OK) status = gls_retries_place(c, first, from, until, parcel);
-    if (status == GLS_OK) status = c->host.commit(c->host.user, first + until, parcel, &c->tally);
-    if (status != GLS_OK && parcel) c->host.drop(c->host.user, parcel);
-    if (status == GLS_OK) *next = until;
+    if (status != GLS_OK) {
+        if (parcel) c->host.drop(c->host.user, parcel);
+        return status;
+    }
+    c->caught = (gls_catch){.any = true, .end = first + until, .is_last = until == n, .parcel = parcel};
+    *next = until;
+    return deliver(c);
+}
+
+/* The batch that begins with seed first. */
+static gls_status run_batch(gls_batch *c, uint64_t first, uint64_t end, bool *gave_way)
+{
+    gls_crop *crop = &c->crop[c->turn];
+    gls_status status = crop->begun ? GLS_OK : begin_crop(c, crop, first, end);
+    if (status == GLS_OK) status = end_crop(c, crop, first);
+    for (uint32_t seed = 0; status == GLS_OK && seed < crop->n && !*gave_way;) {
+        uint32_t from = seed;
+        status = c->engine->params.retries > 0 ? run_round_again(c, first, from, &seed)
+                                               : run_round(c, first, end, from, &seed);
+        *gave_way = status == GLS_OK && seed == from;
+    }
     return status;
 }
 
-gls_status gls_batch_run(gls_batch *c, uint64_t first, uint32_t n, uint64_t *done)
+/* Several batches for a short range, too, so that one can be worked on beside the next. */
+static uint32_t piece_of(const gls_batch *c, uint64_t n)
 {
-    double start = gls_clock_seconds();
-    gls_seeds_get(c->seeds, first, n, c->seed);
-    gls_status status = gls_pass_initial(c, first, n);
-    if (status == GLS_OK) gls_lines_choose(c, first, n);
-    c->stats->result.seconds_initial += gls_clock_seconds() - start;
+    const uint32_t most = c->engine->plan.batch_seeds;
+    if (!c->engine->plan.in_flight || n >= (uint64_t)PIECES * most) return most;
+    uint64_t piece = (n + PIECES - 1) / PIECES;
+    if (piece < LEAST_PIECE) piece = LEAST_PIECE;
+    return piece < most ? (uint32_t)piece : most;
+}
+
+gls_status gls_batch_run(gls_batch *c, uint64_t first, uint64_t n, uint64_t *done)
+{
+    const uint64_t end = first + n;
+    gls_status status = GLS_OK;
     bool gave_way = false;
-    if (!c->engine->plan.staged)
-        gls_pace_guess(&c->track_pace, &c->initial_pace,
-                       c->points_per_line * c->engine->plan.substeps * c->engine->turn_cost);
-    for (uint32_t seed = 0; status == GLS_OK && seed < n && !gave_way;) {
-        uint32_t from = seed;
-        status = c->engine->params.retries > 0 ? run_round_again(c, first, from, n, &seed)
-                                               : run_round(c, first, from, n, &seed);
-        gave_way = seed == from;
-        *done = seed;
+    c->piece = piece_of(c, n);
+    c->delivered = first;
+    c->caught.any = c->crop[0].begun = c->crop[1].begun = false;
+    for (uint64_t at = first; status == GLS_OK && at < end && !gave_way; c->turn ^= 1) {
+        status = run_batch(c, at, end, &gave_way);
+        at += c->crop[c->turn].n;
     }
+    if (status == GLS_OK) status = deliver(c);
+    if (c->caught.any && c->caught.parcel) c->host.drop(c->host.user, c->caught.parcel);
+    c->caught.any = false;
+    *done = c->delivered - first;
     return status;
 }

@@ -5,8 +5,9 @@
 
 #include "track/engine/batch_state.h"
 
-/* Tracks seeds first .. first + n - 1. *done seeds were finished and committed, after a failure too; fewer than n
- * without one where earlier seeds wait for somebody. */
-gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint32_t n, uint64_t *done);
+/* Tracks seeds first .. first + n - 1, batch by batch. *done seeds were finished and committed, after a failure too;
+ * fewer than n without one where earlier seeds wait for somebody. While one batch is packed, read and committed, the
+ * device works on the next, where the plan says so. */
+gls_status gls_batch_run(gls_batch *batch, uint64_t first, uint64_t n, uint64_t *done);
 
 #endif

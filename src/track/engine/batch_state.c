@@ -18,13 +18,13 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 {
     uint64_t seeds = p->batch_seeds, lines = p->batch_lines;
     return (array_bytes){
-        .direction = 4 * seeds * gls_direction_words(params),
+        .direction = 2 * 4 * seeds * gls_direction_words(params),
         .upload =
             larger(seeds * sizeof(gls_seed_record), lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record))),
-        .state = 4 * gls_half_words(p, 2 * lines),
+        .state = sizeof(gls_state_header) + 4 * gls_half_words(p, 2 * lines),
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
-        .seed = seeds * sizeof(float[3]),
+        .seed = 2 * seeds * sizeof(float[3]),
         .tally = seeds * sizeof(uint32_t) + lines * sizeof(gls_outcome),
         /* what is found may be more than this, but rarely */
         .retries = params->retries > 0 ? lines * (sizeof(gls_retry) + sizeof(uint32_t)) +
@@ -41,33 +41,41 @@ uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_p
 
 void gls_batch_free_arrays(gls_batch *c)
 {
-    free(c->direction);
+    free(c->crop[0].direction);
     free(c->upload.line);
-    free(c->state);
-    free(c->seed);
+    free(c->head);
+    free(c->crop[0].seed);
     free(c->work);
     free(c->order);
     gls_tally_finish(&c->tally);
     gls_parcel_finish(&c->scratch);
     gls_retries_finish(&c->retries);
     c->direction = c->state = c->work = NULL;
+    c->head = NULL;
     c->upload.line = NULL;
     c->seed = NULL;
     c->order = NULL;
+    c->crop[0] = c->crop[1] = (gls_crop){0};
+    c->turn = 0;
+    c->caught = (gls_catch){0};
 }
 
 gls_status gls_batch_make_arrays(gls_batch *c)
 {
     const array_bytes bytes = bytes_of(&c->engine->params, &c->engine->plan);
     gls_batch_free_arrays(c);
-    c->direction = malloc(bytes.direction);
+    c->direction = c->crop[0].direction = malloc(bytes.direction);
     c->upload.line = malloc(bytes.upload);
-    c->state = malloc(bytes.state);
-    c->seed = malloc(bytes.seed);
+    c->head = malloc(bytes.state);
+    c->seed = c->crop[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
     c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
-    if (c->direction && c->upload.line && c->state && c->seed && (bytes.work == 0 || c->work) &&
-        (bytes.order == 0 || c->order))
+    if (c->direction && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
+        (bytes.order == 0 || c->order)) {
+        c->state = (uint32_t *)(c->head + 1);
+        c->crop[1].direction = c->direction + bytes.direction / 8;
+        c->crop[1].seed = c->seed + c->engine->plan.batch_seeds;
         return GLS_OK;
+    }
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a batch of %u seeds", c->engine->plan.batch_seeds);
 }

@@ -22,7 +22,27 @@ typedef struct gls_batch_host {
     void (*drop)(void *user, gls_parcel *parcel);
     /* All seeds before end are finished: counts them, and sends the parcel (NULL: none). */
     gls_status (*commit)(void *user, uint64_t end, gls_parcel *parcel, const gls_tally *tally);
+    /* A batch is finished and committed. May be NULL. */
+    gls_status (*finished)(void *user);
 } gls_batch_host;
+
+/* Seeds that pass 1 was, or is being, done for. */
+typedef struct gls_crop {
+    uint32_t n;
+    bool begun;
+    float (*seed)[3];    /* batch_seeds */
+    uint32_t *direction; /* batch_seeds x gls_direction_words() */
+} gls_crop;
+
+/* Whole seeds that are tracked, while their points come from the device. */
+typedef struct gls_catch {
+    bool any;
+    uint64_t end; /* seeds before it are finished */
+    uint64_t n_points;
+    bool is_last;       /* of its batch */
+    gls_parcel *parcel; /* NULL: nobody wants them */
+    gls_parcel *points; /* the same, or scratch, or NULL */
+} gls_catch;
 
 typedef struct gls_batch {
     gls_engine *engine;
@@ -30,18 +50,24 @@ typedef struct gls_batch {
     const double (*space)[4];
     gls_batch_host host;    /* poll alone may be NULL, and the others where a pass runs by itself */
     gls_track_stats *stats; /* of the round, which commit() takes */
-    uint32_t *direction;    /* batch_seeds x gls_direction_words() */
+    gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
+    unsigned turn;
+    gls_catch caught;
+    uint64_t delivered;  /* seeds before this one were committed */
+    uint32_t piece;      /* seeds of a batch, at most */
+    uint32_t *direction; /* of crop[turn], as is seed */
     union {
         gls_seed_record *seed;
         gls_line_record *line;
         gls_placed_record *placed;
     } upload;               /* records for the device, of one kind at a time: those of pass 1, 2 and 3 */
+    gls_state_header *head; /* what comes back of pass 2, and behind it: */
     uint32_t *state;        /* as gls_half_words() for 2 x batch_lines halves */
     uint32_t *work;         /* staged: what the host writes of the work buffer */
     gls_order_entry *order; /* 2 x batch_lines, where lines are ordered; else NULL */
-    float (*seed)[3];       /* batch_seeds */
-    gls_tally tally;        /* of the round */
-    gls_parcel scratch;     /* points of a round that nobody wants, where a verdict depends on them */
+    float (*seed)[3];
+    gls_tally tally;    /* of the round */
+    gls_parcel scratch; /* points of a round that nobody wants, where a verdict depends on them */
     gls_retries retries;
     uint64_t steps;         /* made so far, those of rejected streamlines too */
     double points_per_line; /* running estimate of what the pool must hold */

@@ -40,6 +40,7 @@ static gls_status create_buffers(gls_engine *t)
         const char *label;
     } wanted[GLS_TRACK_BUFFERS] = {
         [GLS_TRACK_UNIFORMS] = {GLS_BUFFER_UNIFORM, "parameters"},
+        [GLS_TRACK_INITIAL_UNIFORMS] = {GLS_BUFFER_UNIFORM, "parameters of pass 1"},
         [GLS_TRACK_GATHER_UNIFORMS] = {GLS_BUFFER_UNIFORM, "gather parameters"},
         [GLS_TRACK_SEEDS] = {GLS_BUFFER_STORAGE, "seeds"},
         [GLS_TRACK_DIRECTIONS] = {GLS_BUFFER_STORAGE, "initial directions"},
@@ -55,6 +56,12 @@ static gls_status create_buffers(gls_engine *t)
         gls_status status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, &t->buffer[i]);
         if (status != GLS_OK) return status;
     }
+    uint64_t fetched[GLS_TRACK_FETCHES];
+    gls_track_fetch_bytes(&t->params, &t->plan, fetched);
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        gls_status status = gls_fetch_create(t->device, fetched[i], &t->fetch[i]);
+        if (status != GLS_OK) return status;
+    }
     return GLS_OK;
 }
 
@@ -66,6 +73,10 @@ static void destroy_buffers(gls_engine *t)
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         gls_buffer_destroy(t->buffer[i]);
         t->buffer[i] = NULL;
+    }
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        gls_fetch_destroy(t->fetch[i]);
+        t->fetch[i] = NULL;
     }
 }
 
@@ -126,6 +137,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_status status = gls_track_plan_make(params, gls_device_get_info(device), input, &t->plan);
     if (status == GLS_OK) status = fit_model(t, input);
     if (status == GLS_OK) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
+    if (status == GLS_OK) status = gls_kernels_announce(device, params, &t->plan, input, &t->model_plan);
     gls_device_release(device);
     if (status == GLS_OK) {
         const gls_getter *getter = t->plan.getter;
@@ -160,8 +172,7 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_status status = fit_buffers(t, input);
     t->seconds_upload += gls_clock_seconds() - start;
     start = gls_clock_seconds();
-    if (status == GLS_OK)
-        status = gls_kernels_load(t->device, &t->params, &t->plan, input, &t->model_plan, &t->kernels);
+    if (status == GLS_OK) status = gls_kernels_load(t->device, &t->params, &t->plan, &t->model_plan, &t->kernels);
     t->seconds_compile = gls_clock_seconds() - start;
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
@@ -188,6 +199,15 @@ gls_status gls_engine_create(gls_device *device, const gls_track_params *params,
         *out = t;
     else
         gls_engine_destroy(t);
+    return status;
+}
+
+gls_status gls_engine_run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t groups, const gls_arg *args,
+                          size_t n_args)
+{
+    double seconds = 0;
+    gls_status status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, t->timed ? &seconds : NULL);
+    t->kernel_seconds[time] += seconds;
     return status;
 }
 

@@ -2,7 +2,9 @@
 #ifndef GLS_TRACK_ENGINE_ENGINE_H
 #define GLS_TRACK_ENGINE_ENGINE_H
 
+#include "gpu/fetch.h"
 #include "track/engine/kernels.h"
+#include "track/engine/timed.h"
 
 typedef struct gls_engine {
     gls_device *device;
@@ -18,11 +20,14 @@ typedef struct gls_engine {
     bool has_direction;                    /* streamlines start in one that was given: */
     double seed_direction[3];              /* a unit vector along the voxel axes */
     gls_buffer *buffer[GLS_TRACK_BUFFERS]; /* by gls_track_buffer */
+    gls_fetch *fetch[GLS_TRACK_FETCHES];   /* by gls_track_fetch */
     double seconds_upload, seconds_compile;
     double turn_cost;  /* of drawing a direction, a guess: in times of a seed's search for peaks */
     uint32_t halvings; /* of the batch, for want of memory */
     bool owns_device;  /* opened in place of one that was lost */
     bool complete;
+    bool timed; /* kernels are waited for, and their times added up: */
+    double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* until it is complete */
 } gls_engine;
 /* The parts of gls_engine_create(): all that does not depend on the values of the input; the fields, of several engines
@@ -35,6 +40,9 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Builds kernels and uploads fields; params and input have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
+/* gls_kernel_run() in one dimension, timed where that is wanted. */
+gls_status gls_engine_run(gls_engine *engine, gls_kernel *kernel, gls_engine_time time, uint32_t groups,
+                          const gls_arg *args, size_t n_args);
 /* Accepts NULL. */
 void gls_engine_destroy(gls_engine *engine);
 

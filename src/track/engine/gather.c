@@ -2,13 +2,10 @@
 
 #include "util/clock.h"
 
-gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel)
+gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points)
 {
     gls_engine *t = c->engine;
-    gls_state_header header;
     double start = gls_clock_seconds();
-    gls_status status = gls_buffer_read(t->buffer[GLS_TRACK_STATE], 0, sizeof header, &header);
-    if (status != GLS_OK) return status;
     gls_gather_uniforms u = {
         (float)c->space[0][0],
         (float)c->space[0][1],
@@ -22,12 +19,12 @@ gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_
         (float)c->space[2][1],
         (float)c->space[2][2],
         (float)c->space[2][3],
-        header.pool_head < t->plan.pool_blocks ? header.pool_head : t->plan.pool_blocks,
+        c->head->pool_head < t->plan.pool_blocks ? c->head->pool_head : t->plan.pool_blocks,
         n_placed,
         n_items,
         0,
     };
-    status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
+    gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
     if (status == GLS_OK)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
     if (status != GLS_OK) return status;
@@ -37,12 +34,20 @@ gls_status gls_gather(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_
     uint64_t work = (uint64_t)u.n_blocks * POOL_BLOCK + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
-    status = gls_kernel_run(t->kernels.gather, (uint32_t[3]){groups < limit ? (uint32_t)groups : limit, 1, 1}, args,
-                            sizeof args / sizeof args[0], NULL);
-    if (status == GLS_OK) status = gls_device_synchronize(t->device);
-    double read_start = gls_clock_seconds();
-    c->stats->result.seconds_gather += read_start - start;
-    if (status == GLS_OK) status = gls_buffer_read(t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12, parcel->point);
-    c->stats->result.seconds_readback += gls_clock_seconds() - read_start;
+    status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
+                            sizeof args / sizeof args[0]);
+    /* so that the times of gathering and reading can be told from each other */
+    if (status == GLS_OK && !t->plan.in_flight) status = gls_device_synchronize(t->device);
+    if (status == GLS_OK)
+        status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
+    c->stats->result.seconds_gather += gls_clock_seconds() - start;
+    return status;
+}
+
+gls_status gls_gather_end(gls_batch *c, gls_parcel *parcel)
+{
+    double start = gls_clock_seconds();
+    gls_status status = gls_fetch_end(c->engine->fetch[GLS_FETCH_OUTPUT], parcel->point);
+    c->stats->result.seconds_readback += gls_clock_seconds() - start;
     return status;
 }

@@ -4,7 +4,9 @@
 
 #include "track/engine/batch_state.h"
 
-/* Packs the n_points of n_placed lines, of n_items halves, and reads them into the parcel. */
-gls_status gls_gather(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points, gls_parcel *parcel);
+/* Packs the n_points of n_placed lines, of n_items halves, and sends them to the host, which gets them by the second.
+ */
+gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
+gls_status gls_gather_end(gls_batch *batch, gls_parcel *parcel);
 
 #endif

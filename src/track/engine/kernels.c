@@ -1,5 +1,6 @@
 #include "track/engine/kernels.h"
 
+#include "gpu/announce.h"
 #include "util/status.h"
 
 /* The grid, the sphere, and what the loop of a half needs: the same for all direction getters. */
@@ -39,53 +40,81 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
     if (gls_lanes_fixed(plan)) gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
 }
 
-/* What all kernels of an engine are made from. */
-typedef struct loading {
-    gls_device *device;
-    const gls_track_plan *plan;
-    gls_model_plan *model;
-} loading;
+/* A kernel that a plan needs. */
+typedef struct wanted {
+    const char *file;
+    const gls_group_plan *group;
+    bool is_initial, measured; /* it does pass 1; that begins with the measured signal instead of a sample of it */
+    gls_kernel **kernel;
+} wanted;
 
-/* One kernel. is_initial: it does pass 1; measured: that begins with the measured signal instead of a sample of it. */
-static gls_status load(const loading *l, const char *file, const gls_group_plan *group, bool is_initial, bool measured,
-                       gls_kernel **kernel)
+#define MAX_WANTED 4
+
+static size_t list_kernels(const gls_track_params *params, const gls_track_plan *plan, gls_kernels *k,
+                           wanted list[MAX_WANTED])
 {
-    gls_define_list *d = &l->model->defines;
+    const gls_group_plan *group = &plan->group;
+    bool measured = params->boot_start == GLS_BOOT_START_FIT;
+    size_t n = 0;
+    list[n++] = (wanted){"kernel/gather.comp", group, false, false, &k->gather};
+    if (plan->split) {
+        list[n++] = (wanted){"kernel/sample.comp", group, false, false, &k->sample};
+        if (measured) list[n++] = (wanted){"kernel/sample.comp", group, false, true, &k->first_sample};
+        list[n++] = (wanted){"kernel/turn.comp", group, false, false, &k->turn};
+    } else {
+        list[n++] = (wanted){"kernel/initial.comp", group, true, measured, &k->initial};
+        list[n++] = plan->staged ? (wanted){"kernel/step.comp", group, false, false, &k->step}
+                                 : (wanted){"kernel/track.comp", &plan->track_group, false, false, &k->track};
+    }
+    return n;
+}
+
+static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
+                       bool announced)
+{
+    gls_define_list *d = &model->defines;
     size_t n = d->n;
     /* rows of source for every vertex are the fastest for one invocation, but take long to compile: not where an ODF
      * and its peaks are needed but once a seed */
-    bool looped = l->plan->mapping->looped || is_initial;
-    if (l->model->odf) gls_define_loops(d, "odf", l->model->odf, looped);
+    bool looped = plan->mapping->looped || w->is_initial;
+    gls_status status = GLS_OK;
+    if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
     gls_define_loops(d, "peaks", "odf/peaks", looped);
-    gls_define_int(d, "SLOTS", group->slots, "streamlines of a work group at most");
-    gls_define_int(d, "GROUP_SIZE", group->size, "invocations of a work group");
-    gls_define_int(d, "HAVE_MEASURED", measured, "pass 1 begins with the measured signal");
+    gls_define_int(d, "SLOTS", w->group->slots, "streamlines of a work group at most");
+    gls_define_int(d, "GROUP_SIZE", w->group->size, "invocations of a work group");
+    gls_define_int(d, "HAVE_MEASURED", w->measured, "pass 1 begins with the measured signal");
     if (d->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the kernels");
-    gls_status status = gls_kernel_load(l->device, file, d->define, d->n, kernel);
+    if (announced)
+        gls_kernel_announce(device, w->file, d->define, d->n);
+    else
+        status = gls_kernel_load(device, w->file, d->define, d->n, w->kernel);
     gls_define_cut(d, n);
     return status;
 }
 
-gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
-                            const gls_track_input *input, gls_model_plan *model, gls_kernels *k)
+gls_status gls_kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                                const gls_track_input *input, gls_model_plan *model)
 {
-    const loading l = {device, plan, model};
-    const gls_group_plan *group = &plan->group;
-    bool measured = params->boot_start == GLS_BOOT_START_FIT;
+    gls_kernels none;
+    wanted list[MAX_WANTED];
     define_mapping(&model->defines, plan, gls_device_get_info(device));
     define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
     gls_guide_define(&plan->guide, params, input, &model->defines);
-    gls_status status = load(&l, "kernel/gather.comp", group, false, false, &k->gather);
-    if (status != GLS_OK) return status;
-    if (plan->split) {
-        status = load(&l, "kernel/sample.comp", group, false, false, &k->sample);
-        if (status == GLS_OK && measured) status = load(&l, "kernel/sample.comp", group, false, true, &k->first_sample);
-        return status == GLS_OK ? load(&l, "kernel/turn.comp", group, false, false, &k->turn) : status;
-    }
-    status = load(&l, "kernel/initial.comp", group, true, measured, &k->initial);
-    if (status != GLS_OK) return status;
-    return plan->staged ? load(&l, "kernel/step.comp", group, false, false, &k->step)
-                        : load(&l, "kernel/track.comp", &plan->track_group, false, false, &k->track);
+    size_t n = list_kernels(params, plan, &none, list);
+    gls_status status = GLS_OK;
+    /* the last take longest */
+    while (n-- > 0 && status == GLS_OK) status = load(device, plan, model, &list[n], true);
+    return status;
+}
+
+gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                            gls_model_plan *model, gls_kernels *k)
+{
+    wanted list[MAX_WANTED];
+    size_t n = list_kernels(params, plan, k, list);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && status == GLS_OK; i++) status = load(device, plan, model, &list[i], false);
+    return status;
 }
 
 void gls_kernels_destroy(gls_kernels *k)

@@ -12,9 +12,12 @@ typedef struct gls_kernels {
     gls_kernel *gather;                       /* pass 3 */
 } gls_kernels;
 
-/* Loads those that the plan needs; definitions are added to the model's. To be destroyed after a failure, too. */
+/* Adds definitions to the model's, and tells the driver what will be loaded: it may compile meanwhile. */
+gls_status gls_kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                                const gls_track_input *input, gls_model_plan *model);
+/* Loads those that the plan needs, which were announced. To be destroyed after a failure, too. */
 gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
-                            const gls_track_input *input, gls_model_plan *model, gls_kernels *kernels);
+                            gls_model_plan *model, gls_kernels *kernels);
 void gls_kernels_destroy(gls_kernels *kernels);
 
 #endif

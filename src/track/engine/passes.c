@@ -8,6 +8,12 @@
 
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
+/* Pass 1 has its own: it is told what to do while pass 2 of the batch before may be at work. */
+static gls_track_buffer uniforms_of(bool initial)
+{
+    return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
+}
+
 static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t turns, bool initial)
 {
     const gls_track_params *p = &t->params;
@@ -39,45 +45,44 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
 #undef FIELD
     if (t->plan.getter->uniforms) t->plan.getter->uniforms(p, &t->model, &u);
     if (t->plan.guide.kind->uniforms) t->plan.guide.kind->uniforms(p, &u);
-    return gls_buffer_write(t->buffer[GLS_TRACK_UNIFORMS], 0, sizeof u, &u);
+    return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
 }
 
 /* Textures, parameters and model: the same for all kernels. Returns how many arguments were set. */
-static size_t common_arguments(gls_engine *t, gls_arg *args)
+static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
 {
     size_t n = 0;
-    args[n++] = gls_arg_uniforms(0, t->buffer[GLS_TRACK_UNIFORMS]);
+    args[n++] = gls_arg_uniforms(0, t->buffer[uniforms_of(initial)]);
     args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
     n += gls_guide_arguments(&t->guide, args + n);
     return n + gls_field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
-static gls_status run(gls_kernel *kernel, uint32_t items, uint32_t per_group, uint32_t max_groups, const gls_arg *args,
-                      size_t n_args)
+static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t items, uint32_t per_group,
+                      uint32_t max_groups, const gls_arg *args, size_t n_args)
 {
     uint32_t groups = (items + per_group - 1) / per_group;
-    return gls_kernel_run(kernel, (uint32_t[3]){groups < max_groups ? groups : max_groups, 1, 1}, args, n_args, NULL);
+    return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
-    const gls_state_header header = {0};
-    gls_buffer *state = c->engine->buffer[GLS_TRACK_STATE];
     const gls_line_record *line = c->upload.line;
     const uint32_t absent = (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;
+    *c->head = (gls_state_header){0};
     for (uint32_t i = 0; i < n_items / 2; i++) {
         c->state[2 * i] = line[i].one_sided ? absent : HALF_RUNNING;
         c->state[2 * i + 1] = HALF_RUNNING;
     }
-    gls_status status = gls_buffer_write(state, 0, sizeof header, &header);
-    return status == GLS_OK ? gls_buffer_write(state, sizeof header, 4ull * n_items, c->state) : status;
+    return gls_buffer_write(c->engine->buffer[GLS_TRACK_STATE], 0, sizeof *c->head + 4ull * n_items, c->head);
 }
 
-/* How the halves stand, and what the guide remembers of them. */
+/* The header, how the halves stand, and what the guide remembers of them. */
 static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
-    return gls_buffer_read(c->engine->buffer[GLS_TRACK_STATE], sizeof(gls_state_header),
-                           4 * gls_half_words(&c->engine->plan, n_items), c->state);
+    gls_fetch *fetch = c->engine->fetch[GLS_FETCH_STATE];
+    return gls_fetch_begin(fetch, c->engine->buffer[GLS_TRACK_STATE], 0,
+                           sizeof *c->head + 4 * gls_half_words(&c->engine->plan, n_items));
 }
 
 /* --- one kernel a pass ---------------------------------------------------- */
@@ -93,28 +98,28 @@ static size_t direction_words(const gls_engine *t)
     return gls_direction_words(&t->params);
 }
 
-/* Seeds at .. at + n - 1 of the batch that begins with seed first. */
-static gls_status initial_piece(gls_batch *c, uint64_t first, uint32_t at, uint32_t n)
+/* Seeds at .. at + n - 1 of the crop that begins with seed first. */
+static gls_status initial_piece(gls_batch *c, const gls_crop *crop, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
     gls_arg args[MAX_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
-        const float *p = c->seed[at + i];
+        const float *p = crop->seed[at + i];
         c->upload.seed[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
     }
     gls_status status = upload_uniforms(t, n, n, 1, true);
     if (status == GLS_OK)
         status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->upload.seed, c->upload.seed);
     if (status != GLS_OK) return status;
-    size_t n_args = common_arguments(t, args);
+    size_t n_args = common_arguments(t, true, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
     args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
-    status = run(t->kernels.initial, n, slots_per_group(&t->plan.group, t->plan.lanes),
+    status = run(t, t->kernels.initial, GLS_TIME_INITIAL, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_get_info(t->device)->max_work_groups, args, n_args);
     if (status == GLS_OK)
-        status = gls_buffer_read(t->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(t),
-                                 c->direction + at * direction_words(t));
+        status = gls_fetch_begin(t->fetch[GLS_FETCH_DIRECTIONS], t->buffer[GLS_TRACK_DIRECTIONS], 0,
+                                 4 * n * direction_words(t));
     return status;
 }
 
@@ -123,13 +128,22 @@ static gls_status poll(gls_batch *c)
     return c->host.poll ? c->host.poll(c->host.user) : GLS_OK;
 }
 
-static gls_status initial_whole(gls_batch *c, uint64_t first, uint32_t n)
+/* All at once where the pace allows it. */
+static gls_status initial_whole(gls_batch *c, const gls_crop *crop, uint64_t first)
 {
+    const uint32_t n = crop->n;
     gls_status status = GLS_OK;
+    if (gls_pace_items(&c->initial_pace, n) == n) {
+        status = initial_piece(c, crop, first, 0, n);
+        return status == GLS_OK ? poll(c) : status;
+    }
     for (uint32_t at = 0, piece; at < n && status == GLS_OK; at += piece) {
         double start = gls_clock_seconds();
         piece = gls_pace_items(&c->initial_pace, n - at);
-        status = initial_piece(c, first, at, piece);
+        status = initial_piece(c, crop, first, at, piece);
+        if (status == GLS_OK)
+            status = gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS],
+                                   crop->direction + at * direction_words(c->engine));
         gls_pace_note(&c->initial_pace, piece, gls_clock_seconds() - start);
         if (status == GLS_OK) status = poll(c);
     }
@@ -152,11 +166,11 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
     if (status == GLS_OK) status = reset_state(c, 2 * n_lines);
     if (status != GLS_OK) return status;
-    size_t n_args = common_arguments(t, args);
+    size_t n_args = common_arguments(t, false, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
-    status = run(t->kernels.track, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
+    status = run(t, t->kernels.track, GLS_TIME_TRACK, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
                  t->plan.track_groups, args, n_args);
     if (status == GLS_OK) status = read_state(c, 2 * n_lines);
     return status;
@@ -185,17 +199,18 @@ static gls_status run_turns(gls_engine *t, uint32_t n_active, uint32_t turns, bo
 {
     gls_arg args[MAX_ARGUMENTS];
     uint32_t limit = gls_device_get_info(t->device)->max_work_groups;
-    size_t n_args = common_arguments(t, args);
+    size_t n_args = common_arguments(t, initial, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
-    if (!t->plan.split) return run(t->kernels.step, n_active, slots, limit, args, n_args);
+    const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
+    if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < turns && status == GLS_OK; i++) {
-        status = run(initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, n_active, slots,
-                     limit, args, n_args);
-        if (status == GLS_OK) status = run(t->kernels.turn, n_active, slots, limit, args, n_args);
+        status = run(t, initial && t->kernels.first_sample ? t->kernels.first_sample : t->kernels.sample, time,
+                     n_active, slots, limit, args, n_args);
+        if (status == GLS_OK) status = run(t, t->kernels.turn, time, n_active, slots, limit, args, n_args);
     }
     return status;
 }
@@ -225,20 +240,21 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     return status;
 }
 
-static gls_status initial_split(gls_batch *c, uint64_t first, uint32_t n)
+static gls_status initial_split(gls_batch *c, const gls_crop *crop, uint64_t first)
 {
+    const uint32_t n = crop->n;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
         *work_of(c->work, n, WORK_LIST, i) = i;
-        put_vector(c->work, n, WORK_POSITION, i, c->seed[i]);
+        put_vector(c->work, n, WORK_POSITION, i, crop->seed[i]);
         *work_of(c->work, n, WORK_SEED, i) = (uint32_t)(first + i);
         *work_of(c->work, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
     gls_status status = upload_work(c, n);
     if (status == GLS_OK) status = run_pieces(c, n, n, true);
     if (status == GLS_OK)
-        status = gls_buffer_read(c->engine->buffer[GLS_TRACK_DIRECTIONS], 0, 4 * n * direction_words(c->engine),
-                                 c->direction);
+        status = gls_fetch_begin(c->engine->fetch[GLS_FETCH_DIRECTIONS], c->engine->buffer[GLS_TRACK_DIRECTIONS], 0,
+                                 4 * n * direction_words(c->engine));
     return status;
 }
 
@@ -293,18 +309,45 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     while (status == GLS_OK && n_active > 0) {
         status = run_pieces(c, n_items, n_active, false);
         if (status == GLS_OK) status = read_state(c, n_items);
+        if (status == GLS_OK) status = gls_pass_track_end(c);
         if (status == GLS_OK) n_active = keep_running(c, n_active);
     }
     return status;
 }
 
+gls_status gls_pass_initial_begin(gls_batch *c, gls_crop *crop, uint64_t first)
+{
+    gls_status status = c->engine->plan.split ? initial_split(c, crop, first) : initial_whole(c, crop, first);
+    crop->begun = status == GLS_OK;
+    return status;
+}
+
+gls_status gls_pass_initial_end(gls_batch *c, gls_crop *crop)
+{
+    crop->begun = false;
+    return gls_fetch_end(c->engine->fetch[GLS_FETCH_DIRECTIONS], crop->direction);
+}
+
 gls_status gls_pass_initial(gls_batch *c, uint64_t first, uint32_t n)
 {
-    return c->engine->plan.split ? initial_split(c, first, n) : initial_whole(c, first, n);
+    gls_crop crop = {.n = n, .seed = c->seed, .direction = c->direction};
+    gls_status status = gls_pass_initial_begin(c, &crop, first);
+    return status == GLS_OK ? gls_pass_initial_end(c, &crop) : status;
+}
+
+gls_status gls_pass_track_begin(gls_batch *c, uint32_t n_lines)
+{
+    if (c->order) gls_order_lines(c->upload.line, n_lines, c->order);
+    return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
+}
+
+gls_status gls_pass_track_end(gls_batch *c)
+{
+    return gls_fetch_end(c->engine->fetch[GLS_FETCH_STATE], c->head);
 }
 
 gls_status gls_pass_track(gls_batch *c, uint32_t n_lines)
 {
-    if (c->order) gls_order_lines(c->upload.line, n_lines, c->order);
-    return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
+    gls_status status = gls_pass_track_begin(c, n_lines);
+    return status == GLS_OK ? gls_pass_track_end(c) : status;
 }

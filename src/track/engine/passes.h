@@ -6,8 +6,14 @@
 
 /* Pass 1: directions of seeds first .. first + n - 1 (positions in batch->seed) into batch->direction. */
 gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
+/* The same in two steps, for a crop: between them the device can be told more. */
+gls_status gls_pass_initial_begin(gls_batch *batch, gls_crop *crop, uint64_t first);
+gls_status gls_pass_initial_end(gls_batch *batch, gls_crop *crop);
 /* Pass 2: tracks n_lines streamlines of batch->upload.line; afterwards batch->state says how each half stands. */
 gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
+/* The same in two steps. */
+gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
+gls_status gls_pass_track_end(gls_batch *batch);
 
 /* The random stream of a seed's direction: the fourth word of its counters, see glsl/base/common.glsl. Directions have
  * five bits of it; those of retries come above. */

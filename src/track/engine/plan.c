@@ -1,6 +1,7 @@
 #include "track/engine/plan.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "track/getter/getters.h"
@@ -8,6 +9,7 @@
 
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
+#define DEFAULT_BATCH_IN_FLIGHT 50000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* seeds of a brain give 1.5 directions and 60 points each on average; a fuller batch is cut */
 #define TYPICAL_POINTS_PER_SEED 256u
@@ -73,6 +75,15 @@ static uint32_t least_parts(const gls_track_params *params, const gls_track_plan
     return (uint32_t)n;
 }
 
+/* Whether the host works on one batch while the device works on the next. A renderer on the CPU would only take the
+ * cores from itself; and where streamlines are tracked again, or the host keeps the list of those under way, it answers
+ * the device many times a batch. GLSLINES_IN_FLIGHT=0 says no, for comparisons. */
+static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
+{
+    const char *text = getenv("GLSLINES_IN_FLIGHT");
+    return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
+}
+
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan)
 {
@@ -83,6 +94,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     if (status != GLS_OK) return status;
     /* llvmpipe ends every kernel after 65536 turns of all its loops together: nothing may run long there */
     p.staged = !p.mapping->looped || limits->software;
+    p.in_flight = goes_in_flight(params, limits, p.staged);
     p.split = !p.mapping->looped && getter->handed_over;
     p.turns = p.split ? (limits->software ? 1 : 8) : getter->turns ? getter->turns(params) : 4;
     p.ordered = p.staged || getter->ordered;
@@ -102,6 +114,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK);
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
+                     : p.in_flight       ? DEFAULT_BATCH_IN_FLIGHT
                                          : DEFAULT_BATCH_HARDWARE;
     batch = min_u64(batch, storage / (4ull * gls_direction_words(params)));
     batch = min_u64(batch, storage / sizeof(gls_seed_record));
@@ -140,6 +153,7 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
 {
     uint64_t sum = 0, n_halves = 2ull * p->batch_lines;
     bytes[GLS_TRACK_UNIFORMS] = sizeof(gls_track_uniforms);
+    bytes[GLS_TRACK_INITIAL_UNIFORMS] = sizeof(gls_track_uniforms);
     bytes[GLS_TRACK_GATHER_UNIFORMS] = sizeof(gls_gather_uniforms);
     bytes[GLS_TRACK_SEEDS] = sizeof(gls_seed_record) * p->batch_seeds;
     bytes[GLS_TRACK_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
@@ -150,5 +164,19 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
         sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
     bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i];
+    return sum;
+}
+
+uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_plan *p,
+                               uint64_t bytes[GLS_TRACK_FETCHES])
+{
+    uint64_t sum = 0;
+    bytes[GLS_FETCH_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
+    bytes[GLS_FETCH_STATE] = sizeof(gls_state_header) + 4 * gls_half_words(p, 2ull * p->batch_lines);
+    bytes[GLS_FETCH_OUTPUT] = 12ull * p->output_points;
+    for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
+        if (!p->in_flight) bytes[i] = 0;
+        sum += bytes[i];
+    }
     return sum;
 }

@@ -30,6 +30,7 @@ typedef struct gls_track_plan {
     uint32_t work_arrays;              /* of the work buffer in all; 0 unless staged */
     bool small_field;                  /* the field has to do with less memory than there seems to be */
     bool tables_shared;                /* room for the getter's tables in shared memory */
+    bool in_flight;                    /* the next batch begins before this one has been read back */
     bool ordered;                      /* streamlines are tracked in an order of their own, see order.h */
 } gls_track_plan;
 
@@ -57,6 +58,7 @@ static inline uint64_t gls_half_words(const gls_track_plan *plan, uint64_t n_hal
 /* Buffers of an engine besides the model's, and their sizes: the one place that knows them. */
 typedef enum gls_track_buffer {
     GLS_TRACK_UNIFORMS,
+    GLS_TRACK_INITIAL_UNIFORMS,
     GLS_TRACK_GATHER_UNIFORMS,
     GLS_TRACK_SEEDS,
     GLS_TRACK_DIRECTIONS,
@@ -67,6 +69,16 @@ typedef enum gls_track_buffer {
     GLS_TRACK_OUTPUT,
     GLS_TRACK_BUFFERS
 } gls_track_buffer;
+/* What comes back from the device. */
+typedef enum gls_track_fetch {
+    GLS_FETCH_DIRECTIONS,
+    GLS_FETCH_STATE,
+    GLS_FETCH_OUTPUT,
+    GLS_TRACK_FETCHES
+} gls_track_fetch;
+/* Bytes of the host that the device reaches, for each. */
+uint64_t gls_track_fetch_bytes(const gls_track_params *params, const gls_track_plan *plan,
+                               uint64_t bytes[GLS_TRACK_FETCHES]);
 /* bytes of each; returns their sum. */
 uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_plan *plan,
                                 uint64_t bytes[GLS_TRACK_BUFFERS]);

@@ -61,7 +61,11 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_parcel *points)
     }
     c->tally.n_outcomes = n;
     if (points) points->offset[points->n] = n_points;
-    gls_status status = points && n_points > 0 ? gls_gather(c, 2 * n, n, n_points, points) : GLS_OK;
+    gls_status status = GLS_OK;
+    if (points && n_points > 0) {
+        status = gls_gather_begin(c, 2 * n, n, n_points);
+        if (status == GLS_OK) status = gls_gather_end(c, points);
+    }
     if (status == GLS_OK && points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, points);
     return status;

@@ -88,14 +88,27 @@ static gls_status commit(void *user, uint64_t end, gls_parcel *parcel, const gls
     return GLS_OK;
 }
 
+static gls_status finished(void *user)
+{
+    gls_worker *w = user;
+    gls_run *run = w->run;
+    w->losses = 0;
+    pthread_mutex_lock(&run->queue.lock);
+    run->stats.result.batches++;
+    w->share->batches++;
+    pthread_mutex_unlock(&run->queue.lock);
+    return run->n_threads == 0 ? gls_run_report(run) : GLS_OK;
+}
+
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
 {
     *w = (gls_worker){.run = run, .place = place, .index = index, .share = &run->tracker->share[index]};
-    w->batch = (gls_batch){.seeds = run->seeds,
-                           .space = run->space,
-                           .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit},
-                           .stats = &w->round,
-                           .points_per_line = 200};
+    w->batch = (gls_batch){
+        .seeds = run->seeds,
+        .space = run->space,
+        .host = {.user = w, .poll = poll, .take = take, .drop = drop, .commit = commit, .finished = finished},
+        .stats = &w->round,
+        .points_per_line = 200};
     const gls_engine *engine = run->tracker->engine[index];
     gls_status status =
         gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
@@ -163,21 +176,12 @@ static gls_status track_range(gls_worker *w, gls_range *range)
 {
     gls_run *run = w->run;
     while (range->first < range->end) {
-        uint64_t done = 0, n = range->end - range->first, most = w->batch.engine->plan.batch_seeds;
-        if (n > most) n = most;
-        gls_status status = gls_queue_is_stopped(&run->queue)
-                                ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped")
-                                : gls_batch_run(&w->batch, range->first, (uint32_t)n, &done);
+        uint64_t done = 0, n = range->end - range->first;
+        gls_status status = gls_queue_is_stopped(&run->queue) ? gls_fail(GLS_ERR_CANCELLED, "the run was stopped")
+                                                              : gls_batch_run(&w->batch, range->first, n, &done);
         range->first += done;
         if (done > 0) w->losses = 0;
         if (status == GLS_OK && done < n) break; /* somebody has to take care of earlier seeds */
-        if (status == GLS_OK) {
-            pthread_mutex_lock(&run->queue.lock);
-            run->stats.result.batches++;
-            w->share->batches++;
-            pthread_mutex_unlock(&run->queue.lock);
-            if (run->n_threads == 0) status = gls_run_report(run);
-        }
         if (status != GLS_OK) {
             gls_track_stats_drop(&w->round);
             status = recover(w, status, range->first);
@@ -206,12 +210,21 @@ static void leave(gls_worker *w, gls_status status)
 
 /* Fewer seeds in a batch are too few to keep a device busy. */
 #define FEW_SEEDS 256
+#define BATCHES_ALONE 64
+#define BATCHES_AMONG_SEVERAL 2
+
+/* Batches that follow one another without a pause. With several at work short ranges end at about the same time. */
+static uint64_t batches_of_range(const gls_worker *w)
+{
+    if (!w->batch.engine->plan.in_flight) return 1;
+    return w->run->n_workers > 1 ? BATCHES_AMONG_SEVERAL : BATCHES_ALONE;
+}
 
 /* Seeds of the next range: not many more than the streamlines that are still wanted will take. */
 static uint64_t range_limit(gls_worker *w)
 {
     uint64_t most = w->batch.engine->plan.batch_seeds, wanted = w->run->tracker->params.select;
-    if (wanted == 0) return most;
+    if (wanted == 0) return most * batches_of_range(w);
     const gls_track_result *r = &w->run->stats.result;
     pthread_mutex_lock(&w->run->queue.lock);
     uint64_t seeds = r->seeds, got = r->streamlines;

@@ -1,0 +1,131 @@
+#include "gpu/announce.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpu/cache.h"
+#include "gpu/handle.h"
+#include "gpu/internal.h"
+#include "gpu/source.h"
+
+typedef struct gls_announced {
+    char *source;
+    GLuint program;
+    struct gls_announced *next;
+} announced;
+
+/* An empty file in the user's cache folder says that the driver, which keeps what it compiles, has compiled a source.
+ * False: the user has no such folder. */
+static bool find_note(const gls_device *device, const char *source, bool make, char *path, size_t size)
+{
+    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char folder[3072];
+    int n = named && *named == '/' ? snprintf(folder, sizeof folder, "%s/glslines", named)
+            : home && *home == '/' ? snprintf(folder, sizeof folder, "%s/.cache/glslines", home)
+                                   : -1;
+    if (n < 0 || n >= (int)sizeof folder - 16) return false;
+    if (make) mkdir(folder, 0700);
+    strcpy(folder + n, "/compiled");
+    if (make) mkdir(folder, 0700);
+    uint64_t key =
+        gls_cache_hash(source) * 31 + gls_cache_hash(device->info.version) * 17 + gls_cache_hash(device->info.renderer);
+    return snprintf(path, size, "%s/%016llx", folder, (unsigned long long)key) < (int)size;
+}
+
+static bool has_threads(const gls_device *device)
+{
+    return !device->info.software && !device->listener &&
+           (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile") ||
+            epoxy_has_gl_extension("GL_ARB_parallel_shader_compile"));
+}
+
+static void start_threads(void)
+{
+    if (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile"))
+        glMaxShaderCompilerThreadsKHR(0xffffffffu);
+    else
+        glMaxShaderCompilerThreadsARB(0xffffffffu);
+}
+
+/* Nothing is asked back: that would wait for the compiler. */
+static GLuint start_compiling(const char *text)
+{
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER), program = glCreateProgram();
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glLinkProgram(program);
+    glDeleteShader(shader);
+    return program;
+}
+
+/* text is the callee's. */
+static void announce_text(gls_device *device, char *text)
+{
+    char path[4096];
+    announced *a = NULL;
+    if (has_threads(device) && find_note(device, text, false, path, sizeof path) && access(path, F_OK) != 0 &&
+        !gls_cache_has_program(device, text))
+        a = malloc(sizeof *a);
+    if (!a) {
+        free(text);
+        return;
+    }
+    if (!device->announced) start_threads();
+    *a = (announced){text, start_compiling(text), device->announced};
+    device->announced = a;
+}
+
+void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+{
+    char *text = NULL, *source = NULL;
+    const gls_device_info *info = &device->info;
+    gls_prelude prelude = {info->gles, info->gles ? 310 : 430, info->subgroup_features};
+    /* whatever fails here fails again, and is told, when the kernel is loaded */
+    if (gls_shader_text(file, &source) == GLS_OK &&
+        gls_shader_compose(&prelude, source, defines, n_defines, &text) == GLS_OK &&
+        gls_device_enter(device, file) == GLS_OK) {
+        announce_text(device, text);
+        text = NULL;
+        gls_device_release(device);
+    }
+    free(source);
+    free(text);
+}
+
+GLuint gls_announced_take(gls_device *device, const char *text)
+{
+    for (announced **link = &device->announced, *a; (a = *link); link = &a->next) {
+        if (strcmp(a->source, text) != 0) continue;
+        GLuint program = a->program;
+        GLint ok = GL_FALSE;
+        char path[4096];
+        *link = a->next;
+        free(a->source);
+        free(a);
+        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+        if (!ok) {
+            glDeleteProgram(program);
+            return 0;
+        }
+        int fd =
+            find_note(device, text, true, path, sizeof path) ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+        if (fd >= 0) close(fd);
+        return program;
+    }
+    return 0;
+}
+
+void gls_announced_finish(gls_device *device)
+{
+    while (device->announced) {
+        announced *a = device->announced;
+        device->announced = a->next;
+        free(a->source);
+        free(a);
+    }
+}

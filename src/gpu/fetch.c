@@ -1,0 +1,117 @@
+#include "gpu/fetch.h"
+
+#include <stdlib.h>
+
+#include "gpu/handle.h"
+#include "gpu/internal.h"
+#include "util/log.h"
+#include "util/status.h"
+
+struct gls_fetch {
+    gls_device *device;
+    GLuint name; /* of the memory that both sides see; 0: there is none */
+    const uint8_t *mapped;
+    size_t capacity;
+    GLsync sent;        /* NULL: nothing is on its way there; then, if bytes > 0, the part is to be read: */
+    gls_buffer *source; /* of the last begin */
+    size_t offset, bytes;
+};
+
+static bool open_memory(gls_fetch *f, size_t bytes)
+{
+    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    glGenBuffers(1, &f->name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags | GL_CLIENT_STORAGE_BIT);
+    f->mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
+    if (f->mapped) return true;
+    glDeleteBuffers(1, &f->name);
+    f->name = 0;
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
+    } /* there is another way, so that these are no failure */
+    return false;
+}
+
+gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
+{
+    gls_fetch *f = calloc(1, sizeof *f);
+    if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for what is read from a device");
+    f->device = device;
+    gls_status status = gls_device_enter(device, "memory for reading");
+    if (status != GLS_OK) {
+        free(f);
+        return status;
+    }
+    if (bytes > 0 && gls_staging_offered(device)) {
+        if (open_memory(f, bytes))
+            f->capacity = bytes;
+        else
+            gls_log(GLS_LOG_DEBUG, "no memory of %zu bytes for the host and the device", bytes);
+    }
+    gls_device_release(device);
+    *out = f;
+    return GLS_OK;
+}
+
+static void forget(gls_fetch *f)
+{
+    if (f->sent && !f->device->lost) glDeleteSync(f->sent);
+    f->sent = NULL;
+    f->bytes = 0;
+}
+
+void gls_fetch_destroy(gls_fetch *f)
+{
+    if (!f) return;
+    gls_device_hold(f->device);
+    forget(f);
+    if (f->name && !f->device->lost) glDeleteBuffers(1, &f->name);
+    gls_device_release(f->device);
+    free(f);
+}
+
+gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size_t bytes)
+{
+    GLS_REQUIRE_HANDLE(source, GLS_HANDLE_BUFFER);
+    GLS_REQUIRE(offset <= source->size && bytes <= source->size - offset && source->device == f->device);
+    gls_device *device = f->device;
+    gls_status status = gls_device_enter(device, "reading a buffer");
+    if (status != GLS_OK) return status;
+    forget(f);
+    f->source = source;
+    f->offset = offset;
+    f->bytes = bytes;
+    if (bytes > 0 && bytes <= f->capacity) {
+        glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+        glBindBuffer(GL_COPY_READ_BUFFER, source->name);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, f->name);
+        if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
+            glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
+        glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
+        f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        glFlush();
+        status = gls_device_check(device, "reading a buffer");
+    }
+    gls_device_release(device);
+    return status;
+}
+
+gls_status gls_fetch_end(gls_fetch *f, void *data)
+{
+    const size_t bytes = f->bytes;
+    f->bytes = 0;
+    if (bytes == 0) return GLS_OK;
+    if (!f->sent) return gls_buffer_read(f->source, f->offset, bytes, data);
+    gls_status status = gls_device_enter(f->device, "reading a buffer");
+    if (status != GLS_OK) return status;
+    bool arrived = gls_wait_for_fence(f->sent);
+    f->sent = NULL;
+    if (arrived)
+        gls_staging_copy(data, f->mapped, bytes);
+    else
+        status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
+    /* what the driver itself says goes before what was noticed without it */
+    gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
+    gls_device_release(f->device);
+    return checked != GLS_OK ? checked : status;
+}
