@@ -16,6 +16,8 @@ void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
+void lane_settle() { lane_sync(); }
+
 #if SUBGROUP_ARITHMETIC
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }
@@ -48,12 +50,52 @@ uint lane_upto(uint x)
     return x;
 }
 #endif
+
+void lane_range(inout float most, inout float least)
+{
+    most = lane_max(most);
+    least = lane_min(least);
+}
+
+void lane_largest(inout float x, inout int number)
+{
+    float most = lane_max(x);
+    number = lane_min(x == most ? number : 0x7fffffff);
+    x = most;
+}
+
+uint lane_upto(uint x, out uint total)
+{
+    uint upto = lane_upto(x);
+    total = lane_max(upto);
+    return upto;
+}
+
+#define LANE_SUMS(x, n) for (int j = 0; j < (n); j++) x[j] = lane_sum(x[j]);
+
 int lane_place(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);
     uint place = count + subgroupBallotExclusiveBitCount(votes);
     count += subgroupBallotBitCount(votes);
     return int(place);
+}
+
+#define LANE_LIST(n, v, yes, count, place, put)                            \
+    for (int turn = 0; turn < (n); turn += LANES) {                        \
+        int v = turn + LANE;                                               \
+        bool wanted = false;                                               \
+        if (v < (n)) wanted = yes;                                         \
+        int place = lane_place(wanted, count);                             \
+        if (wanted) { put }                                                \
+    }
+
+void lane_ask() {}
+
+int lane_first(bool yes)
+{
+    uvec4 votes = subgroupBallot(yes);
+    return votes == uvec4(0u) ? LANES : int(subgroupBallotFindLSB(votes));
 }
 vec3 lane_of(vec3 x, int lane) { return subgroupShuffle(x, uint(lane)); }
 int lane_chosen(int x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }

@@ -83,10 +83,9 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
             for (int m = 0; m <= 2 * l; m++)
                 sum[m] += MODEL_FLOAT(MODEL_FIT + (first + m) * N_MEASUREMENTS + i) * input_l;
         }
-        for (int m = 0; m <= 2 * l; m++) {
-            float total = lane_sum(sum[m]);
-            if (LANE == 0) CHANNEL(first + m) = total;
-        }
+        LANE_SUMS(sum, 2 * l + 1)
+        if (LANE == 0)
+            for (int m = 0; m <= 2 * l; m++) CHANNEL(first + m) = sum[m];
     }
 #define SCALE(j, w) CHANNEL(j) *= w;
 #define FIXED(j, value) CHANNEL(j) = value;
@@ -109,7 +108,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
                 fitted[j] += MODEL_FLOAT(MODEL_FIT + j * N_MEASUREMENTS + i) * input_l;
         }
     }
-    for (int j = 0; j < N_COEFFICIENTS; j++) fitted[j] = lane_sum(fitted[j]);
+    LANE_SUMS(fitted, N_COEFFICIENTS)
 #define SCALE(j, w) fitted[j] *= w;
 #define FIXED(j, value) fitted[j] = value;
 #include <scale_rows>

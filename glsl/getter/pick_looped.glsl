@@ -26,17 +26,16 @@ int pick_vertex(uint from, Draw draw)
             best = v;
         }
     }
-    float winner = lane_max(largest);
-    best = lane_min(largest == winner ? best : N_VERTICES);
-    lane_sync();
-    return winner > 0.0 ? best : -1;
+    lane_largest(largest, best);
+    lane_settle();
+    return largest > 0.0 ? best : -1;
 #else
     // every lane has a stretch of vertices, of odd length so that neighbouring lanes read different banks of memory
     float scale = PICK_ONE / odf_max;
     int stretch = (N_VERTICES + LANES - 1) / LANES | 1, first = LANE * stretch, end = min(first + stretch, N_VERTICES);
     uint sum = 0u;
     for (int v = first; v < end; v++) sum += pick_weight(v, from, level, scale);
-    uint upto = lane_upto(sum), total = lane_max(upto), target, low;
+    uint total, target, low, upto = lane_upto(sum, total);
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
     int vertex = first;
@@ -44,8 +43,8 @@ int pick_vertex(uint from, Draw draw)
         passed += pick_weight(v, from, level, scale);
         vertex += passed <= target ? 1 : 0;
     }
-    vertex = lane_chosen(vertex, upto > target);
-    lane_sync();
+    vertex = lane_chosen(vertex, upto > target && upto - sum <= target);
+    lane_settle();
     return total > 0u ? vertex : -1;
 #endif
 }

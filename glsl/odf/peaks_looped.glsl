@@ -6,6 +6,25 @@ SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
+bool is_peak(int v, float level)
+{
+    float value = ODF(v);
+    bool peak = value >= level;
+    // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made: software
+    // renderers limit them
+    if (peak)
+        for (int k = 0; k < MAX_NEIGHBOURS && (peak || MAX_NEIGHBOURS <= 32); k++)
+            peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
+    return peak;
+}
+
+void put_candidate(int place, int v)
+{
+    if (place >= MAX_CANDIDATES) return;
+    CANDIDATE(place) = uint(v);
+    VALUE(place) = ODF(v);
+}
+
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
 uint find_peaks()
 {
@@ -18,24 +37,7 @@ uint find_peaks()
 #endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
-    for (int first = 0; first < N_VERTICES; first += LANES) {
-        int v = first + LANE;
-        bool peak = false;
-        if (v < N_VERTICES) {
-            float value = ODF(v);
-            peak = value >= level;
-            // compilers write out up to 32 turns; of more, as at the pole of a grid of angles, few may be made:
-            // software renderers limit them
-            if (peak)
-                for (int k = 0; k < MAX_NEIGHBOURS && (peak || MAX_NEIGHBOURS <= 32); k++)
-                    peak = peak && value >= ODF(MODEL_INT(MODEL_NEIGHBOURS + k * N_VERTICES + v));
-        }
-        int place = lane_place(peak, count);
-        if (peak && place < MAX_CANDIDATES) {
-            CANDIDATE(place) = uint(v);
-            VALUE(place) = ODF(v);
-        }
-    }
+    LANE_LIST(N_VERTICES, v, is_peak(v, level), count, place, put_candidate(place, v);)
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));
 }
@@ -58,11 +60,10 @@ int take_strongest()
             best = i;
         }
     }
-    float strongest = lane_max(value);
-    if (strongest <= -1.0) return -1;
-    best = lane_min(value == strongest ? best : n_candidates);
+    lane_largest(value, best);
+    if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
-    lane_sync();
+    lane_settle();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;
