@@ -7,7 +7,7 @@
 #define SLOT 0u
 #define GROUP_SLOTS 1u
 
-#define SLOT_ARRAY(type, name, size) shared type name[size]
+#define SLOT_ARRAY(type, name, size) shared type name[max(size, LANES)] // LANE_SUMS needs so many
 #define SLOT_ELEMENT(name, size, i) name[i]
 
 void lane_sync() { barrier(); } // which also orders what a work group shares
@@ -129,31 +129,34 @@ uint lane_upto(uint x, out uint total)
     return upto;
 }
 
-// Sums for several numbers at a time: a lane adds up a part of one of them, then all read the parts.
-const int SUMS = LANES < 16 ? LANES : 16;
-shared vec4 lane_table[LANES * SUMS / 4];
-
-#define LANE_SUMS(x, n)                                                                              \
-    for (int from = 0; from < (n); from += SUMS) {                                                   \
-        for (int c = 0; 4 * c < min(SUMS, (n) - from); c++) {                                        \
-            vec4 part = vec4(0.0);                                                                   \
-            for (int k = 0; k < 4; k++)                                                              \
-                if (from + 4 * c + k < (n)) part[k] = x[from + 4 * c + k];                           \
-            lane_table[LANE * (SUMS / 4) + c] = part;                                                \
-        }                                                                                            \
-        lane_sync();                                                                                 \
-        float own_sum = 0.0;                                                                         \
-        for (int r = 0; r < SUMS; r++) own_sum += lane_table[(r * LANES + LANE) / 4][LANE % 4];      \
-        lane_turn();                                                                                 \
-        ROW(LANE / 4)[LANE % 4] = floatBitsToUint(own_sum);                                          \
-        lane_sync();                                                                                 \
-        for (int c = 0; 4 * c < min(SUMS, (n) - from); c++) {                                        \
-            vec4 part = uintBitsToFloat(ROW(c));                                                     \
-            for (int r = 1; r < LANES / SUMS; r++) part += uintBitsToFloat(ROW(r * SUMS / 4 + c));   \
-            for (int k = 0; k < 4; k++)                                                              \
-                if (from + 4 * c + k < (n)) x[from + 4 * c + k] = part[k];                           \
-        }                                                                                            \
+// Sums of up to eight numbers at a time, in room for what all lanes have of them: a lane adds up a part of one number,
+// and then one lane for each number its parts. No two lanes read from one bank of memory.
+#define LANE_SUMS_SHARED(x, n, ROOM, size, TARGET)                                                              \
+    {                                                                                                           \
+        const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;    \
+        int mine = LANE % at_once, part = LANE / at_once;                                                       \
+        for (int from = 0; from < (n); from += at_once) {                                                       \
+            for (int k = 0; k < at_once; k++)                                                                   \
+                if (from + k < (n)) ROOM(k * LANES + LANE) = x[from + k];                                       \
+            lane_sync();                                                                                        \
+            float own = 0.0;                                                                                    \
+            for (int r = 0; r < at_once; r++) own += ROOM(mine * LANES + part * at_once + (r + mine) % at_once);\
+            lane_turn();                                                                                        \
+            ROW(LANE / 4)[LANE % 4] = floatBitsToUint(own);                                                     \
+            lane_sync();                                                                                        \
+            if (part == 0 && from + mine < (n)) {                                                               \
+                own = 0.0;                                                                                      \
+                for (int r = 0; r < LANES / at_once; r++)                                                       \
+                    own += uintBitsToFloat(ROW((r * at_once + mine) / 4)[(r * at_once + mine) % 4]);            \
+                TARGET(from + mine) = own;                                                                      \
+            }                                                                                                   \
+        }                                                                                                       \
     }
+
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                     \
+    LANE_SUMS_SHARED(x, n, ROOM, size, TARGET)                                                                  \
+    lane_sync();                                                                                                \
+    for (int k = 0; k < (n); k++) x[k] = TARGET(k);
 
 // Lanes mark their numbers all before any counts them: a barrier for every turn would be dear.
 shared uint lane_marks[(N_VERTICES + 31) / 32];

@@ -21,7 +21,8 @@ uint lane_upto(uint x, out uint total)
     total = x;
     return x;
 }
-#define LANE_SUMS(x, n)
+#define LANE_SUMS(x, n, ROOM, size, TARGET)
+#define LANE_SUMS_SHARED(x, n, ROOM, size, TARGET) for (int j = 0; j < (n); j++) TARGET(j) = x[j];
 #define LANE_LIST(n, v, yes, count, place, put) \
     for (int v = 0; v < (n); v++) {             \
         int place = int(count);                 \

@@ -71,7 +71,12 @@ uint lane_upto(uint x, out uint total)
     return upto;
 }
 
-#define LANE_SUMS(x, n) for (int j = 0; j < (n); j++) x[j] = lane_sum(x[j]);
+#define LANE_SUMS(x, n, ROOM, size, TARGET) for (int j = 0; j < (n); j++) x[j] = lane_sum(x[j]);
+#define LANE_SUMS_SHARED(x, n, ROOM, size, TARGET) \
+    for (int j = 0; j < (n); j++) {                \
+        float total = lane_sum(x[j]);              \
+        if (LANE == 0) TARGET(j) = total;          \
+    }
 
 int lane_place(bool wanted, inout uint count)
 {

@@ -72,21 +72,26 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         RESAMPLED(i) = max(s, params.min_signal) * inverse_s0;
     }
     lane_sync();
-    for (int l = 0; l <= SH_ORDER; l += 2) {
-        float sum[2 * SH_ORDER + 1];
-        int first = l * (l - 1) / 2;
-        for (int m = 0; m <= 2 * l; m++) sum[m] = 0.0;
-        for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-            float e = RESAMPLED(i);
-            FIT_PREPARE(e)
-            float input_l = FIT_INPUT(e, float(-l * (l + 1)));
-            for (int m = 0; m <= 2 * l; m++)
-                sum[m] += MODEL_FLOAT(MODEL_FIT + (first + m) * N_MEASUREMENTS + i) * input_l;
-        }
-        LANE_SUMS(sum, 2 * l + 1)
-        if (LANE == 0)
-            for (int m = 0; m <= 2 * l; m++) CHANNEL(first + m) = sum[m];
+#define OF_DEGREE(m) CHANNEL(first + m)
+#define FIT_DEGREE(l)                                                                               \
+    {                                                                                               \
+        const int first = l * (l - 1) / 2;                                                          \
+        float sum[2 * l + 1];                                                                       \
+        for (int m = 0; m <= 2 * l; m++) sum[m] = 0.0;                                              \
+        for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {                                        \
+            float e = RESAMPLED(i);                                                                 \
+            FIT_PREPARE(e)                                                                          \
+            float input_l = FIT_INPUT(e, float(-l * (l + 1)));                                      \
+            for (int m = 0; m <= 2 * l; m++)                                                        \
+                sum[m] += MODEL_FLOAT(MODEL_FIT + (first + m) * N_MEASUREMENTS + i) * input_l;      \
+        }                                                                                           \
+        LANE_SUMS_SHARED(sum, 2 * l + 1, ODF, ODF_CHANNELS, OF_DEGREE)                              \
     }
+    FIT_DEGREE(0) FIT_DEGREE(2) FIT_DEGREE(4) FIT_DEGREE(6)
+#if SH_ORDER > 6
+    FIT_DEGREE(8)
+#endif
+    lane_sync();
 #define SCALE(j, w) CHANNEL(j) *= w;
 #define FIXED(j, value) CHANNEL(j) = value;
     if (LANE == 0) {
@@ -108,7 +113,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
                 fitted[j] += MODEL_FLOAT(MODEL_FIT + j * N_MEASUREMENTS + i) * input_l;
         }
     }
-    LANE_SUMS(fitted, N_COEFFICIENTS)
+    LANE_SUMS(fitted, N_COEFFICIENTS, ODF, ODF_CHANNELS, CHANNEL)
 #define SCALE(j, w) fitted[j] *= w;
 #define FIXED(j, value) fitted[j] = value;
 #include <scale_rows>
