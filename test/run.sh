@@ -136,7 +136,7 @@ stage_fuzz() {
     done
 }
 
-# The composed shaders of the variants that the options ask for: as this machine's devices get them, then in both mappings as OpenGL and as OpenGL ES, whatever they offer.
+# The composed shaders of the variants that the options ask for: as this machine's devices get them, then in every mapping as OpenGL and as OpenGL ES, whatever they offer.
 dump_shaders() {
     rm -rf build/shaders
     number=0
@@ -153,7 +153,7 @@ dump_shaders() {
         GLSLINES_DUMP_SHADERS=build/shaders/$number-least quietly build/glslines render build/shaders/track.trx -o build/shaders/track.png --tile 64x64 --force $options || return 1
     done
     for options in "" "--model csa --boot-retry peak --boot-start fit" "--dg prob" "--dg det --angular-weight 0.5" "--dg ptt --probe-count 3 --probe-radius 0.5"; do
-        for variant in single subgroup least-single least-subgroup; do
+        for variant in single subgroup group least-single least-subgroup least-group; do
             number=$((number + 1))
             folder=build/shaders/$number-$variant limits=subgroup=32
             case $variant in least*) limits=gles31,$limits ;; esac

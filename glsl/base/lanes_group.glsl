@@ -116,14 +116,14 @@ void lane_largest(inout float x, inout int number)
 uint lane_upto(uint x, out uint total)
 {
     uvec4 four = lane_four(x);
-    uint place = uint(LANE % 4), fours = uint(LANE / 4);
-    uint upto = x + (place > 0u ? four.x : 0u) + (place > 1u ? four.y : 0u) + (place > 2u ? four.z : 0u);
+    int place = LANE % 4, fours = LANE / 4;
+    uint upto = x + (place > 0 ? four.x : 0u) + (place > 1 ? four.y : 0u) + (place > 2 ? four.z : 0u);
     lane_show_four((four.x + four.y) + (four.z + four.w));
     total = 0u;
-    for (uint i = 0u; i < uint(FOURS_ROWS); i++) {
+    for (int i = 0; i < FOURS_ROWS; i++) {
         uvec4 row = ROW(i);
-        upto += (4u * i < fours ? row.x : 0u) + (4u * i + 1u < fours ? row.y : 0u);
-        upto += (4u * i + 2u < fours ? row.z : 0u) + (4u * i + 3u < fours ? row.w : 0u);
+        upto += (4 * i < fours ? row.x : 0u) + (4 * i + 1 < fours ? row.y : 0u);
+        upto += (4 * i + 2 < fours ? row.z : 0u) + (4 * i + 3 < fours ? row.w : 0u);
         total += (row.x + row.y) + (row.z + row.w);
     }
     return upto;
