@@ -15,10 +15,16 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // group, of which there are SLOTS at most, GROUP_SLOTS in fact.
 //
 // SLOT_ARRAY(type, name, size) is an array for each streamline, SLOT_ELEMENT(name, size, i) its element i, which other
-// lanes see after lane_sync(). lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane; lane_of:
-// the value of a given lane; lane_chosen: that of the first lane that chose itself; lane_lead: that of the lane for
-// which lane_leads() is true, which speaks for the streamline. lane_place: the places of the lanes that want one, from
-// count on, which goes on behind them.
+// lanes see after lane_sync(), or lane_settle() where another of these functions has just joined the lanes:
+// lane_sum, lane_max, lane_min: of all lanes; lane_upto: the sum up to this lane, and of all;
+// lane_range: the largest and the smallest; lane_largest: the largest, and the smallest number that goes with it;
+// LANE_SUMS: of each of the first n of the 16 elements of x, into TARGET(0), TARGET(1), ..., where ROOM is a SLOT_ARRAY
+// of this size that is free;
+// lane_of: the value of a given lane; lane_chosen: that of the one lane that chose itself; lane_lead: that of the lane
+// for which lane_leads() is true, which speaks for the streamline;
+// lane_first: the first lane that says yes, LANES if none does; lane_ask() goes before, in front of a lane_sync();
+// LANE_LIST: each v from 0 to n - 1 for which yes is true is put at its place: in ascending order, from count on, which
+// goes on behind them.
 #include <lanes>
 
 // For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a

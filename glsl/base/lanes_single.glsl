@@ -8,17 +8,29 @@
 #define SLOT_ELEMENT(name, size, i) name[i]
 
 void lane_sync() {}
+void lane_settle() {}
 float lane_sum(float x) { return x; }
 float lane_max(float x) { return x; }
 uint lane_max(uint x) { return x; }
 float lane_min(float x) { return x; }
 int lane_min(int x) { return x; }
-uint lane_upto(uint x) { return x; }
-int lane_place(bool wanted, inout uint count)
+void lane_range(inout float most, inout float least) {}
+void lane_largest(inout float x, inout int number) {}
+uint lane_upto(uint x, out uint total)
 {
-    count += wanted ? 1u : 0u;
-    return int(count) - 1;
+    total = x;
+    return x;
 }
+#define LANE_SUMS(x, n, ROOM, size, TARGET) for (int j = 0; j < (n); j++) TARGET(j) = x[j];
+#define LANE_LIST(n, v, yes, count, place, put) \
+    for (int v = 0; v < (n); v++) {             \
+        int place = int(count);                 \
+        bool wanted = yes;                      \
+        if (wanted) { put }                     \
+        count += wanted ? 1u : 0u;              \
+    }
+void lane_ask() {}
+int lane_first(bool yes) { return yes ? 0 : 1; }
 vec3 lane_of(vec3 x, int lane) { return x; }
 int lane_chosen(int x, bool chosen) { return x; }
 bool lane_leads() { return true; }

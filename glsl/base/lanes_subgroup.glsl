@@ -55,14 +55,35 @@ uint lane_upto(uint x)
 #endif
 #endif
 
+void lane_settle() { lane_sync(); }
+
+void lane_range(inout float most, inout float least)
+{
+    most = lane_max(most);
+    least = lane_min(least);
+}
+
+void lane_largest(inout float x, inout int number)
+{
+    float most = lane_max(x);
+    number = lane_min(x == most ? number : 0x7fffffff);
+    x = most;
+}
+
+uint lane_upto(uint x, out uint total)
+{
+    uint upto = lane_upto(x);
+    total = subgroupShuffle(upto, uint(LANES - 1));
+    return upto;
+}
+
 #if LANES_IN_STEP
 // The sums of 16 values over 32 lanes: a lane gets that of value sum_of_lane(). Each turn halves the values that a lane
 // still has, and adds what lane_sum() would add.
-#define LANE_SUMS
 int sum_of_lane() { return int(bitfieldReverse(uint(LANE)) >> 28); }
-#define HALVE(n, step)                                                      \
-    for (int i = 0; i < n; i++) {                                           \
-        float send = (LANE & step) != 0 ? x[i] : x[i + n];                  \
+#define HALVE(n, step)                                                                        \
+    for (int i = 0; i < n; i++) {                                                             \
+        float send = (LANE & step) != 0 ? x[i] : x[i + n];                                    \
         x[i] = ((LANE & step) != 0 ? x[i + n] : x[i]) + subgroupShuffleXor(send, uint(step)); \
     }
 float lane_sums(float x[16])
@@ -74,6 +95,18 @@ float lane_sums(float x[16])
     return x[0] + subgroupShuffleXor(x[0], 16u);
 }
 #undef HALVE
+
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                            \
+    {                                                                  \
+        float total = lane_sums(x);                                    \
+        if (LANE < 16 && sum_of_lane() < (n)) TARGET(sum_of_lane()) = total; \
+    }
+#else
+#define LANE_SUMS(x, n, ROOM, size, TARGET)        \
+    for (int j = 0; j < (n); j++) {                \
+        float total = lane_sum(x[j]);              \
+        if (LANE == 0) TARGET(j) = total;          \
+    }
 #endif
 
 int lane_place(bool wanted, inout uint count)
@@ -82,6 +115,24 @@ int lane_place(bool wanted, inout uint count)
     uint place = count + subgroupBallotExclusiveBitCount(votes);
     count += subgroupBallotBitCount(votes);
     return int(place);
+}
+
+#define LANE_LIST(n, v, yes, count, place, put)  \
+    for (int turn = 0; turn < (n); turn += LANES) { \
+        int v = turn + LANE;                     \
+        bool wanted = false;                     \
+        if (v < (n)) wanted = yes;               \
+        int place = lane_place(wanted, count);   \
+        if (wanted) { put }                      \
+    }
+#define LIST_HIGH_FIRST 1 // which costs little here
+
+void lane_ask() {}
+
+int lane_first(bool yes)
+{
+    uvec4 votes = subgroupBallot(yes);
+    return votes == uvec4(0u) ? LANES : int(subgroupBallotFindLSB(votes));
 }
 vec3 lane_of(vec3 x, int lane) { return subgroupShuffle(x, uint(lane)); }
 int lane_chosen(int x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }

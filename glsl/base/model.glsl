@@ -1,5 +1,5 @@
-// The tables of the model: the host's numbers, one after the other. GPUs check the bounds of every load from a buffer, so
-// that tables of which much is read come in quads, four words a load.
+// The tables of the model: the host's numbers, one after the other. GPUs check the bounds of every load from a
+// buffer, so that tables of which much is read come in quads, four words a load.
 #if MODEL_UNIFORM
 layout(std140, binding = 1) uniform Model { uvec4 model[MODEL_BLOCKS]; };
 #define MODEL_UINT(i) model[(i) >> 2][(i) & 3]

@@ -66,20 +66,10 @@ float resampled_signal(int i)
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
 #define NO_SUMS for (int j = 0; j < 16; j++) sum[j] = 0.0;
 
-// The first n of the lanes' sums become coefficients first, first + 1, ... of the fit.
-void put_sums(float sum[16], int first, int n)
-{
-#ifdef LANE_SUMS
-    float total = lane_sums(sum);
-    int j = sum_of_lane();
-    if (LANE < 16 && j < n) CHANNEL(first + j) = total;
-#else
-    for (int j = 0; j < n; j++) {
-        float total = lane_sum(sum[j]);
-        if (LANE == 0) CHANNEL(first + j) = total;
-    }
-#endif
-}
+// Where sums over the lanes become coefficients of the fit; meanwhile the ODF's room is free.
+#define OF_LOW_DEGREES(j) CHANNEL(j)
+#define OF_DEGREE_6(j) CHANNEL(15 + (j))
+#define OF_DEGREE_8(j) CHANNEL(28 + (j))
 
 // SH coefficients of the ODF at p, into fitted; every lane has all. Of a high order they are the first channels, too.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
@@ -113,7 +103,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     }
     lane_sync(); // all have read the coefficients
-    put_sums(sum, 0, min(N_COEFFICIENTS, 15));
+    LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6
     NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
@@ -123,7 +113,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         ADD(0, a.w) ADD(1, b.x) ADD(2, b.y) ADD(3, b.z) ADD(4, b.w) ADD(5, c.x) ADD(6, c.y) ADD(7, c.z) ADD(8, c.w)
         ADD(9, f.x) ADD(10, f.y) ADD(11, f.z) ADD(12, f.w)
     }
-    put_sums(sum, 15, 13);
+    LANE_SUMS(sum, 13, ODF, ODF_CHANNELS, OF_DEGREE_6)
 #endif
 #if SH_ORDER >= 8
     float last = 0.0;
@@ -136,7 +126,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         ADD(8, c.x) ADD(9, c.y) ADD(10, c.z) ADD(11, c.w) ADD(12, f.x) ADD(13, f.y) ADD(14, f.z) ADD(15, f.w)
         last += FIT_QUAD(44).x * input_l;
     }
-    put_sums(sum, 28, 16);
+    LANE_SUMS(sum, 16, ODF, ODF_CHANNELS, OF_DEGREE_8)
     last = lane_sum(last);
     if (LANE == 0) CHANNEL(44) = last;
 #endif

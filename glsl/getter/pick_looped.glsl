@@ -43,10 +43,9 @@ int pick_vertex(uint from, Draw draw)
             best = start + i;
         }
     }
-    float winner = lane_max(largest);
-    best = lane_min(largest == winner ? best : N_VERTICES);
-    lane_sync();
-    return winner > 0.0 ? best : -1;
+    lane_largest(largest, best);
+    lane_settle();
+    return largest > 0.0 ? best : -1;
 #else
     float scale = PICK_ONE / odf_max;
     uint sum = 0u;
@@ -59,7 +58,7 @@ int pick_vertex(uint from, Draw draw)
 #else
     for (int i = 0; i < STRETCH; i++) sum += PICK_WEIGHT(i);
 #endif
-    uint upto = lane_upto(sum), total = lane_max(upto), target, low;
+    uint total, target, low, upto = lane_upto(sum, total);
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
     int vertex = start;
@@ -71,8 +70,8 @@ int pick_vertex(uint from, Draw draw)
 #endif
         if (passed <= target) vertex++;
     }
-    vertex = lane_chosen(vertex, upto > target);
-    lane_sync();
+    vertex = lane_chosen(vertex, upto > target && upto - sum <= target);
+    lane_settle();
     return total > 0u ? vertex : -1;
 #endif
 }

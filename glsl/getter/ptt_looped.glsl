@@ -17,16 +17,17 @@ bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out 
         candidate = draw_candidate(draw, tried + from + mine, start);
         for (int q = first; wanted && q < PROBE_SAMPLES; q += LANES)
             SAMPLE(mine * PROBE_SAMPLES + q) = probe_sample(p, frame, candidate.k, candidate.bend, q + FIRST_SAMPLE);
+        lane_ask();
         lane_sync();
         if (wanted && first == 0) {
             float total = start;
             for (int q = 0; q < PROBE_SAMPLES; q++) total += SAMPLE(mine * PROBE_SAMPLES + q);
             passes = total >= candidate.least;
         }
-        int best = lane_min(passes ? mine : PTT_ROUND);
-        lane_sync();
-        if (best < PTT_ROUND) {
-            vec3 chosen = lane_of(vec3(candidate.k, candidate.bend), best * PROBE_SAMPLES);
+        int best = lane_first(passes);
+        lane_settle();
+        if (best < LANES) {
+            vec3 chosen = lane_of(vec3(candidate.k, candidate.bend), best);
             candidate.k = chosen.x;
             candidate.bend = chosen.yz;
             return true;

@@ -44,7 +44,6 @@ void odf_at(vec3 p)
 #endif
 #include <tile_loops>
 #undef TILES
-    odf_max = lane_max(odf_max);
-    odf_min = lane_min(odf_min);
-    lane_sync();
+    lane_range(odf_max, odf_min);
+    lane_settle();
 }

@@ -17,7 +17,6 @@ void odf_at(vec3 p)
         odf_max = max(odf_max, value);
         odf_min = min(odf_min, value);
     }
-    odf_max = lane_max(odf_max);
-    odf_min = lane_min(odf_min);
-    lane_sync();
+    lane_range(odf_max, odf_min);
+    lane_settle();
 }

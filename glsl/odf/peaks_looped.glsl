@@ -7,7 +7,7 @@ SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
 // Whether the ODF at a vertex is at least level and no neighbour's is larger.
-bool is_peak(uint v, float level)
+bool is_peak(int v, float level)
 {
     float value = ODF(v);
     bool peak = value >= level;
@@ -15,13 +15,20 @@ bool is_peak(uint v, float level)
     // limit them
     if (peak)
         for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
-            uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + int(v));
+            uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + v);
             uvec4 one = pairs & 0xffffu, other = pairs >> 16;
             vec4 most = max(vec4(ODF(one.x), ODF(one.y), ODF(one.z), ODF(one.w)),
                             vec4(ODF(other.x), ODF(other.y), ODF(other.z), ODF(other.w)));
             peak = value >= max(max(most.x, most.y), max(most.z, most.w)) && peak;
         }
     return peak;
+}
+
+void put_candidate(int place, int v)
+{
+    if (place >= MAX_CANDIDATES) return;
+    CANDIDATE(place) = uint(v);
+    VALUE(place) = ODF(v);
 }
 
 // Lists the local maxima that can be peaks at all, in ascending order; returns how many.
@@ -35,34 +42,22 @@ uint find_peaks()
     above = max(above, params.seed_cutoff);
 #endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
-    uint n_high = 0u, count = 0u;
-#if VOTES_ARE_BARRIERS
-    n_high = uint(N_VERTICES);
-#else
-    // vertices that are high enough are listed first, since few are: neighbours are looked at by full rounds of lanes
-    for (int first = 0; first < N_VERTICES; first += LANES) {
-        int v = min(first + LANE, N_VERTICES - 1);
-        bool high = first + LANE < N_VERTICES && ODF(v) >= level;
-        int place = lane_place(high, n_high);
-        if (high) CANDIDATE(place) = uint(v);
-    }
+    uint count = 0u;
+#if LIST_HIGH_FIRST
+    // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
+    // same list that have been looked at.
+    uint n_high = 0u;
+    LANE_LIST(N_VERTICES, v, ODF(v) >= level, n_high, place, CANDIDATE(place) = uint(v);)
     lane_sync();
-#endif
     for (int first = 0; first < int(n_high); first += LANES) {
-        int k = min(first + LANE, int(n_high) - 1);
-#if VOTES_ARE_BARRIERS
-        uint v = uint(k);
-#else
-        uint v = CANDIDATE(k);
-#endif
+        int v = int(CANDIDATE(min(first + LANE, int(n_high) - 1)));
         bool peak = first + LANE < int(n_high) && is_peak(v, level);
-        // peaks take places that have been looked at
         int place = lane_place(peak, count);
-        if (peak && place < MAX_CANDIDATES) {
-            CANDIDATE(place) = v;
-            VALUE(place) = ODF(v);
-        }
+        if (peak) put_candidate(place, v);
     }
+#else
+    LANE_LIST(N_VERTICES, v, is_peak(v, level), count, place, put_candidate(place, v);)
+#endif
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));
 }
@@ -85,11 +80,10 @@ int take_strongest()
             best = i;
         }
     }
-    float strongest = lane_max(value);
-    if (strongest <= -1.0) return -1;
-    best = lane_min(value == strongest ? best : n_candidates);
+    lane_largest(value, best);
+    if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
-    lane_sync();
+    lane_settle();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;

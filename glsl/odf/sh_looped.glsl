@@ -75,7 +75,6 @@ void evaluate_odf(float c[N_COEFFICIENTS])
         put_odf(v, value);
     }
 #endif
-    odf_max = lane_max(odf_max);
-    odf_min = lane_min(odf_min);
-    lane_sync();
+    lane_range(odf_max, odf_min);
+    lane_settle();
 }

@@ -122,9 +122,7 @@ gls_mapping gls_mapping_auto(const gls_device_info *device)
 {
     /* a CPU renderer has no lanes to fill, and a GPU is slow where it has but one */
     if (device->software) return GLS_MAPPING_SINGLE;
-    /* a sum by shuffles costs Intel's compiler more registers than one through shared memory, up to half the width */
-    bool sums = device->subgroup_size > 0 && (device->subgroup_features & GLS_SUBGROUP_ARITHMETIC);
-    return sums ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
+    return device->subgroup_size > 0 ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
 }
 
 uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
