@@ -15,6 +15,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "util/log.h"
+#include "util/memory.h"
 
 static const cmd_command *find_command(const char *name)
 {
@@ -89,6 +90,14 @@ static void hold_standard_descriptors(void)
     }
 }
 
+/* Where the address space is limited, threads of OpenBLAS may wait for ever for memory, and exit() for them. */
+static int leave(int code)
+{
+    if (gls_address_limit() == 0) return code;
+    fflush(NULL);
+    _exit(code);
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_descriptors();
@@ -101,5 +110,5 @@ int main(int argc, char **argv)
                               : cmd_error(CMD_EXIT_OUTPUT, "standard output: cannot be written");
     if (code == CMD_EXIT_INTERRUPTED) code = cmd_interrupt_code();
     cmd_event_end(code);
-    return code;
+    return leave(code);
 }

@@ -171,9 +171,10 @@ uint end_in_tissue(Tissue t, uint number, Draw draw, inout uint memory[GUIDE_ROO
 #else
     float sum = good + bad, rest = max(0.0, 1.0 - sum);
     if (!(sum > 0.0)) return GUIDE_GO_ON;
-    uvec4 word = draw_block(Draw(0u, draw.step, draw.seed_lo, draw.seed_hi), TISSUE_DRAW);
+    uint part = (number - 1u) % uint(STEP_PARTS); // each place that a step leads over is decided by numbers of its own
+    uvec4 word = draw_block(Draw(0u, draw.step, draw.seed_lo, draw.seed_hi), TISSUE_DRAW + part);
     vec2 u = vec2(word.xy >> 8) * (1.0 / 16777216.0);
-    if (rest > 0.0 && u.x < pow(rest / (rest + sum), CMC_POWER)) return GUIDE_GO_ON;
+    if (rest > 0.0 && u.x < pow(rest / (rest + sum), CMC_POWER / float(STEP_PARTS))) return GUIDE_GO_ON;
     return u.y < good / sum ? GLS_END_CGM : GLS_END_CSF;
 #endif
 }

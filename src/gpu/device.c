@@ -9,6 +9,7 @@
 #include "gpu/handle.h"
 #include "gpu/visible.h"
 #include "util/log.h"
+#include "util/memory.h"
 #include "util/status.h"
 
 #define MAX_CANDIDATES 64
@@ -276,6 +277,12 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
         if (any || device_matches(&found[i], name)) pick = i;
     if (pick < n)
         status = create_by(api, &where[pick], (int)pick, device);
+    else if (any && gls_address_limit() > 0)
+        status =
+            gls_fail(GLS_ERR_DEVICE,
+                     "no device offers compute shaders of %s; the limit on the address space (ulimit -v, %llu MiB) "
+                     "may leave drivers too little",
+                     offer, (unsigned long long)gls_address_limit());
     else if (any)
         status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
     else if (strcmp(name, "gpu") == 0)

@@ -2,8 +2,8 @@
 
 #include <omp.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
+#include "util/memory.h"
 #include "util/status.h"
 
 /* What OpenBLAS maps for a thread at a time (its BUFFER_SIZE on x86-64, the largest of all), and a page or two. */
@@ -11,8 +11,8 @@
 
 gls_status gls_blas_check(const char *what)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return GLS_OK;
+    uint64_t limit = gls_address_limit();
+    if (limit == 0) return GLS_OK;
     size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
     void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (probe != MAP_FAILED) {
@@ -23,5 +23,5 @@ gls_status gls_blas_check(const char *what)
         GLS_ERR_MEMORY,
         "%s: the limit on the address space (ulimit -v, %llu MiB) leaves less than the %zu MiB that OpenBLAS "
         "needs",
-        what, (unsigned long long)limit.rlim_cur >> 20, bytes >> 20);
+        what, (unsigned long long)limit, bytes >> 20);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size)
 {
@@ -14,6 +15,13 @@ bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size
     memcpy(list, &elements, sizeof elements);
     *capacity = wanted;
     return true;
+}
+
+uint64_t gls_address_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    return limit.rlim_cur < 1 << 20 ? 1 : (uint64_t)limit.rlim_cur >> 20;
 }
 
 double *gls_aligned_zeros(size_t n)

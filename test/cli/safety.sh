@@ -189,3 +189,13 @@ for limits in texture_3d=x texture=64 texture_3d 'texture_3d=64;' gles32; do
     one_line 2 GLSLINES_FORCE_LIMITS
     require test "$(folder_of)" -eq 0
 done
+
+# an address space without room for OpenBLAS, whose threads then wait for it, is an error that ends the program
+if [ -z "${ASAN_OPTIONS:-}" ]; then
+    for limit in 140000 160000 200000; do
+        (cd "$work/out" && ulimit -v $limit && export OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 && exec timeout 20 "$tool" fit $dwi $bval $bvec $mask f >"$work/stdout" 2>"$work/stderr")
+        code=$?
+        one_line 1 "glslines: " # the limit, or a thread that cannot be started
+        require test "$(folder_of)" -eq 0
+    done
+fi

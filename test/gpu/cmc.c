@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <glslines/odf.h>
+#include <glslines/sh.h>
 #include <glslines/tissue.h>
 
 #include "collect.h"
@@ -56,26 +58,54 @@ static decision decide(double include, double exclude, double step, double voxel
     return u1 < go ? GO : u2 < include / s ? END_GOOD : END_BAD;
 }
 
-/* How a half ends that goes straight on: its points, and how many decisions of each kind there were. */
-static decision follow(double include, double exclude, double step, uint32_t seed, bool backward, double room,
-                       uint32_t *points, uint64_t counts[3])
+/* How a half ends that goes straight on, with so many places a step: its points, and how many decisions of each kind
+ * there were. */
+static decision follow(double include, double exclude, double step, uint32_t parts, uint32_t seed, bool backward,
+                       double room, uint32_t *points, uint64_t counts[3])
 {
     *points = 0;
-    for (uint32_t k = 1; (double)k * step < room; k++) {
-        const uint32_t counter[4] = {TISSUE_DRAW, k | (backward ? STEP_BACKWARD : 0), seed, gls_draw_stream(seed, 0)};
-        uint32_t word[4];
-        gls_philox(counter, (uint64_t)rng_seed, word);
-        decision d = decide(include, exclude, step, 1, gls_uniform(word[0]), gls_uniform(word[1]));
-        if (d == UNSURE) return UNSURE;
-        counts[d]++;
-        if (d == END_GOOD) ++*points;
-        if (d != GO) return d;
-        ++*points;
-    }
+    for (uint32_t k = 1; (double)k * step < room; k++)
+        for (uint32_t part = 0; part < parts; part++) {
+            const uint32_t counter[4] = {TISSUE_DRAW + part, k | (backward ? STEP_BACKWARD : 0), seed,
+                                         gls_draw_stream(seed, 0)};
+            uint32_t word[4];
+            gls_philox(counter, (uint64_t)rng_seed, word);
+            decision d = decide(include, exclude, step / parts, 1, gls_uniform(word[0]), gls_uniform(word[1]));
+            if (d == UNSURE) return UNSURE;
+            counts[d]++;
+            if (d != END_BAD) *points = k;
+            if (d != GO) return d;
+        }
     return GO;
 }
 
-static void check(float include, float exclude, double step)
+/* Fibres along x: their amplitudes for det, an FOD for ifod2. */
+static gls_image *make_fibres(gls_direction_getter dg, const double axes[7][3], const gls_sphere *sphere,
+                              gls_odf_source **source)
+{
+    enum { ORDER = 6, N = 28 };
+    gls_odf_options options = gls_odf_options_default();
+    double y[N];
+    float value[N] = {1};
+    gls_image *image;
+    if (dg == GLS_DG_IFOD2) {
+        assert_ok(gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, ORDER, axes, 1, y));
+        for (size_t j = 0; j < N; j++) {
+            int l = gls_sh_degree(j);
+            value[j] = (float)(0.4 * exp(-0.02 * l * (l + 1)) * y[j]);
+        }
+        image = filled(N, value);
+        assert_ok(gls_odf_source_create_sh(image, "fibres", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, sphere,
+                                           &options, source));
+        return image;
+    }
+    image = filled(7, value);
+    options.clip = true;
+    assert_ok(gls_odf_source_create_amplitudes(image, "fibres", axes, 7, "axes", GLS_BVEC_IMAGE, &options, source));
+    return image;
+}
+
+static void check(gls_direction_getter dg, float include, float exclude, double step)
 {
     static const double axes[7][3] = {{1, 0, 0},
                                       {0, 1, 0},
@@ -84,27 +114,29 @@ static void check(float include, float exclude, double step)
                                       {-0.577, 0.577, 0.577},
                                       {0.577, -0.577, 0.577},
                                       {0.577, 0.577, -0.577}};
-    const float fibres[7] = {1}, one[1] = {1};
-    gls_image *odf = filled(7, fibres), *stop = filled(1, one), *pve = make_maps(include, exclude);
-    gls_odf_options options = gls_odf_options_default();
+    const float one[1] = {1};
+    gls_sphere *sphere;
     gls_odf_source *source = NULL;
+    assert_ok(gls_sphere_create("small", &sphere));
+    gls_image *odf = make_fibres(dg, axes, sphere, &source), *stop = filled(1, one), *pve = make_maps(include, exclude);
     gls_tissue *tissue = NULL;
     gls_seeds *seeds = NULL;
     gls_tracker *t = NULL;
     collection c;
     double point[SEEDS][3];
     uint64_t counts[3] = {0}, compared = 0;
-    options.clip = true;
-    assert_ok(gls_odf_source_create_amplitudes(odf, "fibres", axes, 7, "axes", GLS_BVEC_IMAGE, &options, &source));
     assert_ok(gls_tissue_create(&grid, pve, "maps", GLS_TISSUE_RULE_CMC, GLS_PRECISION_FLOAT, &tissue));
     for (int i = 0; i < SEEDS; i++) memcpy(point[i], (const double[3]){40.25, 4, 4}, sizeof point[i]);
     assert_ok(gls_seeds_create_list((const double(*)[3])point, SEEDS, GLS_SEEDS_VOXEL, &grid, &seeds));
-    gls_track_params p = gls_track_params_default();
-    p.dg = GLS_DG_DET;
+    gls_track_params p = gls_track_params_default_for(dg);
     p.step_size = step;
-    p.max_angle = 45;
+    p.max_angle = dg == GLS_DG_DET ? 45 : 10;
     p.stop_threshold = -1;
+    p.min_length = 0;
+    p.max_length = 250;
+    p.fod_cutoff = 0.01;
     p.seed_direction[0] = 1;
+    const uint32_t parts = dg == GLS_DG_IFOD2 ? (uint32_t)p.ifod_samples - 1 : 1;
     p.keep_all_ends = p.keep_single_points = true;
     p.rng_seed = (uint64_t)rng_seed;
     p.precision = GLS_PRECISION_FLOAT;
@@ -115,20 +147,21 @@ static void check(float include, float exclude, double step)
     assert_int_equal(c.n, SEEDS);
     for (uint32_t i = 0; i < SEEDS; i++) {
         uint32_t forward, backward, before = 0;
-        decision a = follow(include, exclude, step, i, false, 39.25, &forward, counts),
-                 b = follow(include, exclude, step, i, true, 40.75, &backward, counts);
+        decision a = follow(include, exclude, step, parts, i, false, 39.25, &forward, counts),
+                 b = follow(include, exclude, step, parts, i, true, 40.75, &backward, counts);
         if (a == UNSURE || b == UNSURE) continue;
         const float(*line)[3] = (const float(*)[3])c.point + c.offset[i];
         size_t n = (size_t)(c.offset[i + 1] - c.offset[i]);
-        while (before < n && fabsf(line[before][0] - 40.25f) > 1e-3f) before++;
+        while (before < n && fabsf(line[before][0] - 40.25f) + fabsf(line[before][1] - 4) > 1e-3f) before++;
         if (before != backward || n - before - 1 != forward)
-            fail_msg("include %g, exclude %g, step %g, seed %u: %u and %zu points, not %u and %u", (double)include,
-                     (double)exclude, step, i, before, n - before - 1, backward, forward);
+            fail_msg("%s, include %g, exclude %g, step %g, seed %u: %u and %zu points, not %u and %u",
+                     dg == GLS_DG_DET ? "det" : "ifod2", (double)include, (double)exclude, step, i, before,
+                     n - before - 1, backward, forward);
         compared++;
     }
     assert_true(compared >= SEEDS - 6);
     /* within four standard deviations of what the formula expects */
-    double s = (double)include + exclude, rest = fmax(0, 1 - s), go = s > 0 ? pow(rest / (rest + s), step) : 1,
+    double s = (double)include + exclude, rest = fmax(0, 1 - s), go = s > 0 ? pow(rest / (rest + s), step / parts) : 1,
            share[3] = {go, s > 0 ? (1 - go) * include / s : 0, s > 0 ? (1 - go) * exclude / s : 0};
     double all = (double)(counts[0] + counts[1] + counts[2]);
     for (int k = 0; k < 3; k++)
@@ -138,6 +171,7 @@ static void check(float include, float exclude, double step)
     gls_seeds_destroy(seeds);
     gls_tissue_destroy(tissue);
     gls_odf_source_destroy(source);
+    gls_sphere_destroy(sphere);
     gls_image_destroy(odf);
     gls_image_destroy(stop);
     gls_image_destroy(pve);
@@ -146,13 +180,15 @@ static void check(float include, float exclude, double step)
 static void test_decisions(void **state)
 {
     (void)state;
-    check(0.3f, 0.1f, 0.5);
-    check(0.3f, 0.1f, 2);
-    check(0.5f, 0.5f, 0.5);
-    check(0, 0.7f, 0.5);
-    check(0.2f, 0, 0.25);
-    check(0.05f, 0.05f, 0.1);
-    check(0, 0, 1);
+    check(GLS_DG_DET, 0.3f, 0.1f, 0.5);
+    check(GLS_DG_DET, 0.3f, 0.1f, 2);
+    check(GLS_DG_DET, 0.5f, 0.5f, 0.5);
+    check(GLS_DG_DET, 0, 0.7f, 0.5);
+    check(GLS_DG_DET, 0.2f, 0, 0.25);
+    check(GLS_DG_DET, 0.05f, 0.05f, 0.1);
+    check(GLS_DG_DET, 0, 0, 1);
+    check(GLS_DG_IFOD2, 0.5f, 0.2f, 1);
+    check(GLS_DG_IFOD2, 0.3f, 0.4f, 2);
 }
 
 int main(void)

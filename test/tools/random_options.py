@@ -104,7 +104,8 @@ def make(options, o, kind, r, suffix, where):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if not os.path.exists(f"{where}/a.json"):
+        # one that was killed when its outputs had their names and the journal was still there ends by the same command, too
+        if not os.path.exists(f"{where}/a.json") or os.path.exists(f"{where}/a.{suffix}.resume"):
             run([*base, "--resume"], where)
     else:
         run([*base, *(["--resume"] if kind == "resume" else [])], where)

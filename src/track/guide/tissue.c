@@ -150,7 +150,8 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     gls_define_int(d, "GUIDE_KEEP_ORDER", plan->keep_order, "as before");
     gls_define_int(d, "GUIDE_LEFT_KEEP", plan->left_keep, "as before");
     gls_define_int(d, "GUIDE_LEFT_MET", plan->left_met, "as before");
-    gls_define_float(d, "CMC_POWER", params->step_size / ((side[0] + side[1] + side[2]) / 3), "steps of a voxel");
+    gls_define_float(d, "CMC_POWER", params->step_size / ((side[0] + side[1] + side[2]) / 3),
+                     "voxels that a step is long");
     define_map(d, t);
 }
 
