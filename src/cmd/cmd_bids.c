@@ -12,7 +12,7 @@
 
 typedef struct bids_options {
     cmd_common common;
-    gls_strings participants, sessions, filters, derivatives;
+    gls_strings participants, sessions, filters, derivatives, atlases;
     int region;
     double fa;
     const char *shard, *unit, *filter_file;
@@ -55,6 +55,10 @@ static const cmd_option table[] = {
                "takes one."),
     CMD_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Leave out reports and pictures."),
+    CMD_OPTION(
+        RUN, STRINGS, atlases, "atlas", 0, "NAME", NULL, GLS_ANY, "none", NULL,
+        "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
+        "seg-NAME_relmat.tsv; may be repeated."),
     CMD_OPTION(RUN, FLAG, fit_outputs, "fit-outputs", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
                "model-MODEL_param-sh_dwimap."),
@@ -171,12 +175,18 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     for (int i = 0; i < o->filters.n; i++)
         if (!strchr(o->filters.value[i], '='))
             return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", o->filters.value[i]);
+    for (int i = 0; i < o->atlases.n; i++) {
+        const char *name = o->atlases.value[i];
+        if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+")])
+            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits", name);
+    }
     gls_dataset_options d = {.input = arguments->positional[0],
                              .output = arguments->positional[1],
                              .participants = o->participants,
                              .sessions = o->sessions,
                              .filters = o->filters,
                              .derivatives = o->derivatives,
+                             .atlases = o->atlases,
                              .region = (gls_dataset_region)o->region,
                              .fa = o->fa,
                              .raw = o->raw,
@@ -209,6 +219,8 @@ static const char *const examples[] = {
     "glslines bids qsiprep tracts participant --list",
     "Four at a time, on four GPUs:",
     "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
+    "With the connectome of an atlas, weighted by SIFT2:",
+    "glslines bids qsiprep tracts participant --atlas 4S156Parcels -- --model csd --weights",
     "One part of a job array:",
     "glslines bids qsiprep tracts participant --shard 3/20",
     NULL,

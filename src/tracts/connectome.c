@@ -337,7 +337,7 @@ gls_connectome_edge gls_connectome_get_edge(const gls_connectome *c, size_t row,
 
 gls_status gls_connectome_write(const gls_connectome *connectome, const char *path, gls_existing existing)
 {
-    return gls_connectome_write_grouped(connectome, path, existing == GLS_EXISTING_REPLACE, NULL, NULL);
+    return gls_connectome_write_grouped(connectome, path, existing == GLS_EXISTING_REPLACE, NULL, NULL, "nan");
 }
 
 /* The names of the columns, with an empty one over those of the rows. */
@@ -351,7 +351,7 @@ static void put_header(const gls_connectome *c, const char *const *names, char s
 }
 
 gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *path, bool overwrite,
-                                        gls_output_group *group, const char *const *names)
+                                        gls_output_group *group, const char *const *names, const char *missing)
 {
     GLS_REQUIRE(c && path);
     const size_t n = gls_connectome_size(c);
@@ -368,7 +368,7 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
         for (size_t k = 0; k < n; k++) {
             double value = gls_connectome_value(c, i, k);
             if (k > 0 || names) gls_text_append(&row, &separator, 1);
-            gls_text_puts(&row, isnan(value) ? "nan" : gls_format_double(value, number, sizeof number));
+            gls_text_puts(&row, isnan(value) ? missing : gls_format_double(value, number, sizeof number));
         }
         gls_text_append(&row, "\n", 1);
         status = row.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)

@@ -11,6 +11,7 @@
 #include "tracts/grouped.h"
 #include "tracts/lines.h"
 #include "tracts/visits.h"
+#include "tracts/wide.h"
 #include "util/parallel.h"
 #include "util/status.h"
 
@@ -21,12 +22,8 @@
 #define LARGEST 4.0e18
 /* Memory of the maps of all threads; with more, they share one. */
 #define COPIES_BYTES ((size_t)64 << 20)
-
-/* A number with 64 bits before and behind the point. */
-typedef struct wide {
-    uint64_t low;
-    int64_t high;
-} wide;
+/* Visits between what is asked for from memory and what is added to. */
+#define AHEAD 8
 
 /* What a voxel has. Narrow: sums of counts, mm or weights in one fixed point. Wide: sums of any values. */
 typedef enum kind { NARROW, WIDE, EXTREME } kind;
@@ -47,7 +44,7 @@ struct gls_density {
     double unit;     /* 2 to the power of bits */
     int n_copies;    /* of the next two: one a thread, or one for all threads */
     int64_t **sum;   /* NARROW: for each map */
-    wide **wide;     /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
+    gls_wide **wide; /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
     double *extreme; /* EXTREME: for each map; +-INFINITY without visits */
     double total;    /* an upper bound of all that was added, in units of the last bit, WIDE: of 1 */
     double scale;
@@ -160,32 +157,6 @@ static void add_narrow(int64_t *to, int64_t value, bool shared)
     *to += value;
 }
 
-/* The order of additions leaves no trace: a carry goes up whenever one occurs. */
-static void add_wide(wide *to, double value, bool shared)
-{
-    int64_t high = (int64_t)value;
-    high -= value < (double)high;
-    double rest = value - (double)high;
-    high += rest >= 1; /* less than nothing by less than the last bit */
-    const uint64_t low = rest < 1 ? (uint64_t)(rest * 0x1p64) : 0;
-    uint64_t before;
-    if (!shared) {
-        before = to->low;
-        to->low += low;
-        to->high += high + (before > UINT64_MAX - low);
-        return;
-    }
-#pragma omp atomic capture
-    {
-        before = to->low;
-        to->low += low;
-    }
-    high += before > UINT64_MAX - low;
-    if (high == 0) return;
-#pragma omp atomic
-    to->high += high;
-}
-
 static void widen(double *extreme, double value, bool is_min)
 {
     double before;
@@ -201,18 +172,23 @@ typedef struct share {
 } share;
 
 /* Adds what a streamline with the value f and the weight w brings to a voxel, in planes of its own. */
-static void add_planes(const gls_density *d, wide *to, const double *direction, double value, double weight)
+static void add_planes(const gls_density *d, gls_wide *to, double value, double weight)
 {
     const bool shared = d->n_copies < d->n_threads;
-    if (!d->options.directions) {
-        add_wide(&to[0], value, shared);
-        if (d->n_planes == 2) add_wide(&to[1], weight, shared);
-        return;
-    }
-    const double *x = direction, length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+    gls_wide_add(&to[0], value, shared);
+    if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
+}
+
+/* The same with directions; each voxel is a line of the cache, which is asked for in advance. */
+static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
+{
+    const bool shared = d->n_copies < d->n_threads;
+    if (i + AHEAD < v->n) __builtin_prefetch(&planes[v->voxel[i + AHEAD] * 4], 1);
+    const double *x = v->direction[i], length = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), size = value / length;
+    gls_wide *to = &planes[v->voxel[i] * 4];
     if (length == 0) return;
-    for (int r = 0; r < 3; r++) add_wide(&to[r], value * x[r] / length, shared);
-    add_wide(&to[3], value, shared);
+    for (int r = 0; r < 3; r++) gls_wide_add(&to[r], size * x[r], shared);
+    gls_wide_add(&to[3], value, shared);
 }
 
 static double count_visits(const gls_density *d, const gls_visits *v, int64_t *sum)
@@ -242,9 +218,10 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
         most = size > most ? size : most;
         if (d->kind == NARROW)
             add_narrow(&d->sum[copy][at], (int64_t)fixed, shared);
+        else if (d->options.directions)
+            add_direction(d, d->wide[copy], v, i, value);
         else
-            add_planes(d, &d->wide[copy][at * d->n_planes], d->options.directions ? v->direction[i] : NULL, value,
-                       weight);
+            add_planes(d, &d->wide[copy][at * d->n_planes], value, weight);
     }
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
@@ -413,32 +390,63 @@ static int64_t narrow_at(const gls_density *d, size_t i)
 
 static double wide_at(const gls_density *d, size_t i)
 {
-    wide sum = {0};
-    for (int k = 0; k < d->n_copies; k++) {
-        const wide *w = &d->wide[k][i];
-        sum.high += w->high + (sum.low > UINT64_MAX - w->low);
-        sum.low += w->low;
-    }
-    return (double)sum.high + ldexp((double)sum.low, -64);
+    gls_wide sum = {0};
+    for (int k = 0; k < d->n_copies; k++) gls_wide_join(&sum, &d->wide[k][i]);
+    return gls_wide_value(&sum);
 }
 
-/* i counts voxels of all volumes. */
+/* i counts voxels of all maps. */
 static double value_at(const gls_density *d, size_t i)
 {
     if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);
     if (d->kind == EXTREME) return isfinite(d->extreme[i]) ? d->scale * d->extreme[i] : 0;
-    if (d->options.directions) {
-        const size_t at = i % d->n_voxels * 4;
-        double x = wide_at(d, at), y = wide_at(d, at + 1), z = wide_at(d, at + 2), length = sqrt(x * x + y * y + z * z);
-        return length > 0 ? d->scale * wide_at(d, at + i / d->n_voxels) * wide_at(d, at + 3) / length : 0;
-    }
     double sum = wide_at(d, i * d->n_planes), weight = d->n_planes == 2 ? wide_at(d, i * d->n_planes + 1) : 1;
     return weight != 0 ? d->scale * (sum / weight) : 0;
 }
 
-void gls_density_get(const gls_density *d, double *out)
+typedef struct values {
+    const gls_density *density;
+    gls_type type; /* float64, float32 or int32 */
+    void *out;
+} values;
+
+static void put(const values *to, size_t i, double value)
 {
-    for (size_t v = 0, n = d->n_voxels * gls_density_volumes(d); v < n; v++) out[v] = value_at(d, v);
+    if (to->type == GLS_TYPE_INT32)
+        ((int32_t *)to->out)[i] = (int32_t)value;
+    else if (to->type == GLS_TYPE_FLOAT32)
+        ((float *)to->out)[i] = (float)value;
+    else
+        ((double *)to->out)[i] = value;
+}
+
+static void find_values(void *user, int thread, size_t from, size_t until)
+{
+    const values *of = user;
+    const gls_density *d = of->density;
+    (void)thread;
+    for (size_t v = from; v < until; v++) {
+        if (!d->options.directions) {
+            put(of, v, value_at(d, v));
+            continue;
+        }
+        double x = wide_at(d, 4 * v), y = wide_at(d, 4 * v + 1), z = wide_at(d, 4 * v + 2);
+        double length = sqrt(x * x + y * y + z * z), size = wide_at(d, 4 * v + 3);
+        const double part[3] = {x, y, z};
+        for (size_t r = 0; r < 3; r++)
+            put(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
+    }
+}
+
+static void get_values(const gls_density *d, gls_type type, void *out)
+{
+    const size_t n = d->n_voxels * (d->options.directions ? 1 : d->n_maps);
+    gls_parallel(n, 4096, d->n_threads, find_values, &(values){d, type, out});
+}
+
+void gls_density_get(const gls_density *density, double *out)
+{
+    get_values(density, GLS_TYPE_FLOAT64, out);
 }
 
 gls_status gls_density_write(const gls_density *density, const char *path)
@@ -458,14 +466,7 @@ gls_status gls_density_write_grouped(const gls_density *d, const char *path, boo
     }
     void *data = malloc(n * gls_type_size(type));
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    for (size_t v = 0; v < n; v++) {
-        if (type == GLS_TYPE_INT32)
-            ((int32_t *)data)[v] = (int32_t)narrow_at(d, v);
-        else if (type == GLS_TYPE_FLOAT32)
-            ((float *)data)[v] = (float)value_at(d, v);
-        else
-            ((double *)data)[v] = value_at(d, v);
-    }
+    get_values(d, type, data);
     gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, volumes, type, data);
     free(data);
     return status;

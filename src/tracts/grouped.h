@@ -9,8 +9,9 @@
 
 gls_status gls_density_write_grouped(const gls_density *density, const char *path, bool overwrite,
                                      gls_output_group *group);
-/* names: of rows and columns, gls_connectome_size() of them; NULL: no header. */
+/* names: of rows and columns, gls_connectome_size() of them; NULL: no header. missing: stands for what is not a number.
+ */
 gls_status gls_connectome_write_grouped(const gls_connectome *connectome, const char *path, bool overwrite,
-                                        gls_output_group *group, const char *const *names);
+                                        gls_output_group *group, const char *const *names, const char *missing);
 
 #endif

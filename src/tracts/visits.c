@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "streamlines/spline.h"
-#include "tracts/walk.h"
 #include "util/affine.h"
 
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
@@ -39,14 +38,7 @@ void gls_visits_finish(gls_visits *v)
     *v = (gls_visits){.directed = v->directed};
 }
 
-static size_t slot_of(const gls_visits *v, uint64_t voxel)
-{
-    size_t at = (size_t)((voxel * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (v->slots - 1);
-    while (v->slot[at] && v->voxel[v->slot[at] - 1] != voxel) at = (at + 1) & (v->slots - 1);
-    return at;
-}
-
-static bool grow(gls_visits *v)
+bool gls_visits_grow(gls_visits *v)
 {
     size_t capacity = v->capacity ? 2 * v->capacity : 256;
     uint64_t *voxel = realloc(v->voxel, capacity * sizeof *voxel);
@@ -65,28 +57,13 @@ static bool grow(gls_visits *v)
     v->slot = slot;
     v->slots = 2 * capacity;
     v->capacity = capacity;
-    for (size_t i = 0; i < v->n; i++) v->slot[slot_of(v, v->voxel[i])] = (uint32_t)i + 1;
+    for (size_t i = 0; i < v->n; i++) v->slot[gls_visits_slot(v, v->voxel[i])] = (uint32_t)i + 1;
     return true;
-}
-
-/* The place of a voxel in the list, at its end where it is new; SIZE_MAX: out of memory. The last voxel comes first to
- * mind: most points lie where the one before does. */
-static size_t place_of(gls_visits *s, uint64_t voxel)
-{
-    if (s->n > 0 && s->voxel[s->n - 1] == voxel) return s->n - 1;
-    if (s->n == s->capacity && !grow(s)) return SIZE_MAX;
-    size_t at = slot_of(s, voxel);
-    if (s->slot[at]) return s->slot[at] - 1;
-    s->voxel[s->n] = voxel;
-    s->mm[s->n] = 0;
-    if (s->directed) memset(s->direction[s->n], 0, sizeof s->direction[s->n]);
-    s->slot[at] = (uint32_t)++s->n;
-    return s->n - 1;
 }
 
 void gls_visits_note(gls_visits *s, uint64_t voxel, double mm)
 {
-    size_t at = place_of(s, voxel);
+    size_t at = gls_visits_place(s, voxel);
     if (at == SIZE_MAX) return;
     s->mm[at] += mm;
     for (int r = 0; r < 3 && s->directed; r++) s->direction[at][r] += mm * s->heading[r];
@@ -110,94 +87,12 @@ static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], dou
         s->outside = true;
 }
 
-static void visit_voxel(gls_visits *s, const gls_visit_grid *g, const int v[3], double mm)
-{
-    if (v[0] >= 0 && v[1] >= 0 && v[2] >= 0 && v[0] < g->dim[0] && v[1] < g->dim[1] && v[2] < g->dim[2])
-        gls_visits_note(
-            s, ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0], mm);
-    else
-        s->outside = true;
-}
-
 /* Voxel coordinates with corners at whole numbers. */
 static void to_corner(const gls_visit_grid *g, const float point[3], double c[3])
 {
     double p[3] = {point[0], point[1], point[2]};
     gls_affine_apply(g->world_to_voxel, p, c);
     for (int a = 0; a < 3; a++) c[a] += 0.5;
-}
-
-static void visit_point(gls_visits *s, const gls_visit_grid *g, const double c[3])
-{
-    visit(s, g, (const double[3]){floor(c[0]), floor(c[1]), floor(c[2])}, 0);
-}
-
-/* From a to b, whose distance is mm. */
-static void visit_segment(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], double mm)
-{
-    const double low[3] = {0, 0, 0}, high[3] = {g->dim[0], g->dim[1], g->dim[2]};
-    double v[3], from, until;
-    gls_walk walk;
-    if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
-        visit(s, g, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}, mm);
-        return;
-    }
-    bool inside = gls_walk_begin(&walk, a, b, low, high);
-    s->outside |= walk.is_cut;
-    while (inside && gls_walk_next(&walk, v, &from, &until)) visit(s, g, v, mm * (until - from));
-}
-
-/* The same where u and v are the voxels of a and b: most segments stay in a voxel, or cross one face inside the grid.
- */
-static void visit_step(gls_visits *s, const gls_visit_grid *g, const double a[3], const double b[3], const int u[3],
-                       const int v[3], double mm)
-{
-    if (u[0] == v[0] && u[1] == v[1] && u[2] == v[2]) {
-        visit_voxel(s, g, u, mm);
-        return;
-    }
-    double share = gls_walk_face(a, b, u, v);
-    for (int r = 0; r < 3; r++)
-        if (u[r] < 0 || v[r] < 0 || u[r] >= g->dim[r] || v[r] >= g->dim[r]) share = -1;
-    if (share < 0) {
-        visit_segment(s, g, a, b, mm);
-        return;
-    }
-    if (share > 0) visit_voxel(s, g, u, mm * share);
-    if (share < 1) visit_voxel(s, g, v, mm * (1 - share));
-}
-
-/* measured: mm are wanted; else any number that is 0 where they are. */
-static void visit_polyline(gls_visits *s, const gls_visit_grid *g, bool measured, const float (*point)[3], size_t n)
-{
-    double a[3], b[3];
-    int u[3] = {0}, v[3] = {0};
-    bool any = false;
-    to_corner(g, point[0], a);
-    bool near = gls_walk_is_near(a);
-    for (int r = 0; r < 3 && near; r++) u[r] = gls_walk_floor(a[r]);
-    for (size_t p = 1; p < n; p++) {
-        double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
-               z = (double)point[p][2] - point[p - 1][2], square = x * x + y * y + z * z;
-        double mm = measured ? sqrt(square) : square;
-        to_corner(g, point[p], b);
-        bool was_near = near;
-        near = gls_walk_is_near(b);
-        for (int r = 0; r < 3 && near; r++) v[r] = gls_walk_floor(b[r]);
-        if (s->directed && mm > 0) {
-            s->heading[0] = fabs(x) / mm;
-            s->heading[1] = fabs(y) / mm;
-            s->heading[2] = fabs(z) / mm;
-        }
-        if (mm > 0 && near && was_near)
-            visit_step(s, g, a, b, u, v, mm);
-        else if (mm > 0)
-            visit_segment(s, g, a, b, mm);
-        any |= mm > 0;
-        memcpy(a, b, sizeof a);
-        memcpy(u, v, sizeof u);
-    }
-    if (!any && !s->directed) visit_point(s, g, a);
 }
 
 /* The voxel of a point as MRtrix3 finds it: float32, halves away from 0, axes flipped towards RAS. */
@@ -297,7 +192,7 @@ static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[
 {
     double v[3];
     uint64_t voxel;
-    if (s->capacity < 2 && !grow(s)) return;
+    if (s->capacity < 2 && !gls_visits_grow(s)) return;
     for (size_t i = 0; i < (n > 1 ? 2 : 1); i++) {
         gls_visit_voxel_turned(g, i == 0 ? p[0] : p[n - 1], v);
         if (index_of(g, v, &voxel))
@@ -314,7 +209,7 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     s->outside = false;
     switch (o->mapping) {
     case GLS_DENSITY_SEGMENT:
-    case GLS_DENSITY_LENGTH: visit_polyline(s, g, o->mapping == GLS_DENSITY_LENGTH || s->directed, point, n); break;
+    case GLS_DENSITY_LENGTH: gls_visits_polyline(s, g, o->mapping == GLS_DENSITY_LENGTH, point, n); break;
     case GLS_DENSITY_VERTEX: visit_points(s, g, false, 1, point, n); break;
     case GLS_DENSITY_MRTRIX: visit_points(s, g, true, o->upsample, point, n); break;
     case GLS_DENSITY_PRECISE: gls_visits_precise(s, g, o->upsample, point, n); break;
@@ -324,7 +219,7 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
         if (s->slot) memset(s->slot, 0, s->slots * sizeof *s->slot);
         return;
     }
-    for (size_t i = s->n; i-- > 0;) s->slot[slot_of(s, s->voxel[i])] = 0;
+    for (size_t i = s->n; i-- > 0;) s->slot[gls_visits_slot(s, s->voxel[i])] = 0;
 }
 
 uint32_t gls_density_upsampling(double step, const gls_grid *grid)

@@ -108,9 +108,8 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
                : GLS_OK;
 }
 
-/* A file of anatomy or of a mask in the same space: in the data set, then in further ones. */
-static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
-                        const char *suffix)
+char *gls_dataset_find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key,
+                             const char *value, const char *suffix, const char **where)
 {
     char base[512];
     snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
@@ -123,10 +122,29 @@ static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u,
         if (*u->session) snprintf(folders[n++], sizeof folders[0], "%s/sub-%s/anat", root, u->subject);
         for (int f = 0; f < n; f++) {
             char *found = gls_bids_find(folders[f], key, value, u->space, suffix);
-            if (found) return found;
+            if (!found) continue;
+            if (where) *where = root;
+            return found;
         }
     }
     return NULL;
+}
+
+static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
+                        const char *suffix)
+{
+    return gls_dataset_find_image(o, u, key, value, suffix, NULL);
+}
+
+/* Connectomes need their labels. */
+static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    for (int i = 0; i < o->atlases.n && !u->problem; i++) {
+        char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
+        if (!found && asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0) return no_memory();
+        free(found);
+    }
+    return GLS_OK;
 }
 
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
@@ -184,6 +202,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : no_memory();
     if (!status) status = find_images(o, u);
+    if (!status) status = check_atlases(o, u);
     if (!status) status = check_fetched(u);
     free(stem);
     return status;

@@ -17,6 +17,7 @@ typedef enum gls_dataset_region {
 typedef struct gls_dataset_options {
     const char *input, *output; /* folders */
     gls_strings participants, sessions, filters, derivatives;
+    gls_strings atlases; /* a connectome of each */
     gls_dataset_region region;
     double fa;
     bool raw;          /* take a data set that is not preprocessed */
@@ -87,6 +88,20 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
 /* The page alone, from the text of group.tsv. */
 gls_status gls_dataset_page(const gls_dataset_options *options, const char *table);
+
+/* A file of anatomy or of a mask in the space of the unit whose key has this value: in the data set, then in further
+ * ones; NULL: none. root: gets the data set. */
+char *gls_dataset_find_image(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *key,
+                             const char *value, const char *suffix, const char **root);
+/* The labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS _dseg. */
+char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
+                             const char **root);
+/* A URI of a file of the source data set, of the output, or of elsewhere. */
+void gls_dataset_uri(const gls_dataset_options *options, const char *path, char *uri, size_t size);
+/* Writes a connectome of each atlas from the tractogram of a unit, STEM_seg-ATLAS_relmat.tsv; weights: those of
+ * streamlines as glslines connectome takes them, or NULL. One that is newer than its inputs is left unless force. */
+gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
+                               const char *stem, const char *weights);
 
 /* The images of a unit on the grid of its series, 0 or 1: the mask, and where seeds lie. */
 gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,

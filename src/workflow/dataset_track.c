@@ -17,6 +17,7 @@
 #include "workflow/dataset_names.h"
 #include "workflow/params.h"
 #include "workflow/series.h"
+#include "workflow/weight_files.h"
 
 #define MAX_SIDECAR ((size_t)256 << 20)
 
@@ -153,12 +154,16 @@ static gls_status compare_done(const gls_dataset_unit *u, const gls_job_options 
     return status;
 }
 
-/* A URI of a file in the source data set. */
-static void source_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
+void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
-    size_t n = strlen(o->input);
-    bool below = strncmp(path, o->input, n) == 0 && path[n] == '/';
-    snprintf(uri, size, "%s%s", below ? "bids:source:" : "file://", below ? path + n + 1 : path);
+    const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
+    for (int i = 0; i < 2; i++) {
+        size_t n = strlen(roots[i]);
+        if (strncmp(path, roots[i], n) != 0 || path[n] != '/') continue;
+        snprintf(uri, size, "%s%s", schemes[i], path + n + 1);
+        return;
+    }
+    snprintf(uri, size, "file://%s", path);
 }
 
 static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
@@ -166,12 +171,12 @@ static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u,
     char uri[2048];
     cJSON *sources = cJSON_CreateArray();
     for (; *paths; paths++) {
-        source_uri(o, *paths, uri, sizeof uri);
+        gls_dataset_uri(o, *paths, uri, sizeof uri);
         cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
     }
     cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
     cJSON_AddItemToObject(root, "Sources", sources);
-    source_uri(o, u->dwi, uri, sizeof uri);
+    gls_dataset_uri(o, u->dwi, uri, sizeof uri);
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
@@ -271,6 +276,20 @@ static int take_lock(const char *path)
     return fd >= 0 ? fd : -2;
 }
 
+/* The connectomes, also of what was tracked before. */
+static gls_status connect_regions(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                                  const places *p)
+{
+    char stem[1536], weights[1600];
+    const char *model = job->model.model == GLS_MODEL_OPDT ? "" : gls_model_name(job->model.model);
+    snprintf(stem, sizeof stem, "%s/%s_track-%s%s", p->folder, u->name, gls_getter_name(job->track.dg), model);
+    if (o->legacy_names)
+        snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(p->tractogram) - 4, p->tractogram);
+    else
+        snprintf(weights, sizeof weights, "dps:" GLS_DPS_WEIGHTS);
+    return gls_dataset_connect(o, u, p->tractogram, stem, job->weights ? weights : NULL);
+}
+
 static gls_status track_locked(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
                                const gls_monitor *monitor, const places *p, gls_dataset_state *state)
 {
@@ -282,6 +301,7 @@ static gls_status track_locked(const gls_dataset_options *o, const gls_dataset_u
     gls_status status = done ? read_json(p->sidecar, &root) : GLS_OK;
     if (!status) status = done ? compare_done(u, job, p, root) : track(o, u, job, monitor, p);
     if (!status && done && o->fit_outputs && access(fa, F_OK) != 0) status = write_fits(o, u, job, p, mask, monitor);
+    if (!status) status = connect_regions(o, u, job, p);
     cJSON_Delete(root);
     if (!status) *state = done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
     return status;
@@ -342,8 +362,8 @@ static cJSON *description(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
-    static const char ignored[] =
-        "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*.html\nlogs/\nfigures\n**/figures\ngroup.tsv\ncode/\n";
+    static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
+                                  "\nfigures\n**/figures\ngroup.tsv\ncode/\n";
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"

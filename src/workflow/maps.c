@@ -161,7 +161,7 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
     gls_status status = GLS_OK;
     if (maps->map) status = gls_density_write_grouped(maps->map, maps->density, overwrite, group);
     if (maps->connectome && !status)
-        status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group, NULL);
+        status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group, NULL, "nan");
     if (maps->weights && maps->weigh.weights && !status) {
         uint64_t n;
         const float *value = gls_weights_get(maps->weigh.weights, &n);

@@ -173,6 +173,46 @@ check "with noise of its own" sh -c '! cmp -s made/sub-01/ses-1/dwi/*_dwi.nii.gz
 "$program" track -q made/sub-02/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.b - made/sub-02/dwi/*_mask.nii.gz made_out/sub-02/dwi/*_desc-seed_mask.nii.gz -o rows.trx --nseeds 100 --sphere small --device llvmpipe
 check "MRtrix's rows are the same table" python3 -c 'import json, sys; a, b = (json.load(open(f))["lengths"]["mean_mm"] for f in sys.argv[1:]); assert abs(a - b) < 0.02 * b, (a, b)' \
     rows.json made_out/sub-02/dwi/*_tractogram.json
+
+# --- connectomes of an atlas ---
+python3 - <<'PY'
+import glob, gzip, os, struct
+for mask in glob.glob("made/sub-*/**/*_desc-brain_mask.nii.gz", recursive=True):
+    raw = gzip.open(mask).read()
+    d = struct.unpack("<3h", raw[42:48])
+    head = bytearray(raw[:352])
+    head[70:74] = struct.pack("<2h", 4, 16)
+    folder = "made/" + os.path.basename(mask).split("_")[0] + "/anat/" + os.path.basename(mask).split("_")[0]
+    values = [1 + (v // d[0] // d[1]) // 10 * 2 + (v % d[0]) // (d[0] // 2 + 1) for v in range(d[0] * d[1] * d[2])]
+    gzip.open(folder + "_space-ACPC_seg-Four_dseg.nii.gz", "wb").write(head + struct.pack("<%dh" % len(values), *values))
+    open(folder + "_space-ACPC_seg-Four_dseg.json", "w").write('{"SpatialReference": "bids::x"}\n')
+open("made/seg-Four_dseg.tsv", "w").write("index\tname\n1\tlower left\n2\tlower-right\n3\tupper-left\n4\tupper-right\n")
+PY
+atlas() { "$program" bids -q made made_out participant --no-report --atlas Four "$@" -- --nseeds 100 --sphere small --device llvmpipe; }
+matrix=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_seg-Four_relmat
+check "--atlas, of what is tracked" atlas
+check "names of the atlas" test "$(head -n 1 $matrix.tsv | tr '\t' ';')" = ";lower_left;lower-right;upper-left;upper-right"
+check "table of its regions" test "$(wc -l < "${matrix%relmat}nodes.tsv")" -eq 5
+"$program" connectome -q made_out/sub-01/ses-1/dwi/*_tractogram.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz same_relmat.tsv --bids --lut made/seg-Four_dseg.tsv
+check "the bytes of glslines connectome" cmp same_relmat.tsv $matrix.tsv
+check "its sidecar" python3 -c 'import json, sys
+s = json.load(open(sys.argv[1]))
+assert s["RelationshipMeasure"] == "number of streamlines" and s["StorageFormat"] == "Full" and s["Directed"] is False, s
+assert [x.split("/")[0] for x in s["Sources"]] == ["bids::sub-01", "bids:source:sub-01", "bids:source:seg-Four_dseg.tsv"], s["Sources"]
+rows = [r.split("\t")[1:] for r in open(sys.argv[2]).read().split("\n")[1:-1]]
+assert len(rows) == 4 and rows == [list(c) for c in zip(*rows)], rows
+assert sum(int(v) for i, r in enumerate(rows) for v in r[i:]) == s["counts"]["joined"] > 20, (rows, s["counts"])' $matrix.json $matrix.tsv
+stat -c %Y.%y $matrix.tsv > before
+check "--atlas again" atlas
+check "changes nothing" test "$(cat before)" = "$(stat -c %Y.%y $matrix.tsv)"
+touch made/sub-01/anat/*_seg-Four_dseg.nii.gz
+check "--atlas with new labels" atlas
+check "writes it anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
+check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
+check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
+exits 3 "no seg-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
+exits 2 "'a_b' is no label of BIDS" "$program" bids made other_out participant --atlas a_b
+exits 2 "has to be named ..._relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01
 exits 2 "no label of a subject" "$program" phantom other_made --bids 01,a_b
 

@@ -133,6 +133,9 @@ expect 0 connectome t.trx labels.nii c.csv
 expect 4 connectome t.trx labels.nii c.csv
 expect 0 connectome t.trx labels.nii c.tsv --assign end --symmetric --nodes none
 expect 0 connectome t.trx labels.nii keep.txt --keep-unassigned --stat-edge min --scale length
+expect 0 connectome t.trx labels.nii x_relmat.tsv --bids --stat-edge min --scale length
+{ [ -s x_nodes.tsv ] && grep -q n/a x_relmat.tsv && ! grep -q nan x_relmat.tsv && grep -q '"least of values' x_relmat.json; } || note "connectome --bids"
+expect 2 connectome t.trx labels.nii x.tsv --bids
 grep -q nan keep.txt || note "no empty cell of the smallest lengths"
 expect 0 connectome w.trx labels.nii w1.csv --weights weights.txt
 expect 0 connectome w.trx labels.nii w2.csv --weights dps:weights

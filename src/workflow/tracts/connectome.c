@@ -134,7 +134,7 @@ static gls_status create(connecting *c)
                                       .test = (gls_roi_test)o->roi_test,
                                       .radius = o->radius >= 0 ? o->radius : radius[o->assign],
                                       .stat = (gls_connectome_stat)o->stat,
-                                      .symmetric = o->symmetric,
+                                      .symmetric = o->symmetric || o->bids,
                                       .zero_diagonal = o->zero_diagonal,
                                       .keep_unassigned = o->keep_unassigned,
                                       .raw_labels = o->raw_labels,
@@ -234,6 +234,7 @@ static gls_status write_nodes(connecting *c)
     if (!c->nodes) return GLS_OK;
     gls_status status = gls_tract_text_open(c->job, c->nodes, &t);
     if (status) return status;
+    t.missing = c->o->bids ? "n/a" : NULL;
     put_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_printf(&t, "\n");
     for (size_t i = 0; i < n; i++) {
@@ -257,6 +258,7 @@ static gls_status write_edges(connecting *c)
     if (!c->o->edges) return GLS_OK;
     gls_status status = gls_tract_text_open(c->job, c->o->edges, &t);
     if (status) return status;
+    t.missing = c->o->bids ? "n/a" : NULL;
     put_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_printf(&t, "\n");
     for (size_t i = 0; i < n; i++)
@@ -319,12 +321,30 @@ static void report(connecting *c)
                       k.streamlines);
 }
 
+/* What the numbers are, in the words that BIDS proposes for its matrices (BEP017). */
+static void describe(const connecting *c)
+{
+    static const char *const stats[] = {"sum", "mean", "least", "largest"};
+    const gls_connectome_cli *o = c->o;
+    const bool counts = o->scale.n == 0 && !o->scale_file;
+    char what[128];
+    snprintf(what, sizeof what, "%s of %s%s", stats[o->stat],
+             counts ? "streamlines" : "values of streamlines, see parameters", o->weights ? ", weighted" : "");
+    cJSON_AddStringToObject(c->job->root, "RelationshipMeasure",
+                            counts && o->stat == GLS_STAT_SUM && !o->weights ? "number of streamlines" : what);
+    cJSON_AddBoolToObject(c->job->root, "Weighted", true);
+    cJSON_AddBoolToObject(c->job->root, "Directed", false);
+    cJSON_AddBoolToObject(c->job->root, "ValidDiagonal", !o->zero_diagonal);
+    cJSON_AddStringToObject(c->job->root, "StorageFormat", "Full");
+}
+
 /* Where the table of regions goes: beside the matrix, unless the option says it. */
 static gls_status choose_nodes(connecting *c)
 {
     const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
     if (c->o->nodes && strcmp(c->o->nodes, "none") == 0) return GLS_OK;
     int length = dot && (!slash || dot > slash) ? (int)(dot - out) : (int)strlen(out);
+    if (c->o->bids) length -= (int)strlen("_relmat");
     if (c->o->nodes)
         c->nodes = gls_text_copy(c->o->nodes);
     else if (asprintf(&c->nodes, "%.*s_nodes.tsv", length, out) < 0)
@@ -342,6 +362,9 @@ static gls_status check(connecting *c)
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: two labels each, --assign all finds more");
     if (o->roi_test && o->assign != GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: only --assign all has it");
+    const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
+    if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--bids: the matrix has to be named ..._relmat.tsv, not %s", c->file[2]);
     return choose_nodes(c);
 }
 
@@ -363,10 +386,12 @@ gls_status gls_tract_connectome(gls_tract_job *job, const void *options, const c
     if (!status) status = name_rows(&c);
     if (!status)
         status = gls_connectome_write_grouped(c.connectome, file[2], job->options.force, &job->group,
-                                              o->header ? (const char *const *)c.name : NULL);
+                                              o->header || o->bids ? (const char *const *)c.name : NULL,
+                                              o->bids ? "n/a" : "nan");
     if (!status) status = write_nodes(&c);
     if (!status) status = write_edges(&c);
     if (!status) report(&c);
+    if (!status && o->bids) describe(&c);
     gls_connectome_destroy(c.connectome);
     gls_label_names_finish(&c.names);
     for (size_t i = 0; c.name && i < c.n_names; i++) free(c.name[i]);

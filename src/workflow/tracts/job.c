@@ -188,7 +188,10 @@ void gls_tract_text_number(gls_tract_text *text, double value)
     if (isfinite(value))
         gls_format_double(value, number + 1, sizeof number - 1);
     else
-        snprintf(number + 1, sizeof number - 1, "%s", isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        snprintf(number + 1, sizeof number - 1, "%s",
+                 isnan(value) ? text->missing ? text->missing : "nan"
+                 : value > 0  ? "inf"
+                              : "-inf");
     put(text, number + skipped, strlen(number) - skipped);
     text->begun = true;
 }

@@ -62,7 +62,8 @@ typedef struct gls_tract_text {
     char separator; /* by the name: ',' of .csv, else a tab */
     char *buffer;
     size_t n;
-    bool begun; /* the line has something */
+    bool begun;          /* the line has something */
+    const char *missing; /* stands for what is not a number; NULL: nan */
     gls_status failed;
 } gls_tract_text;
 gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text);

@@ -17,8 +17,9 @@ static int by_label(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The name in the rest of a line: a word, all up to the next tab, or what stands in quotes behind numbers. */
-static char *cut_name(char *rest)
+/* The name in the rest of a line: a word, all up to the next tab, or what stands in quotes behind numbers. tabs: they
+ * alone stand between columns. */
+static char *cut_name(char *rest, bool tabs)
 {
     char *quote = strchr(rest, '"'), *end;
     rest += strspn(rest, BLANKS);
@@ -29,20 +30,20 @@ static char *cut_name(char *rest)
         return quote + 1;
     }
     size_t tab = strcspn(rest, "\t,\r");
-    bool has_tab = rest[tab] != '\0' && rest[tab] != '\r';
+    bool has_tab = tabs || (rest[tab] != '\0' && rest[tab] != '\r');
     rest[has_tab ? tab : strcspn(rest, BLANKS)] = '\0';
     end = rest + strlen(rest);
     while (end > rest && end[-1] == ' ') *--end = '\0';
     return *rest ? rest : NULL;
 }
 
-static gls_status take_line(gls_label_names *names, char *line, size_t *capacity)
+static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_t *capacity)
 {
     char *end;
     line += strspn(line, " \t");
     long label = strtol(line, &end, 10);
     if (*line == '#' || end == line || !strchr(BLANKS, *end) || !*end || label < 0 || label > INT32_MAX) return GLS_OK;
-    char *name = cut_name(end);
+    char *name = cut_name(end, tabs);
     if (!name) return GLS_OK;
     if (names->n == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 256;
@@ -60,9 +61,11 @@ gls_status gls_label_names_read(gls_label_names *names, const char *path)
     size_t size, capacity = 0;
     *names = (gls_label_names){.n = 0};
     if (!path) return GLS_OK;
+    const char *dot = strrchr(path, '.');
+    const bool tabs = dot && strcmp(dot, ".tsv") == 0;
     gls_status status = gls_file_read(path, MAX_BYTES, &names->text, &size);
     for (char *rest = names->text, *line; !status && (line = strsep(&rest, "\n"));)
-        status = take_line(names, line, &capacity);
+        status = take_line(names, line, tabs, &capacity);
     if (!status && names->n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no line of a label and its name", path);
     if (!status) qsort(names->list, names->n, sizeof *names->list, by_label);
     return status;
