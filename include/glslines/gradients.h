@@ -43,6 +43,7 @@ typedef struct gls_gradients_options {
     double b0_threshold;        /* s/mm2, >= 0; volumes with b <= this count as b0; default 50 */
     gls_bvec_frame frame;       /* default GLS_BVEC_FSL */
     gls_bvalue_scaling scaling; /* default GLS_BVALUES_SCALED_AUTO */
+    bool without_b0;            /* a table without a b0 is accepted; default false */
 } gls_gradients_options;
 GLS_API gls_gradients_options gls_gradients_options_default(void); /* also what NULL options mean */
 

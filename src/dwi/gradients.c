@@ -60,7 +60,8 @@ static gls_status check_options(const gls_gradients_options *options, const gls_
 }
 
 /* b-values: checks them, copies them and finds the b0 volumes. */
-static gls_status set_bvals(gls_gradients *table, const double *bval, double threshold, const char *name)
+static gls_status set_bvals(gls_gradients *table, const double *bval, double threshold, bool without_b0,
+                            const char *name)
 {
     double lowest = INFINITY;
     table->b0_threshold = threshold;
@@ -75,7 +76,7 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
         table->n_b0 += table->is_b0[i];
         lowest = fmin(lowest, bval[i]);
     }
-    if (table->n_b0 == 0)
+    if (table->n_b0 == 0 && !without_b0)
         return gls_fail(GLS_ERR_INPUT, "%s: no b0 volume: the lowest of %zu b-values is %g, the b0 threshold %g s/mm2",
                         name, table->n, lowest, threshold);
     return GLS_OK;
@@ -204,7 +205,7 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
                                : gls_fail(GLS_ERR_MEMORY, "out of memory for a gradient table of %zu volumes", n);
     if (status == GLS_OK) {
         table->scaled = scale_bvals(bval, bvec, n, options, bvec_name, scaled);
-        status = set_bvals(table, scaled, options->b0_threshold, bval_name);
+        status = set_bvals(table, scaled, options->b0_threshold, options->without_b0, bval_name);
     }
     free(scaled);
     if (status == GLS_OK) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);

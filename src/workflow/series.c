@@ -94,7 +94,8 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_gradients_options gradients = {.size = sizeof gradients,
                                        .b0_threshold = options->b0_threshold,
                                        .frame = (gls_bvec_frame)options->bvec_frame,
-                                       .scaling = options->bvalue_scaling};
+                                       .scaling = options->bvalue_scaling,
+                                       .without_b0 = options->response_wm != NULL};
     s->name = files[0].path;
     gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;

@@ -129,3 +129,47 @@ grep -q "^glslines: warning: the median of the FODs" "$work/stderr" && note "a w
 succeeds $scaled --sh f_wm.nii.gz --step-size 1.5vox
 grep -q '^glslines: warning: --step-size' "$work/stderr" || note "no warning of steps longer than a voxel"
 clean
+
+# without b0: responses have to be given; voxels that are not finite are empty, all of them are an error
+python3 - "$work" <<'PYTHON'
+import gzip, struct, sys
+work = sys.argv[1]
+data = bytearray(gzip.open(work + "/two/dwi.nii.gz").read())
+start, volumes = int(struct.unpack_from("<f", data, 108)[0]), struct.unpack_from("<h", data, 48)[0]
+size = (len(data) - start) // volumes * 2
+stored = struct.unpack_from(f"<{(len(data) - start) // 2}h", data, start) # int16, which knows no NaN
+data = data[:start] + struct.pack(f"<{len(stored)}f", *stored)
+struct.pack_into("<hh", data, 70, 16, 32)
+broken = bytearray(data)
+for voxel, volume, value in ((8 + 16 * 8 + 256 * 8, 3, float("nan")), (9 + 16 * 8 + 256 * 8, 40, float("inf"))):
+    struct.pack_into("<f", broken, start + volume * size + 4 * voxel, value)
+open(work + "/broken.nii", "wb").write(broken)
+open(work + "/nan.nii", "wb").write(data[:start] + struct.pack("<f", float("nan")) * len(stored))
+struct.pack_into("<h", data, 48, volumes - 4)
+open(work + "/nob0.nii", "wb").write(data[:start] + data[start + 4 * size:])
+for name in ("bval", "bvec"):
+    rows = [line.split() for line in open(f"{work}/two/dwi.{name}")]
+    open(f"{work}/nob0.{name}", "w").write("".join(" ".join(row[4:]) + "\n" for row in rows))
+for name in ("wm", "csf"):
+    rows = [line for line in open(f"{work}/r_{name}.txt") if line[0] != "#"]
+    open(f"{work}/nob0_{name}.txt", "w").write("".join(rows[1:]))
+PYTHON
+nob0="$work/nob0.nii $work/nob0.bval $work/nob0.bvec $work/two/mask.nii.gz"
+table="$work/two/dwi.bval $work/two/dwi.bvec $work/two/mask.nii.gz"
+fails 3 "no b0 volume" fit $nob0 n --model msmt
+succeeds fit $nob0 n --model msmt --response-wm "$work/nob0_wm.txt" --response-csf "$work/nob0_csf.txt"
+grep -q 'from 0 b0 volumes and 2 shells' "$work/stderr" || note "not fitted without b0"
+clean
+succeeds fit "$work/broken.nii" $table v --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
+grep -q 'values of 2 voxels are not finite' "$work/stderr" || note "broken voxels are not counted"
+require python3 - "$work/out/v_wm.nii.gz" <<'PYTHON'
+import gzip, struct, sys
+data = gzip.open(sys.argv[1]).read()
+start = int(struct.unpack_from("<f", data, 108)[0])
+values = struct.unpack_from(f"<{(len(data) - start) // 4}f", data, start)
+assert all(x == x and abs(x) < 1e9 for x in values)
+for voxel in (8 + 16 * 8 + 256 * 8, 9 + 16 * 8 + 256 * 8): assert not any(values[voxel::4096]), voxel
+assert any(values[7 + 16 * 8 + 256 * 8::4096])
+PYTHON
+clean
+fails 3 "no value inside the mask" fit "$work/nan.nii" $table v --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
