@@ -16,7 +16,7 @@ ARM64_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
 # of the arm64 root, in which no package is installed
 ARM64_LIBRARIES="libc6-dev libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0 libgles2 libgbm1 libepoxy0 libgomp1 zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev
     liblapacke-dev libopenblas-dev libcjson-dev libxxhash-dev libcmocka-dev"
-PACKAGE_PACKAGES="dpkg-dev file xz-utils abigail-tools binutils"
+PACKAGE_PACKAGES="dpkg-dev file xz-utils abigail-tools binutils lintian"
 CLUSTER_PACKAGES="slurm-wlm munge python3 python3-venv"
 
 say() { printf '%s\n' "$*" >&2; }

@@ -259,8 +259,9 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     if (gls_inject(GLS_FAULT_OPEN))
         return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     if (!gls_egl_available())
-        return gls_fail(GLS_ERR_DEVICE, "no device: libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2 cannot be "
-                                        "loaded (packages libegl1, libopengl0 and libgles2)");
+        return gls_fail(GLS_ERR_DEVICE,
+                        "no device: libEGL.so.1, or both " GLS_GL_LIBRARY
+                        " and libGLESv2.so.2 cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};

@@ -39,7 +39,8 @@ static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
 static void look_for_libraries(void)
 {
     libraries.egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_GLOBAL);
-    libraries.gl = dlopen("libOpenGL.so.0", RTLD_LAZY) || dlopen("libGL.so.1", RTLD_LAZY);
+    bool gl = dlopen("libGL.so.1", RTLD_LAZY);
+    libraries.gl = gl || (!GLS_NEEDS_LIBGL && dlopen("libOpenGL.so.0", RTLD_LAZY));
     libraries.gles = dlopen("libGLESv2.so.2", RTLD_LAZY);
     void *gbm = dlopen("libgbm.so.1", RTLD_LAZY);
     if (!gbm) return;
@@ -162,8 +163,8 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
 {
     size_t n = 0;
     if (!gls_egl_available()) {
-        report(finding, user, false, "%s: %s", "libEGL.so.1, or both libOpenGL.so.0 and libGLESv2.so.2",
-               "cannot be loaded (packages libegl1, libopengl0 and libgles2)");
+        report(finding, user, false, "%s: %s", "libEGL.so.1, or both " GLS_GL_LIBRARY " and libGLESv2.so.2",
+               "cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
         return 0;
     }
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_base")) {
@@ -302,8 +303,8 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))
         return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
     if (gles ? !libraries.gles : !libraries.gl)
-        return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : "libOpenGL.so.0",
-                        gles ? "libgles2" : "libopengl0");
+        return gls_fail(GLS_ERR_DEVICE, "%s cannot be loaded (package %s)", gles ? "libGLESv2.so.2" : GLS_GL_LIBRARY,
+                        gles ? "libgles2" : GLS_GL_PACKAGE);
     EGLConfig config = any_config(display, gles);
     /* told when the GPU was reset, where the driver offers that: by the attribute of EGL 1.5, or that of the older
      * extension for OpenGL ES */

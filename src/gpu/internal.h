@@ -11,6 +11,17 @@
 #include "gpu/inject.h"
 #include "util/text.h"
 
+/* The library that the dispatcher takes OpenGL from, and its package. */
+#ifdef GLS_EPOXY_OPENS_LIBGL
+#define GLS_NEEDS_LIBGL true
+#define GLS_GL_LIBRARY "libGL.so.1"
+#define GLS_GL_PACKAGE "libgl1"
+#else
+#define GLS_NEEDS_LIBGL false
+#define GLS_GL_LIBRARY "libOpenGL.so.0"
+#define GLS_GL_PACKAGE "libopengl0"
+#endif
+
 struct gls_shared_program;
 struct gls_pooled_buffer;
 struct gls_announced;

@@ -125,16 +125,19 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     gls_letters(minus[0], letters[1]);
     gls_letters(c->up, letters[2]);
     gls_letters(minus[1], letters[3]);
+    name_of(tile, text, sizeof text);
     double wide[4];
     for (int i = 0; i < 4; i++) wide[i] = gls_text_width(letters[i], 1.2 * s);
+    /* in a small tile the upper letter goes below the name, in all tiles of a mosaic or in none */
+    double name = gls_text_width(tile->slab_axis < 0 ? text : "z = -100.0 mm", s);
+    double drop = edge + name + s > w / 2 - wide[2] / 2 ? 1.5 * s : 0;
     const double place[4][2] = {{w - edge - wide[0], h / 2 + 0.6 * s},
                                 {edge, h / 2 + 0.6 * s},
-                                {w / 2 - wide[2] / 2, edge + 1.2 * s},
+                                {w / 2 - wide[2] / 2, edge + 1.2 * s + drop},
                                 {w / 2 - wide[3] / 2, h - edge}};
     gls_status status = GLS_OK;
     for (int i = 0; i < 4 && !status; i++)
         status =
             gls_canvas_text(canvas, x + place[i][0], y + place[i][1], 1.2 * s, plan->ink, halo_of(plan), letters[i]);
-    name_of(tile, text, sizeof text);
     return status ? status : gls_canvas_text(canvas, x + edge, y + edge + s, s, plan->ink, halo_of(plan), text);
 }

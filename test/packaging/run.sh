@@ -37,6 +37,7 @@ cmake --build "$work/deb/build" >> "$work/deb.log"
 (cd "$work/deb/build" && cpack -G DEB -B "$work/deb") >> "$work/deb.log" 2>&1 || { cat "$work/deb.log"; exit 1; }
 package=$(ls "$work"/deb/*.deb)
 dpkg-deb -f "$package" Package Version Depends Recommends
+if command -v lintian > /dev/null; then lintian --allow-root --fail-on error "$package"; fi
 dpkg-deb -x "$package" "$work/deb/root"
 track "$work/deb/root/usr/bin/glslines" deb
 cmp "$work/out/deb.trx" "$work/out/tarball.trx"
