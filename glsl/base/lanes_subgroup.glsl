@@ -125,7 +125,7 @@ int lane_place(bool wanted, inout uint count)
         int place = lane_place(wanted, count);   \
         if (wanted) { put }                      \
     }
-#define LIST_HIGH_FIRST 1 // which costs little here
+#define LIST_HIGH_FIRST // which costs little here
 
 void lane_ask() {}
 

@@ -11,7 +11,9 @@ float fitted[N_COEFFICIENTS];
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
+#define TILES CHANNEL_TILES
 #include <tile_loops>
+#undef TILES
     lane_sync();
 }
 

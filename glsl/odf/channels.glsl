@@ -3,7 +3,7 @@ SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
 #define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 
 // Tiles of a texture, a lane each; their number says how many rounds that takes.
-#define TILES(texture_index, n_tiles, first)                      \
+#define CHANNEL_TILES(texture_index, n_tiles, first)              \
     for (int round = 0; round < n_tiles; round += LANES) {        \
         int t = round + LANE;                                     \
         if (t < n_tiles) {                                        \

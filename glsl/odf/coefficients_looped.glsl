@@ -5,7 +5,9 @@
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);
+#define TILES CHANNEL_TILES
 #include <tile_loops>
+#undef TILES
     lane_sync();
     float c[N_COEFFICIENTS];
     EACH_COEFFICIENT(c[j] = CHANNEL(j);)

@@ -43,7 +43,7 @@ uint find_peaks()
 #endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
-#if LIST_HIGH_FIRST
+#ifdef LIST_HIGH_FIRST
     // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
     // same list that have been looked at.
     uint n_high = 0u;
