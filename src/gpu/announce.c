@@ -24,6 +24,9 @@ static bool find_note(const gls_device *device, const char *source, bool make, c
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char folder[3072];
+    struct stat info;
+    /* not in another user's home, as under sudo */
+    if (!(named && *named == '/') && (!home || stat(home, &info) != 0 || info.st_uid != geteuid())) return false;
     int n = named && *named == '/' ? snprintf(folder, sizeof folder, "%s/glslines", named)
             : home && *home == '/' ? snprintf(folder, sizeof folder, "%s/.cache/glslines", home)
                                    : -1;

@@ -1,6 +1,6 @@
-"""The table of speed in src/doc/speed.md from the records beside this script: the newest of each device.
+"""The table of speed in src/doc/speed.md, or with --readme the short one in README.md, from the records beside this script: the newest of each device.
 
-    table.py [RECORD.json ...]
+    table.py [--readme] [RECORD.json ...]
 
 A record is what `glslines bench --json` wrote, under the name DATE-MACHINE.json; baselines.json holds points per second of programs that cannot be run again here, by a part of the
 device's name. Points per second are those of kernels and transfers; ratios are to the other program's tracking alone."""
@@ -37,6 +37,31 @@ def against(record, column, renderer, baselines):
             yield f"{ratio(points / baseline['points_per_second'][column['dg']])} x {baseline['program']}"
 
 
+def order_of(record):
+    return record["data"]["sh_order"]
+
+
+def readme(rows, baselines):
+    """A row for each getter and order, order 8 first; for each device the record of most seeds, and behind it the nearest of the other programs."""
+    print("| tracking | ODFs of order | NVIDIA H100 | llvmpipe, 2 cores | compared on the same machine |")
+    print("|---|---|---|---|---|")
+    probe = max((r for r in rows if r[2]["dg"] == "ptt"), key=lambda r: r[0].name, default=None)
+    for order in sorted({order_of(r[1]) for r in rows}, reverse=True):
+        for dg in GETTERS:
+            cells, texts = [], []
+            for software in (False, True):
+                # records of parallel transport with another probe are of another method
+                mine = [r for r in rows if order_of(r[1]) == order and r[2]["dg"] == dg and r[1]["devices"][r[2]["device"]]["software"] == software
+                        and (dg != "ptt" or r[2]["parameters"]["probe_length_mm"] == probe[2]["parameters"]["probe_length_mm"])]
+                best = max(mine, key=lambda r: (r[2]["seeds"], r[0].name, r[2]["points_per_second"]["kernels_and_transfers"]), default=None)
+                cells.append(rate(best[2]["points_per_second"]["kernels_and_transfers"]) if best else "")
+                if best:
+                    least = min(against(best[1], best[2], best[1]["devices"][best[2]["device"]]["renderer"], baselines), key=lambda text: float(text.split()[0]), default=None)
+                    texts += [least] if least else []
+            if any(cells):
+                print(f"| {GETTERS[dg]} | {order} | {cells[0]} | {cells[1]} | {'; '.join(texts)} |")
+
+
 def newest(paths):
     """The last record of each device and mapping of it, by the date in its name."""
     found = {}
@@ -46,16 +71,20 @@ def newest(paths):
         if others is not None and others > 0.1 * record["host"]["cores"]:
             sys.exit(f"{path}: other processes kept {others:.2f} of {record['host']['cores']} CPUs busy: make it on an idle machine")
         for column in record["columns"]:
-            found[record["devices"][column["device"]]["renderer"], column["lanes"], column["dg"], column["seeds"]] = (path, record, column)
+            key = record["devices"][column["device"]]["renderer"], column["mapping"], column["lanes"], column["dg"], order_of(record), column["seeds"]
+            found[key] = (path, record, column)
     return found.values()
 
 
 def main():
-    paths = [Path(p) for p in sys.argv[1:]] or list(here.glob("[0-9]*.json"))
+    short = sys.argv[1:2] == ["--readme"]
+    paths = [Path(p) for p in sys.argv[1 + short:]] or list(here.glob("[0-9]*.json"))
     baselines = json.loads((here / "baselines.json").read_text())
-    print("| device | tracking | seeds | points/s | with writing | against | record |")
-    print("|---|---|---|---|---|---|---|")
-    rows = sorted(newest(paths), key=lambda row: (row[1]["devices"][row[2]["device"]]["software"], row[0].name, list(GETTERS).index(row[2]["dg"]), row[2]["seeds"]))
+    if short:
+        return readme(list(newest(paths)), baselines)
+    print("| device | tracking | order | seeds | points/s | with writing | against | record |")
+    print("|---|---|---|---|---|---|---|---|")
+    rows = sorted(newest(paths), key=lambda row: (row[1]["devices"][row[2]["device"]]["software"], -order_of(row[1]), row[0].name, list(GETTERS).index(row[2]["dg"]), row[2]["seeds"]))
     for path, record, column in rows:
         device = record["devices"][column["device"]]
         name = device["renderer"].split("/")[0].strip()
@@ -64,7 +93,7 @@ def main():
         speed = column["points_per_second"]
         whole = rate(speed["whole"]) if record["file_written"] else ""
         texts = "<br>".join(against(record, column, device["renderer"], baselines))
-        print(f"| {name} | {GETTERS[column['dg']]} | {column['seeds']:,} | {rate(speed['kernels_and_transfers'])} | {whole} | {texts} | {path.stem} |")
+        print(f"| {name} | {GETTERS[column['dg']]} | {order_of(record)} | {column['seeds']:,} | {rate(speed['kernels_and_transfers'])} | {whole} | {texts} | {path.stem} |")
 
 
 if __name__ == "__main__":
