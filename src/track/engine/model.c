@@ -10,7 +10,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
         .n_units =
             limits->max_texture_units > plan->guide.n_textures ? limits->max_texture_units - plan->guide.n_textures : 0,
         .looped = plan->mapping->looped,
-        .small_field = plan->small_field,
+        .smaller_field = plan->smaller_field,
         .tables_shared = plan->tables_shared,
     };
     gls_define_list *d = &model->defines;

@@ -16,7 +16,7 @@ typedef struct gls_model_request {
     const gls_track_input *input;
     uint32_t n_units; /* texture units that are left for the field */
     bool looped;      /* shaders in loops that lanes share; else written out for one invocation where there are such */
-    bool small_field; /* the field has to do with less memory than there seemed to be */
+    int smaller_field; /* see engine/plan.h */
     bool tables_shared; /* room for shared tables in shared memory */
 } gls_model_request;
 
