@@ -1,7 +1,8 @@
 // A field of ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each.
 // With two there is beside each value that of the next voxel along x, in a word; with eight there are those of a whole
-// cell, so that a sample is one load. With one there is nothing beside it, and two directions share a word. On hardware samples along many directions near one place are found faster here
-// than in textures, where each direction has a tile of its own.
+// cell, so that a sample is one load. With one there is nothing beside it, and two directions share a word. On hardware
+// samples along many directions near one place are found faster here than in textures, where each direction has a tile
+// of its own.
 #include "odf/sphere.glsl"
 
 #if CELL_CORNERS == 2
