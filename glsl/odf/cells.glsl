@@ -1,23 +1,43 @@
 // A field of ODFs in buffers, voxel by voxel: all directions of a voxel lie together, in CELL_CORNERS half floats each.
 // With two there is beside each value that of the next voxel along x, in a word; with eight there are those of a whole
-// cell, so that a sample is one load. On hardware samples along many directions near one place are found faster here
-// than in textures, where each direction has a tile of its own.
+// cell, so that a sample is one load. With one there is nothing beside it, and two directions share a word. On hardware
+// samples along many directions near one place are found faster here than in textures, where each direction has a tile
+// of its own.
 #include "odf/sphere.glsl"
 
 #if CELL_CORNERS == 2
 layout(std430, binding = 4) readonly buffer Pairs { uint pairs[]; };
 #else
-// each buffer has CELL_LAYERS layers of voxels
-layout(std430, binding = 4) readonly buffer Octets0 { uvec4 octets0[]; };
+// each buffer has CELL_LAYERS layers of voxels; of single values also the first of the next buffer
+#if CELL_CORNERS == 1
+#define WORDS uint
+#else
+#define WORDS uvec4
+#endif
+layout(std430, binding = 4) readonly buffer Part0 { WORDS part0[]; };
 #if CELL_BUFFERS > 1
-layout(std430, binding = 5) readonly buffer Octets1 { uvec4 octets1[]; };
+layout(std430, binding = 5) readonly buffer Part1 { WORDS part1[]; };
 #endif
 #if CELL_BUFFERS > 2
-layout(std430, binding = 6) readonly buffer Octets2 { uvec4 octets2[]; };
+layout(std430, binding = 6) readonly buffer Part2 { WORDS part2[]; };
 #endif
 #if CELL_BUFFERS > 3
-layout(std430, binding = 7) readonly buffer Octets3 { uvec4 octets3[]; };
+layout(std430, binding = 7) readonly buffer Part3 { WORDS part3[]; };
 #endif
+
+WORDS words_at(uint part, uint at)
+{
+#if CELL_BUFFERS > 1
+    if (part == 1u) return part1[at];
+#endif
+#if CELL_BUFFERS > 2
+    if (part == 2u) return part2[at];
+#endif
+#if CELL_BUFFERS > 3
+    if (part == 3u) return part3[at];
+#endif
+    return part0[at];
+}
 #endif
 
 struct Cell {
@@ -26,34 +46,38 @@ struct Cell {
     vec3 f;      // place in the cell, 0 .. 1
 };
 
-const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX * N_VERTICES) : 0u;
-const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY * N_VERTICES) : 0u;
+const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // words, or octets
+const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
+const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;
+const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY) * VOXEL : 0u;
 
 Cell cell_at(vec3 p)
 {
     vec3 q = clamp(p, vec3(0.0), GRID - 1.0), c = min(floor(q), max(GRID - 2.0, vec3(0.0)));
     uint z = uint(c.z), part = CELL_BUFFERS > 1 ? z / uint(CELL_LAYERS) : 0u;
     uint voxel = ((z - part * uint(CELL_LAYERS)) * uint(GRID_NY) + uint(c.y)) * uint(GRID_NX) + uint(c.x);
-    return Cell(voxel * uint(N_VERTICES), part, q - c);
+    return Cell(voxel * VOXEL, part, q - c);
 }
+
+#if CELL_CORNERS == 1
+uint pair_of(uint part, uint at, uint shift)
+{
+    return (words_at(part, at) >> shift & 0xffffu) | (words_at(part, at + NEXT_X) >> shift & 0xffffu) << 16;
+}
+#endif
 
 // Pairs along x at y and z, y + 1 and z, y and z + 1, y + 1 and z + 1.
 uvec4 corners(Cell cell, uint place)
 {
+#if CELL_CORNERS == 1
+    uint at = cell.corner + place / 2u, shift = place % 2u * 16u;
+    return uvec4(pair_of(cell.part, at, shift), pair_of(cell.part, at + NEXT_Y, shift),
+                 pair_of(cell.part, at + NEXT_Z, shift), pair_of(cell.part, at + NEXT_Y + NEXT_Z, shift));
+#elif CELL_CORNERS == 2
     uint at = cell.corner + place;
-#if CELL_CORNERS == 2
     return uvec4(pairs[at], pairs[at + NEXT_Y], pairs[at + NEXT_Z], pairs[at + NEXT_Y + NEXT_Z]);
 #else
-#if CELL_BUFFERS > 1
-    if (cell.part == 1u) return octets1[at];
-#endif
-#if CELL_BUFFERS > 2
-    if (cell.part == 2u) return octets2[at];
-#endif
-#if CELL_BUFFERS > 3
-    if (cell.part == 3u) return octets3[at];
-#endif
-    return octets0[at];
+    return words_at(cell.part, cell.corner + place);
 #endif
 }
 

@@ -379,7 +379,8 @@ gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes)
     pthread_mutex_lock(&device->lock);
     device->memory_limit = bytes;
     /* what is planned by the device's memory is planned by what may be taken of it */
-    if (bytes > 0 && device->info.memory_bytes > bytes) device->info.memory_bytes = bytes;
+    uint64_t *known = &device->info.memory_bytes;
+    if (bytes > 0 && (*known == 0 || *known > bytes)) *known = bytes;
     pthread_mutex_unlock(&device->lock);
     return GLS_OK;
 }

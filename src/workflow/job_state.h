@@ -34,6 +34,7 @@ struct gls_job {
     gls_job_result result;
     gls_warnings warnings;
     uint64_t memory_bytes; /* that the run takes of the host at most */
+    bool shared_memory;    /* the device's memory is the host's */
     time_t started;
     double start; /* of gls_clock_seconds() */
 };

@@ -159,7 +159,8 @@ static void tell(const figures *f)
 
 gls_status gls_job_memory_plan(gls_job *job)
 {
-    figures f = {.shared = job->device->software || job->device->memory_bytes == 0,
+    job->shared_memory = job->device->software || job->device->memory_bytes == 0;
+    figures f = {.shared = job->shared_memory,
                  .program = job->device->software ? PROGRAM_BYTES_SOFTWARE : PROGRAM_BYTES};
     uint64_t limit = job->options.memory_limit * MB;
     gls_study planned;

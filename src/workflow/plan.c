@@ -24,7 +24,7 @@ static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *
     gls_json_uint(memory, "request_mib", gls_job_memory_request(job));
     gls_json_uint(memory, "host_bytes", job->memory_bytes);
     gls_json_uint(memory, "device_bytes", m->device_bytes);
-    cJSON_AddBoolToObject(memory, "device_memory_is_the_hosts", job->device->software || !job->device->memory_bytes);
+    cJSON_AddBoolToObject(memory, "device_memory_is_the_hosts", job->shared_memory);
     gls_json_uint(root, "batch_seeds", m->batch_seeds);
     gls_json_uint(root, "lanes", m->lanes);
 }

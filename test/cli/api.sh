@@ -44,11 +44,19 @@ for layers in 38 13 10; do
 done
 # shellcheck disable=SC2086
 same gles "" "$@" $options
-# without memory for them pairs do
-# shellcheck disable=SC2086
-GLSLINES_INJECT=memory:200000000 "$tool" track --phantom "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
-cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
-grep -q 'quarter of 436.6 MiB' stderr || note "that there is no memory for cells is not told: $(cat stderr)"
+# without memory for them pairs do, and without memory for these single values
+for limit in "200000000 436.6" "100000000 109.1"; do
+    # shellcheck disable=SC2086
+    GLSLINES_INJECT=memory:${limit% *} "$tool" track --phantom "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
+    cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
+    grep -q "less than ${limit#* } MiB" stderr || note "that there is no memory for cells is not told: $(cat stderr)"
+done
+# single values in one buffer and in four, each of which has a layer of the next
+GLSLINES_ODF_CELLS=1
+for layers in 38 11; do
+    # shellcheck disable=SC2086
+    same gl "storage_bytes=$((layers * 40 * 52 * 181 * 4))" "$@" $options
+done
 unset GLSLINES_ODF_CELLS
 
 # a driver that ends at OpenGL 4.2

@@ -58,7 +58,7 @@ END
     }
 }
 
-emulate() { timeout -k 5 600 env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$arm" -E LC_ALL=C.UTF-8 -E __EGL_VENDOR_LIBRARY_DIRS="$arm/usr/share/glvnd/egl_vendor.d" \
+emulate() { timeout -k 5 1800 env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$arm" -E LC_ALL=C.UTF-8 -E __EGL_VENDOR_LIBRARY_DIRS="$arm/usr/share/glvnd/egl_vendor.d" \
     -E LIBGL_DRIVERS_PATH="$arm/usr/lib/aarch64-linux-gnu/dri" -E GLS_TEST_REQUIRE_GPU=1 "$@"; }
 
 [ -x "$build/glslines" ] || { say "error: $build/glslines is not built"; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles every kernel for GPUs that are not here: Mesa's drm-shim stands in for the kernel's driver, and Mesa's own drivers compile for the hardware that it names.
 # Nothing is run. Writes a table to build/drivers.txt; fails where a GPU misses its limits: 5 s for a kernel; on AMD and Intel no spilled register in the mapping that --mapping auto
-# takes; on AMD 4 waves at least (3 for the bootstrap at order 8); and a getter that works in no mapping.
+# takes; on AMD 4 waves at least; and a getter that works in no mapping.
 # Usage: sh test/guest/drivers.sh [BUILD_FOLDER]      GLS_DRIVERS: GPUs instead of all, e.g. "navi31 tgl"; GLS_INTEL_SHIM: Intel's shim, else it is built from Debian's source of Mesa
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -66,7 +66,7 @@ judge() { # GPU
         NR == 1 { vendor = /AMD/ ? "AMD" : /Intel/ ? "Intel" : "" }
         $5 == "s" && $4 + 0 > 5 { print gpu ": " $1 " " $2 " " $3 " takes " $4 " s" }
         $2 == taken && vendor != "" && match($0, /[0-9]+ spilled/) && substr($0, RSTART) + 0 > 0 { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
-        $2 == taken && vendor == "AMD" && match($0, /[0-9]+ waves/) && substr($0, RSTART) + 0 < ($1 == "boot8" ? 3 : 4) { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
+        $2 == taken && vendor == "AMD" && match($0, /[0-9]+ waves/) && substr($0, RSTART) + 0 < 4 { print gpu ": " $1 " " $2 " " $3 ": " substr($0, RSTART) }
         $2 == taken && vendor != "" && / FAILED: / { print gpu ": " $0 }
         /^FAILED: / { print gpu ": a getter works in no mapping" }' "$work/drivers-$1.txt"
 }

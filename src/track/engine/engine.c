@@ -112,15 +112,17 @@ static gls_status create_model(gls_engine *t, const gls_track_input *input)
 /* A field may be large for speed only: without memory for it a smaller one does, and gives the same. */
 static gls_status fit_model(gls_engine *t, const gls_track_input *input)
 {
-    gls_status status = create_model(t, input);
-    const gls_field_kind *kind = t->model_plan.field.kind;
-    if (!gls_status_is_memory(status) || !kind || !kind->can_shrink || !kind->can_shrink(&t->model_plan.field))
-        return status;
-    gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in a quarter of %.1f MiB",
-            gls_device_get_info(t->device)->renderer, (double)t->model_plan.field.bytes / 1048576.0);
-    gls_model_plan_finish(&t->model_plan);
-    t->plan.small_field = true;
-    return create_model(t, input);
+    for (;;) {
+        gls_status status = create_model(t, input);
+        const gls_field_plan *field = &t->model_plan.field;
+        int smaller =
+            gls_status_is_memory(status) && field->kind && field->kind->shrink ? field->kind->shrink(field) : 0;
+        if (smaller == 0) return status;
+        gls_log(GLS_LOG_WARNING, "%s: out of memory: the ODFs are kept in less than %.1f MiB",
+                gls_device_get_info(t->device)->renderer, (double)field->bytes / 1048576.0);
+        gls_model_plan_finish(&t->model_plan);
+        t->plan.smaller_field = smaller;
+    }
 }
 
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,

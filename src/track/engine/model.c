@@ -12,7 +12,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
         .lanes = plan->lanes,
         .lanes_fixed = gls_lanes_fixed(plan),
         .looped = plan->mapping->looped,
-        .small_field = plan->small_field,
+        .smaller_field = plan->smaller_field,
         .tables_shared = plan->tables_shared,
     };
     gls_define_list *d = &model->defines;

@@ -28,7 +28,7 @@ typedef struct gls_track_plan {
     uint32_t coefficients;             /* split: that the first kernel leaves to the second */
     uint32_t host_arrays;              /* of the work buffer, that the host writes */
     uint32_t work_arrays;              /* of the work buffer in all; 0 unless staged */
-    bool small_field;                  /* the field has to do with less memory than there seems to be */
+    int smaller_field;                 /* than there seems to be memory for: what shrink() of its kind says, or 0 */
     bool tables_shared;                /* room for the getter's tables in shared memory */
     bool in_flight;                    /* the next batch begins before this one has been read back */
     bool ordered;                      /* streamlines are tracked in an order of their own, see order.h */

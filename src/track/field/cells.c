@@ -12,6 +12,8 @@
 /* What is computed and sent at a time, at least one layer of the grid. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
 #define GROUP 256
+/* What a smaller field does without. */
+enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
 /* Octets take sixteen times what the half floats do, and are for devices with memory to spare. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
@@ -31,41 +33,70 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
     return true;
 }
 
-bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, bool small, gls_field_plan *plan)
+/* Pairs along x, in one buffer. */
+static bool plan_pairs(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, gls_field_plan *plan)
 {
-    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t),
-             nz = (uint64_t)grid->dim[2], bytes = layer * nz;
-    /* for tests: 0 takes textures, 2 and 8 cells of that many corners */
+    uint64_t bytes = layer * (uint64_t)grid->dim[2];
+    if (limits->max_storage_bindings <= GLS_FIELD_FIRST_BINDING || bytes > limits->max_storage_bytes ||
+        (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2))
+        return false;
+    *plan = (gls_field_plan){.bytes = bytes};
+    plan->cells.corners = 2;
+    plan->n_parts = 1;
+    plan->cells.layers = plan->cells.last_layers = (uint32_t)grid->dim[2];
+    return true;
+}
+
+bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan)
+{
+    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * ((n + 1) / 2) * sizeof(uint32_t),
+             nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / layer;
+    /* of several buffers each has the next one's first layer, too */
+    if (per_buffer < nz && per_buffer > 0) per_buffer--;
+    if (per_buffer == 0) return false;
+    if (per_buffer > nz) per_buffer = nz;
+    uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
+    if (n_buffers > GLS_FIELD_MAX_BUFFERS || GLS_FIELD_FIRST_BINDING + n_buffers > limits->max_storage_bindings)
+        return false;
+    *plan = (gls_field_plan){.kind = &gls_field_cells, .n_channels = (uint32_t)n};
+    plan->bytes = layer * (nz + n_buffers - 1);
+    plan->cells.corners = 1;
+    plan->n_parts = (uint32_t)n_buffers;
+    plan->cells.layers = (uint32_t)per_buffer;
+    plan->cells.last_layers = (uint32_t)(nz - (n_buffers - 1) * per_buffer);
+    return true;
+}
+
+bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan)
+{
+    uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t);
+    /* for tests: 0 takes textures, others cells of that many corners */
     const char *text = getenv("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
-    bool planned = !small && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
-    if (!planned && wanted != 0 && limits->max_storage_bindings > GLS_FIELD_FIRST_BINDING &&
-        bytes <= limits->max_storage_bytes && (limits->memory_bytes == 0 || bytes <= limits->memory_bytes / 2)) {
-        *plan = (gls_field_plan){.bytes = bytes};
-        plan->cells.corners = 2;
-        plan->n_parts = 1;
-        plan->cells.layers = plan->cells.last_layers = (uint32_t)nz;
-        planned = true;
-    }
+    if (wanted == 1 || smaller == NO_PAIRS) return gls_cells_plan_singles(grid, n, limits, plan);
+    bool planned =
+        smaller < NO_OCTETS && (wanted == 8 || wanted < 0) && plan_octets(grid, layer, limits, wanted == 8, plan);
+    if (!planned && wanted != 0) planned = plan_pairs(grid, layer, limits, plan);
     if (!planned) return false;
     plan->kind = &gls_field_cells;
     plan->n_channels = (uint32_t)n;
     return true;
 }
 
-static bool can_shrink(const gls_field_plan *plan)
+static int shrink(const gls_field_plan *plan)
 {
-    return plan->cells.corners == 8;
+    return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
 }
 
 static gls_status create(gls_field *field, const char *label)
 {
     const gls_field_plan *plan = &field->plan;
-    uint64_t n_layers = (uint64_t)(plan->n_parts - 1) * plan->cells.layers + plan->cells.last_layers,
+    uint64_t shared = plan->cells.corners == 1 ? 1 : 0,
+             n_layers = (uint64_t)(plan->n_parts - 1) * (plan->cells.layers + shared) + plan->cells.last_layers,
              layer = plan->bytes / n_layers;
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < plan->n_parts && status == GLS_OK; i++) {
-        uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers : plan->cells.last_layers;
+        uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers + shared : plan->cells.last_layers;
         status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
     }
     return status;
@@ -118,9 +149,23 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
 }
 
 typedef struct pair_work {
-    size_t nx, n;
+    size_t nx, n, words; /* of a voxel */
+    bool singles;        /* values without the next voxel's beside them */
     const gls_field_source *source;
 } pair_work;
+
+/* The values of channel c of voxels x .. x + count - 1, at place; pairs have the next voxel's beside each. */
+static void put_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
+                        uint32_t *out)
+{
+    if (!w->singles) {
+        for (size_t v = 0; v < count - !last; v++)
+            out[(x + v) * w->words + place] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+        return;
+    }
+    uint16_t *single = (uint16_t *)out;
+    for (size_t v = 0; v < count; v++) single[2 * (x + v) * w->words + place] = half[v];
+}
 
 /* One row of voxels, the first of which is voxel first of the grid: blocks overlap by one voxel, the neighbour of their
  * last. rows, half, scratch: work space. */
@@ -132,8 +177,7 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
             gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
-            for (size_t v = 0; v < count - !last; v++)
-                out[(x + v) * w->n + w->source->place[c]] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+            put_channel(w, w->source->place[c], half, x, count, last, out);
         }
         if (last) return;
     }
@@ -150,7 +194,7 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
         ok = rows != NULL;
 #pragma omp for schedule(dynamic, 4)
         for (size_t r = 0; r < n_rows; r++)
-            if (rows) fill_row(w, (first + r) * w->nx, rows, half, rows + n_values, out + r * w->nx * w->n);
+            if (rows) fill_row(w, (first + r) * w->nx, rows, half, rows + n_values, out + r * w->nx * w->words);
         free(rows);
     }
     return ok;
@@ -158,6 +202,7 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
 
 /* A field on its way: octets are made on the device, from pairs of a few layers. */
 typedef struct target {
+    size_t number; /* among all fields */
     gls_field *field;
     gls_buffer *pairs;
     gls_kernel *octets;
@@ -165,7 +210,7 @@ typedef struct target {
 
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
-    if (t->field->plan.cells.corners == 2) return GLS_OK;
+    if (t->field->plan.cells.corners < 8) return GLS_OK;
     gls_define_list d = {0};
     gls_define_int(&d, "GRID_NX", grid->dim[0], "voxels");
     gls_define_int(&d, "GRID_NY", grid->dim[1], "voxels");
@@ -192,6 +237,8 @@ static gls_status target_write(target *t, size_t first, size_t n_layers, size_t 
     size_t part = first / plan->cells.layers, at = first % plan->cells.layers;
     if (plan->cells.corners == 2)
         return gls_buffer_write(t->field->buffer[0], first * layer_bytes, n_layers * layer_bytes, slab);
+    if (plan->cells.corners == 1)
+        return gls_buffer_write(t->field->buffer[part], at * layer_bytes, n_pair_layers * layer_bytes, slab);
     size_t octets = layer_bytes / sizeof *slab, groups = (n_layers * octets + GROUP - 1) / GROUP;
     gls_status status = gls_buffer_write(t->pairs, 0, n_pair_layers * layer_bytes, slab);
     gls_arg args[] = {gls_arg_buffer(0, t->pairs), gls_arg_buffer(1, t->field->buffer[part]),
@@ -211,7 +258,7 @@ static size_t smallest(size_t a, size_t b)
 static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid,
                                size_t per_slab, uint32_t *slab, size_t *failed)
 {
-    size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->n, n_done = 0;
+    size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->words, n_done = 0;
     for (size_t z = 0; z < nz;) {
         size_t here = smallest(per_slab, nz - z), wanted;
         /* no slab goes over the end of a buffer */
@@ -233,25 +280,40 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
     return GLS_OK;
 }
 
-static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
-                       size_t *failed)
+/* Those of the fields that are of single values, or the others. */
+static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, const gls_grid *grid,
+                            const gls_field_source *source, size_t *failed)
 {
-    pair_work w = {.nx = (size_t)grid->dim[0], .n = fields[0]->plan.n_channels, .source = source};
-    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * w.n * sizeof(uint32_t),
+    size_t n_channels = fields[0]->plan.n_channels, n_targets = 0, at = 0;
+    pair_work w = {(size_t)grid->dim[0], n_channels, singles ? (n_channels + 1) / 2 : n_channels, singles, source};
+    uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * w.words * sizeof(uint32_t),
              per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
     target *targets = calloc(n, sizeof *targets);
     uint32_t *slab = malloc(slab_bytes);
     gls_status status = slab && targets ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a slab of the ODFs");
     for (size_t i = 0; i < n && status == GLS_OK; i++) {
-        targets[i].field = fields[i];
-        status = target_open(&targets[i], grid, w.n, slab_bytes);
+        if ((fields[i]->plan.cells.corners == 1) != singles) continue;
+        targets[n_targets].number = i;
+        targets[n_targets].field = fields[i];
+        status = target_open(&targets[n_targets++], grid, w.n, slab_bytes);
         if (status != GLS_OK) *failed = i;
     }
-    if (status == GLS_OK) status = fill_targets(targets, n, &w, grid, per_slab, slab, failed);
-    for (size_t i = 0; targets && i < n; i++) target_close(&targets[i]);
+    if (status == GLS_OK && n_targets > 0) {
+        at = n_targets;
+        status = fill_targets(targets, n_targets, &w, grid, per_slab, slab, &at);
+        if (at < n_targets) *failed = targets[at].number;
+    }
+    for (size_t i = 0; targets && i < n_targets; i++) target_close(&targets[i]);
     free(targets);
     free(slab);
     return status;
+}
+
+static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
+                       size_t *failed)
+{
+    gls_status status = fill_form(fields, n, false, grid, source, failed);
+    return status == GLS_OK ? fill_form(fields, n, true, grid, source, failed) : status;
 }
 
 const gls_field_kind gls_field_cells = {
@@ -259,6 +321,6 @@ const gls_field_kind gls_field_cells = {
     .shader = "odf/cells.glsl",
     .create = create,
     .fill = fill,
-    .can_shrink = can_shrink,
+    .shrink = shrink,
     .define = define,
 };

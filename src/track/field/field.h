@@ -35,7 +35,7 @@ typedef struct gls_field_plan {
         } textures;
         /* Buffers in which all channels of a voxel lie together, each value beside those of its neighbours. */
         struct {
-            uint32_t corners;             /* values that lie together: 2 or 8 */
+            uint32_t corners;             /* values that lie together: 1, 2 or 8 */
             uint32_t layers, last_layers; /* of voxels in each buffer, and in the last */
         } cells;
     };
@@ -69,8 +69,8 @@ struct gls_field_kind {
      * *failed tells which field a failure is of, and stays as it was for one of the host. */
     gls_status (*fill)(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed);
-    /* Whether such a field could do with less memory, at the price of speed. NULL: never. */
-    bool (*can_shrink)(const gls_field_plan *plan);
+    /* What a plan has to be made with to take less memory, at the price of speed; 0: it cannot. NULL: never. */
+    int (*shrink)(const gls_field_plan *plan);
     /* What the shader has to know. */
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
 };

@@ -14,11 +14,11 @@ typedef struct gls_model_request {
     const gls_device_info *limits;
     const gls_track_params *params;
     const gls_track_input *input;
-    uint32_t n_units; /* texture units that are left for the field */
-    uint32_t lanes;   /* of a streamline */
-    bool lanes_fixed; /* the compiler of shaders does not choose another number */
-    bool looped;      /* shaders in loops that lanes share; else written out for one invocation where there are such */
-    bool small_field; /* the field has to do with less memory than there seemed to be */
+    uint32_t n_units;  /* texture units that are left for the field */
+    uint32_t lanes;    /* of a streamline */
+    bool lanes_fixed;  /* the compiler of shaders does not choose another number */
+    bool looped;       /* shaders in loops that lanes share; else written out for one invocation where there are such */
+    int smaller_field; /* see engine/plan.h */
     bool tables_shared; /* room for shared tables in shared memory */
 } gls_model_request;
 

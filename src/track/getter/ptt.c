@@ -11,15 +11,21 @@
 #include "util/status.h"
 
 /* Cells where the device has room for them, else textures of one channel a texel: one direction is looked up at a
- * time. */
+ * time. Where these would take most of the memory, the smallest cells. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;
     size_t n = request->input->odf->sphere->n;
     bool floats = request->params->precision == GLS_PRECISION_FLOAT;
-    if (!floats && gls_cells_plan(grid, n, request->limits, request->small_field, field)) return GLS_OK;
-    return gls_textures_plan(grid, (uint32_t)n, floats ? GLS_TEXTURE_R32F : GLS_TEXTURE_R16F, request->limits,
-                             request->n_units, field);
+    if (!floats && gls_cells_plan(grid, n, request->limits, request->smaller_field, field)) return GLS_OK;
+    gls_status status = gls_textures_plan(grid, (uint32_t)n, floats ? GLS_TEXTURE_R32F : GLS_TEXTURE_R16F,
+                                          request->limits, request->n_units, field);
+    uint64_t memory = request->limits->memory_bytes;
+    gls_field_plan singles;
+    if (status == GLS_OK && !floats && memory > 0 && field->bytes > memory / 2 &&
+        gls_cells_plan_singles(grid, n, request->limits, &singles) && singles.bytes < field->bytes)
+        *field = singles;
+    return status;
 }
 
 static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *place)
