@@ -178,7 +178,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
 #ifdef GUIDE_STARTS
-    if (!h.joint && h.n_points == 0u) guide_start(h.p, memory);
+    if (!h.joint && h.n_points == 0u && half_at_point(h)) guide_start(h.p, memory);
 #endif
 #if GUIDE_AMPLITUDE
     if (h.n_points > 0u && half_at_point(h)) {

@@ -199,8 +199,50 @@ static void compare(gls_direction_getter dg, const gls_regions *r, const collect
     collection_finish(&wanted);
 }
 
+/* One-sided streamlines that meet the first region before the second; at a point in both the first counts. */
+static void in_order(const collection *all, const gls_regions *r, collection *kept)
+{
+    *kept = (collection){.sound = true};
+    for (size_t i = 0; i < all->n; i++) {
+        size_t next = 0, n = 2;
+        for (uint64_t k = all->offset[i]; k < all->offset[i + 1] && next <= n; k++) {
+            uint32_t met = gls_regions_at(r, all->point[k]);
+            for (size_t region = 0; region < n; region++) {
+                if (!(met >> gls_regions_get(r, region).bit & 1)) continue;
+                next = region == next ? next + 1 : region + 1 == next ? next : SIZE_MAX;
+                break;
+            }
+        }
+        if (next == n) append(kept, all, i, all->offset[i], all->offset[i + 1]);
+    }
+}
+
+/* A seed in the first region counts, the way to the first point does not. */
+static void check_order(gls_direction_getter dg)
+{
+    static const char *const sphere[2] = {"6,5,5,4.5", "6,5,5,30"};
+    gls_track_params p = params_of(dg);
+    gls_regions *r = NULL;
+    collection all, wanted, got;
+    p.seed_unidirectional = true;
+    track(&p, NULL, seeds, &all);
+    assert_ok(gls_regions_create(&phantom.dwi->grid, &r));
+    for (int k = 0; k < 2; k++) assert_ok(gls_regions_add(r, GLS_REGION_INCLUDE_ORDERED, sphere[k], NULL));
+    assert_ok(gls_regions_complete(r));
+    in_order(&all, r, &wanted);
+    assert_true(wanted.n > 10 && wanted.n < all.n);
+    track(&p, r, seeds, &got);
+    assert_same_collection(&got, &wanted, "regions in order");
+    collection_finish(&got);
+    collection_finish(&wanted);
+    collection_finish(&all);
+    gls_regions_destroy(r);
+}
+
 static void check_getter(gls_direction_getter dg)
 {
+    check_order(dg);
+
     gls_track_params p = params_of(dg);
     collection all;
     track(&p, NULL, seeds, &all);

@@ -7,7 +7,8 @@ GLS_PROOF_DEVICE: on which device, else llvmpipe.      By hand: about 15 minutes
 tissue: no half goes on behind an end, every end is one, seeds are rejected as the rules say; with deep grey matter one half of a seed there leaves it
 crop:   ends are those of the run without --crop-at-gmwmi, moved as the rules say
 pve, cmc: every decision, cmc's from the same random numbers
-regions: the run with regions is the run without, less what the rules reject, byte for byte"""
+regions: the run with regions is the run without, less what the rules reject, byte for byte
+beginnings: each half is the beginning of the one that nothing ends"""
 import json
 import os
 import shutil
@@ -30,7 +31,8 @@ import regions as region_rules  # noqa: E402
 # step in mm, places that a step leads over, substeps of a stored point
 GETTERS = {"boot": (1, 1, 1), "prob": (1, 1, 1), "det": (1, 1, 1), "ptt": (1, 1, 4), "ifod1": (1, 1, 1), "ifod2": (1, 3, 1), "sdstream": (1, 1, 1)}
 ONE = ["--max-directions-per-seed", 1]
-OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"]}
+CUTOFF = ["--cutoff", 0.05]  # which otherwise is another one with tissue
+OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"], "ifod1": CUTOFF, "ifod2": CUTOFF, "sdstream": CUTOFF}
 BACKTRACK = ("boot", "prob", "ifod1", "ifod2")
 RNG_SEED = 9
 TIE = 1e-5  # kernels decide in single precision
@@ -64,8 +66,12 @@ def track(name, getter, *options):
     return lines, place, number, json.load(open(at(f"{name}.json")))
 
 
+def halves_of(line, place):
+    return line[place + 1:], line[:place][::-1]
+
+
 def halves(line, place):
-    return [half for half in (line[place + 1:], line[:place][::-1]) if len(half)]
+    return [half for half in halves_of(line, place) if len(half)]
 
 
 def note(getter, what, n, wrong):
@@ -247,24 +253,40 @@ def region_cases():
 def audit_regions(getter):
     # regions look at every place that ifod2 passes; the file has the ends of arcs, which with two samples are all
     arcs = ["--samples", 2] if getter == "ifod2" else []
-    for tissue in ([], ["--act", f"{data}/5tt.nii.gz"]):
+    act = ["--act", f"{data}/5tt.nii.gz"]
+    # regions for ends look at ends that were moved or cut, the others at what was there before
+    for what, options in (("regions", []), ("regions, act", act), ("ends, crop", [*act, "--crop-at-gmwmi"]), ("ends, cut", ["--max-length", 30])):
         wrong, n, base = [], 0, {}
         for case, more in region_cases():
+            if what.startswith("ends") and not all("end" in role for role in case[::2]):
+                continue
             key = tuple(more)
             if key not in base:
-                base[key] = track(f"{getter}_free", getter, *arcs, *tissue, *more)
+                base[key] = track(f"{getter}_free", getter, *arcs, *options, *more)
             chosen = [(case[j], region_rules.Region(case[j + 1])) for j in range(0, len(case), 2)]
             keep = [j for j, line in enumerate(base[key][0]) if region_rules.keep(line, chosen)]
-            options = [word for j in range(0, len(case), 2) for word in (NAMES[case[j]], case[j + 1])]
-            try:
-                lines, _, number, _ = track(f"{getter}_regions", getter, *arcs, *tissue, *more, *options)
-            except SystemExit as error:
-                wrong.append(str(error))
-                continue
+            given = [word for j in range(0, len(case), 2) for word in (NAMES[case[j]], case[j + 1])]
+            lines, _, number, _ = track(f"{getter}_regions", getter, *arcs, *options, *more, *given)
             n += len(lines)
             if number != [base[key][2][j] for j in keep] or not all(np.array_equal(line, base[key][0][j]) for line, j in zip(lines, keep)):
                 wrong.append(f"{' '.join(case)}: {len(lines)} streamlines, {len(keep)} by the rules, of {len(base[key][0])}")
-        note(getter, "regions, act" if tissue else "regions", n, wrong)
+        note(getter, what, n, wrong)
+
+
+def audit_beginnings(getter):
+    """Tissue and masks end a half and change nothing before that: its points are the first ones of the half without them."""
+    lines, place, number, _ = track(f"{getter}_free", getter, "--fa-threshold", 0, "--min-length", 0)
+    free = {i: halves_of(line, k) for i, line, k in zip(number, lines, place)}
+    for what, options in (("beginnings, act", ["--act", f"{data}/5tt.nii.gz"]), ("beginnings, mask", ["--fa-threshold", 0, "--tracking-mask", "0,0,10,28"])):
+        lines, place, number, _ = track(f"{getter}_part", getter, *options)
+        wrong = []
+        for line, k, i in zip(lines, place, number):
+            for part, whole in zip(halves_of(line, k), free.get(i, ([], []))):
+                # the last step of ifod2 may be a part of an arc
+                same = len(part) - (getter == "ifod2")
+                if len(part) > len(whole) or not np.array_equal(part[:same], whole[:same]):
+                    wrong.append(f"seed {i}: {len(part)} points are not the first of {len(whole)}")
+        note(getter, what, len(lines), wrong)
 
 
 # --- the run ----------------------------------------------------------------------------------------------------------
@@ -317,6 +339,7 @@ for getter in sys.argv[5:] or GETTERS:
     for rule in ("pve", "cmc"):
         audit_maps(maps, getter, rule, *track(f"{getter}_{rule}", getter, "--act", files["act"], "--act-rule", rule)[:3])
     audit_regions(getter)
+    audit_beginnings(getter)
     for (name, what), wrong in faults.items():
         if name == getter:
             print(f"{name:<9} {what:<32} {seen[name, what]:>6}  {len(wrong)} faults", flush=True)
