@@ -13,7 +13,7 @@ static void add_counts(cJSON *method, const gls_score_result *r)
     } counts[] = {{"streamlines", r->streamlines},      {"valid", r->valid},
                   {"wrong_path", r->wrong_path},        {"invalid_connections", r->invalid},
                   {"no_connections", r->no_connection}, {"valid_bundles", r->valid_bundles},
-                  {"bundles_in_phantom", r->n_bundles}, {"invalid_bundles", r->invalid_bundles}};
+                  {"bundles_in_truth", r->n_bundles},   {"invalid_bundles", r->invalid_bundles}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) gls_json_uint(method, counts[i].key, counts[i].n);
     gls_json_double(method, "mean_overlap", r->mean_overlap);
     gls_json_double(method, "mean_overreach", r->mean_overreach);

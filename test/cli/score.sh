@@ -32,7 +32,7 @@ for methods in (boot, again, det):
     assert m["valid"] + m["wrong_path"] + m["invalid_connections"] + m["no_connections"] == m["streamlines"], m
     assert sum(b["valid"] for b in m["bundles"]) == m["valid"]
     assert sum(b["valid"] > 0 for b in m["bundles"]) == m["valid_bundles"]
-    assert len(m["bundles"]) == m["bundles_in_phantom"] >= 8
+    assert len(m["bundles"]) == m["bundles_in_truth"] >= 8
     for b in m["bundles"]:
         assert b["voxels_found"] <= b["voxels"] and abs(b["overlap"] - b["voxels_found"] / b["voxels"]) < 1e-12
         assert b["valid"] > 0 or b["voxels_found"] == b["voxels_beyond"] == b["f1"] == 0
