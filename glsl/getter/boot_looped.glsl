@@ -1,5 +1,5 @@
-// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Matrices are stored in the model
-// buffer so that neighbouring lanes read neighbouring quads.
+// Bootstrap sample in loops: measurements and random blocks are dealt out to the lanes. Neighbouring lanes read
+// neighbouring quads of the matrices.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
