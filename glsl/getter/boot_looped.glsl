@@ -84,10 +84,24 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     resample(draw);
     float inverse_s0 = 1.0 / max(CHANNEL(N_COEFFICIENTS), params.min_signal);
-    NO_SUMS
+#if SH_ORDER >= 6
+    // The residuals are used by now and leave their place: what goes on in one loop would need more registers than some
+    // GPUs have.
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
         FIT_PREPARE(e)
+        RESAMPLED(i) = e;
+        RESIDUAL(i) = fit_base;
+    }
+#endif
+    NO_SUMS
+    for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
+#if SH_ORDER >= 6
+        float e = RESAMPLED(i), fit_base = RESIDUAL(i);
+#else
+        float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
+        FIT_PREPARE(e)
+#endif
         vec4 a = FIT_QUAD(0), b = FIT_QUAD(4);
         DEGREE(0)
         ADD(0, a.x)
@@ -97,11 +111,6 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         vec4 c = FIT_QUAD(8), f = FIT_QUAD(12);
         DEGREE(4)
         ADD(6, b.z) ADD(7, b.w) ADD(8, c.x) ADD(9, c.y) ADD(10, c.z) ADD(11, c.w) ADD(12, f.x) ADD(13, f.y) ADD(14, f.z)
-#endif
-#if SH_ORDER >= 6
-        // the residuals are used by now and leave their place
-        RESAMPLED(i) = e;
-        RESIDUAL(i) = fit_base;
 #endif
     }
     lane_sync(); // all have read the coefficients
