@@ -73,6 +73,10 @@ float resampled_signal(int i)
 #define OF_DEGREE_6(j) CHANNEL(15 + (j))
 #define OF_DEGREE_8(j) CHANNEL(28 + (j))
 
+// The input of the fit stays where the resampled signal and the residuals lay. In one loop with the fit it would need
+// more registers than AMD's older GPUs have; NVIDIA's are faster so.
+#define FIT_APART (SH_ORDER >= 6 && !LANES_IN_STEP)
+
 // SH coefficients of the ODF at p, into fitted; every lane has all. Of a high order they are the first channels, too.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
@@ -84,9 +88,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     resample(draw);
     float inverse_s0 = 1.0 / max(CHANNEL(N_COEFFICIENTS), params.min_signal);
-#if SH_ORDER >= 6
-    // The residuals are used by now and leave their place: what goes on in one loop would need more registers than some
-    // GPUs have.
+#if FIT_APART
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
         float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
         FIT_PREPARE(e)
@@ -96,7 +98,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
-#if SH_ORDER >= 6
+#if FIT_APART
         float e = RESAMPLED(i), fit_base = RESIDUAL(i);
 #else
         float e = max(resampled_signal(i), params.min_signal) * inverse_s0;
@@ -111,6 +113,10 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         vec4 c = FIT_QUAD(8), f = FIT_QUAD(12);
         DEGREE(4)
         ADD(6, b.z) ADD(7, b.w) ADD(8, c.x) ADD(9, c.y) ADD(10, c.z) ADD(11, c.w) ADD(12, f.x) ADD(13, f.y) ADD(14, f.z)
+#endif
+#if SH_ORDER >= 6 && !FIT_APART
+        RESAMPLED(i) = e;
+        RESIDUAL(i) = fit_base;
 #endif
     }
     lane_sync(); // all have read the coefficients
