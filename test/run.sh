@@ -7,7 +7,7 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers python report gbm zink drivers arm64 cluster"
+stages="gcc clang sanitize threads fuzz source peers python report gbm zink drivers cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
