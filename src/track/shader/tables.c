@@ -185,7 +185,7 @@ void gls_table_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_
 
 void gls_tables_fill_block(gls_tables *s)
 {
-    table_words(s, (4 - s->n % 4) % 4);
+    if (s->n % 4 > 0) table_words(s, 4 - s->n % 4);
 }
 
 gls_status gls_tables_upload(gls_tables *s, gls_device *device, gls_buffer **buffer)
