@@ -235,6 +235,7 @@ stage_python() {
     sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel > "$build/python/wheel.log" 2>&1 &
     wheel=$!
     export TQDM_DISABLE=1
+    check "NULL is refused" python3 test/python/nulls.py build/libglslines.so include/glslines
     check "package against the program" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
     check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
         "$build/glslines" "$build/python/dropin" "$script"

@@ -86,6 +86,7 @@ static int by_bval(const void *a, const void *b, void *user)
 
 gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells, size_t *of)
 {
+    GLS_REQUIRE(gradients && shells && n_shells);
     size_t n = gradients->n, b0 = gradients->n_b0 > 0;
     gls_status status = GLS_OK;
     size_t *memory = malloc(3 * n * sizeof *memory), *order = memory ? memory + 2 * n : NULL;
@@ -161,6 +162,7 @@ static double distance(const gls_shell *shell, double bval)
 
 gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bval, size_t *found)
 {
+    GLS_REQUIRE(found && (shell || n == 0));
     size_t nearest = SIZE_MAX;
     double least = INFINITY, second = INFINITY;
     for (size_t i = 0; i < n; i++) {

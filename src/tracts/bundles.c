@@ -265,6 +265,7 @@ gls_sink gls_bundles_sink(gls_bundles *bundles)
 
 gls_status gls_bundles_complete(gls_bundles *b)
 {
+    GLS_REQUIRE(b);
     gls_status status = GLS_OK;
     for (size_t k = 0; k < b->rules.n && !status; k++) {
         gls_bundle *bundle = &b->bundle[k];
