@@ -19,7 +19,8 @@ extern "C" {
 /* Everywhere: structs of options begin with their size, which their default functions set: a caller of another version
  * is refused with GLS_ERR_ARGUMENT. NULL in place of options or parameters means their
  * defaults; NULL in place of anything else that a function does not allow to be missing is GLS_ERR_ARGUMENT. Functions
- * that cannot fail, such as those that only look, need what they are given; functions that end something accept NULL. */
+ * that cannot fail, such as those that only look, need what they are given; functions that end something accept NULL.
+ */
 
 /* Every function that can fail returns one of these; gls_last_error() then has one line of text on the reason. A
  * function that fails leaves its output arguments untouched unless its comment says otherwise. */
