@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "compute/convert.h"
 #include "gpu/handle.h"
+#include "util/clock.h"
 
 bool gls_device_available(void)
 {
@@ -23,18 +23,11 @@ gls_status gls_device_count(gls_graphics api, size_t *n)
     return status;
 }
 
-double gls_wall_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu_seconds, double begun)
 {
     if (!result) return status;
     *result =
-        (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_wall_seconds() - begun};
+        (gls_run_result){.status = status, .gpu_seconds = gpu_seconds, .wall_seconds = gls_clock_seconds() - begun};
     if (status != GLS_OK) snprintf(result->message, sizeof result->message, "%s", gls_last_error());
     return status;
 }

@@ -15,8 +15,7 @@ struct gls_array {
 gls_status gls_array_check(const char *function, const char *name, const gls_array *array, const gls_device *device,
                            gls_type stored);
 
-/* Fills in what became of a run that began at this time of gls_wall_seconds(); returns status. result may be NULL. */
-double gls_wall_seconds(void);
+/* Fills in what became of a run that began at this time of gls_clock_seconds(); returns status. result may be NULL. */
 gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu_seconds, double begun);
 
 #endif

@@ -9,6 +9,7 @@
 #include "gpu/internal.h"
 #include "gpu/source.h"
 #include "util/text.h"
+#include "util/clock.h"
 
 #define MAX_ARRAYS 8
 #define MAX_PARAMETERS 32
@@ -302,7 +303,7 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
 gls_status gls_elementwise_run(gls_elementwise *e, size_t n, const gls_operand *operands, size_t n_operands,
                                gls_run_result *result)
 {
-    double begun = gls_wall_seconds(), gpu_seconds = 0;
+    double begun = gls_clock_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
     if (!gls_handle_alive(e, GLS_HANDLE_ELEMENTWISE))
         status = gls_handle_refuse(__func__, "elementwise", e, GLS_HANDLE_ELEMENTWISE);

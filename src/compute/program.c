@@ -8,6 +8,7 @@
 #include "gpu/handle.h"
 #include "gpu/host.h"
 #include "util/text.h"
+#include "util/clock.h"
 
 /* Other sizes than the last few are compiled anew, or found in the device's cache. */
 #define MAX_VARIANTS 8
@@ -226,7 +227,7 @@ static gls_status run(gls_program *program, const uint32_t grid[3], const uint32
 gls_status gls_program_run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args,
                            size_t n_args, gls_run_result *result)
 {
-    double begun = gls_wall_seconds(), gpu_seconds = 0;
+    double begun = gls_clock_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
     if (!gls_handle_alive(program, GLS_HANDLE_PROGRAM))
         status = gls_handle_refuse(__func__, "program", program, GLS_HANDLE_PROGRAM);

@@ -3,6 +3,7 @@
 
 #include "compute/array.h"
 #include "gpu/handle.h"
+#include "util/clock.h"
 
 typedef struct operation {
     const char *name, *expression;
@@ -68,7 +69,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
 gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result)
 {
     static const char *const names[] = {"a", "b", "y"};
-    double begun = gls_wall_seconds(), gpu_seconds = 0;
+    double begun = gls_clock_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
     if ((unsigned)op >= sizeof binary / sizeof *binary)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: no operation has number %d", __func__, (int)op);
@@ -80,7 +81,7 @@ gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y
 gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result)
 {
     static const char *const names[] = {"x", "y"};
-    double begun = gls_wall_seconds(), gpu_seconds = 0;
+    double begun = gls_clock_seconds(), gpu_seconds = 0;
     gls_status status = GLS_OK;
     if ((unsigned)op >= sizeof unary / sizeof *unary)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: no operation has number %d", __func__, (int)op);

@@ -4,12 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-static double host_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "util/clock.h"
 
 /* Between two questions: a driver that is told to wait sleeps for part of a millisecond, longer than many kernels take.
  */
@@ -25,7 +20,7 @@ static void pause_after(double waited)
 bool gls_wait_for_fence(GLsync sync)
 {
     bool reached = false;
-    for (double start = host_seconds(), waited = 0; waited < 600; waited = host_seconds() - start) {
+    for (double start = gls_clock_seconds(), waited = 0; waited < 600; waited = gls_clock_seconds() - start) {
         GLenum answer = glClientWaitSync(sync, GL_SYNC_FLUSH_COMMANDS_BIT, 0);
         reached = answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED;
         if (reached || answer == GL_WAIT_FAILED) break;
@@ -47,14 +42,14 @@ void gls_timer_start(const gls_device *device, gls_timer *timer)
     } else {
         glFinish();
     }
-    timer->start = host_seconds();
+    timer->start = gls_clock_seconds();
 }
 
 double gls_timer_stop(const gls_device *device, const gls_timer *timer)
 {
     if (!timer->query) {
         glFinish();
-        return host_seconds() - timer->start;
+        return gls_clock_seconds() - timer->start;
     }
     GLuint64 nanoseconds = 0;
     GLint disjoint = 0;
@@ -68,5 +63,5 @@ double gls_timer_stop(const gls_device *device, const gls_timer *timer)
     }
     glDeleteQueries(1, &timer->query);
     /* the device changed its clock on the way */
-    return disjoint ? host_seconds() - timer->start : 1e-9 * (double)nanoseconds;
+    return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
 }
