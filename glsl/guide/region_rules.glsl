@@ -13,10 +13,9 @@ uint region_word(int i)
 // The word at voxel coordinates v of a box of n voxels, which begins with word first.
 uint group_at(vec3 v, ivec3 n, int first)
 {
-    // read in any case: all that a point needs is then on its way at once
-    ivec3 i = ivec3(floor(v + 0.5)), at = clamp(i, ivec3(0), n - 1);
-    uint word = region_word(first + (at.z * n.y + at.y) * n.x + at.x);
-    return at == i ? word : 0u;
+    ivec3 i = ivec3(floor(v + 0.5));
+    if (any(lessThan(i, ivec3(0))) || any(greaterThanEqual(i, n))) return 0u;
+    return region_word(first + (i.z * n.y + i.y) * n.x + i.x);
 }
 
 uint sphere_at(vec3 world, vec3 centre, float square_radius, uint bits)

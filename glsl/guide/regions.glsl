@@ -13,10 +13,9 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
-    float value = stop_value(p);
     uint bits = regions_at(p);
     if (left_mask(bits)) return GLS_END_MASK;
-    if (!(value > params.stop_threshold)) return GLS_END_STOP_MAP;
+    if (!(stop_value(p) > params.stop_threshold)) return GLS_END_STOP_MAP;
     if (!stored) return GUIDE_GO_ON;
     if (left_tracking_mask(bits)) return GLS_END_MASK;
     return end_in_regions(bits, number, memory);

@@ -24,8 +24,8 @@ Tissue tissue_at(vec3 p)
     const ivec3 n = ivec3(TISSUE_NX, TISSUE_NY, TISSUE_NZ);
     Tissue t = Tissue(false, false, vec4(0.0), 0.0);
     vec3 q = mapped(p, TISSUE_X, TISSUE_Y, TISSUE_Z);
-    t.inside = all(greaterThan(q, vec3(-0.5))) && all(lessThan(q, vec3(n) - 0.5));
-    q = clamp(q, vec3(-0.5), vec3(n) - 0.5);
+    if (!(all(greaterThan(q, vec3(-0.5))) && all(lessThan(q, vec3(n) - 0.5)))) return t;
+    t.inside = true;
     vec3 f = floor(q), w = q - f;
     ivec3 low = ivec3(f), near = clamp(ivec3(floor(q + 0.5)), ivec3(0), n - 1);
     bool found = false;
@@ -45,7 +45,7 @@ Tissue tissue_at(vec3 p)
     }
     t.part = clamp(t.part, 0.0, 1.0);
     t.path = clamp(t.path, 0.0, 1.0);
-    t.valid = t.inside && found && t.part.x + t.part.y + t.part.z + t.part.w + t.path >= 0.5;
+    t.valid = found && t.part.x + t.part.y + t.part.z + t.part.w + t.path >= 0.5;
     return t;
 }
 
@@ -137,8 +137,9 @@ uint leave_deep_grey(inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
 bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
 #endif
 
-uint end_in_tissue(Tissue t, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
+    Tissue t = tissue_at(p);
     if (!t.valid) return GLS_END_TISSUE_OUTSIDE;
 #if TISSUE_PATH
     memory[GUIDE_TISSUE] = (memory[GUIDE_TISSUE] & ~TISSUE_ON_PATH) | (is_path(t) ? TISSUE_ON_PATH : 0u);
@@ -162,8 +163,9 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 // Where a half can go no further: an end in deep grey matter is a good one.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
-uint end_in_tissue(Tissue t, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
+uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
+    Tissue t = tissue_at(p);
     float good = t.part.x, bad = t.part.w;
     if (!t.inside) return GLS_END_TISSUE_OUTSIDE;
 #if TISSUE_RULE == 1
@@ -204,18 +206,15 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// What the point needs is read before anything is decided: a GPU then waits once.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
-    float value = stop_value(p);
-    Tissue tissue_here = tissue_at(p);
 #if WITH_REGIONS
     uint bits = regions_at(p);
     if (left_mask(bits)) return GLS_END_MASK;
 #endif
-    if (!(value > params.stop_threshold)) return end_stuck(GLS_END_STOP_MAP, memory);
+    if (!(stop_value(p) > params.stop_threshold)) return end_stuck(GLS_END_STOP_MAP, memory);
     if (!stored) return GUIDE_GO_ON;
-    uint end = end_in_tissue(tissue_here, number, draw, memory);
+    uint end = end_in_tissue(p, number, draw, memory);
     if (end != GUIDE_GO_ON && end != GLS_END_CGM) return end;
 #if WITH_REGIONS
     if (end == GUIDE_GO_ON && left_tracking_mask(bits)) return GLS_END_MASK;

@@ -1,8 +1,16 @@
 // Peaks of the ODF in loops, the vertices dealt out to the lanes.
-SLOT_ARRAY(uint, candidate_vertex, N_VERTICES);
+// A list of all vertices that are high takes shared memory, of which large spheres have none to spare.
+#if defined(LIST_HIGH_FIRST) && N_VERTICES <= 1024
+#define LISTED_FIRST 1
+#define LIST_ROOM N_VERTICES
+#else
+#define LISTED_FIRST 0
+#define LIST_ROOM MAX_CANDIDATES
+#endif
+SLOT_ARRAY(uint, candidate_vertex, LIST_ROOM);
 SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 
-#define CANDIDATE(i) SLOT_ELEMENT(candidate_vertex, N_VERTICES, i)
+#define CANDIDATE(i) SLOT_ELEMENT(candidate_vertex, LIST_ROOM, i)
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
@@ -43,7 +51,7 @@ uint find_peaks()
 #endif
     float level = odf_max > max(odf_min, 0.0) ? above : 3e38;
     uint count = 0u;
-#ifdef LIST_HIGH_FIRST
+#if LISTED_FIRST
     // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
     // same list that have been looked at.
     uint n_high = 0u;

@@ -33,7 +33,7 @@ def split(arguments):
 
 
 def value(argument):
-    if "*" in argument or "[" in argument or argument.startswith("gls_parallel_task"):
+    if "*" in argument or "[" in argument:
         return ctypes.c_void_p(0)
     if "double" in argument:
         return ctypes.c_double(1)
