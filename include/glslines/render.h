@@ -65,6 +65,7 @@ typedef struct gls_render_options {
     bool (*go_on)(void); /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
     bool force;          /* overwrite; default false */
     bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
+    const gls_image *image_data; /* in place of the file image; default NULL */
 } gls_render_options;
 GLS_API gls_render_options gls_render_options_default(void);
 

@@ -21,9 +21,10 @@ typedef struct gls_report_options {
     gls_tractogram_read_options read;
     const char *device; /* that draws; default "auto" */
     gls_graphics api;
-    bool (*go_on)(void);  /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
-    bool force;           /* overwrite; default false */
-    const char *versions; /* file for the versions of program and libraries, YAML; default NULL: none */
+    bool (*go_on)(void);         /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
+    bool force;                  /* overwrite; default false */
+    const char *versions;        /* file for the versions of program and libraries, YAML; default NULL: none */
+    const gls_image *image_data; /* where there is no image: behind streamlines in pictures; default NULL */
 } gls_report_options;
 GLS_API gls_report_options gls_report_options_default(void);
 

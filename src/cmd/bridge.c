@@ -86,6 +86,8 @@ static const value_row values[] = {
     {"dg", "iFOD2", "ifod2", "taken as ifod2"},
     {"dg", "SD_STREAM", "sdstream", "taken as sdstream"},
     {"dg", "SD_Stream", "sdstream", "taken as sdstream"},
+    {"preset", "mrtrix", "tckgen", "taken as tckgen"},
+    {"preset", "mrtrix-ifod1", NULL, "--preset tckgen --dg ifod1"},
     {"dg", "eudx", NULL, "--dg det, the nearest to it"},
 };
 

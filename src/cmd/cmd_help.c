@@ -60,6 +60,26 @@ void cmd_print_overview(FILE *out)
           out);
 }
 
+/* Words under which a topic is looked for. */
+static const struct {
+    const char *word, *topic;
+} also_called[] = {
+    {"quickstart", "getting-started"}, {"data", "inputs"},
+    {"orientation", "inputs"},         {"shells", "models"},
+    {"ptt", "parallel-transport"},     {"viewing", "tractograms"},
+    {"cluster", "clusters"},           {"containers", "installation"},
+    {"migrate", "coming-from"},        {"exit-codes", "troubleshooting"},
+};
+
+static const manual_topic *find_topic(const char *name)
+{
+    const manual_topic *topic = manual_topic_find(name, strlen(name));
+    for (size_t i = 0; !topic && i < sizeof also_called / sizeof *also_called; i++)
+        if (strcmp(also_called[i].word, name) == 0)
+            topic = manual_topic_find(also_called[i].topic, strlen(also_called[i].topic));
+    return topic;
+}
+
 static int unknown_name(const char *name)
 {
     const char *words[CMD_MAX_OPTIONS];
@@ -119,7 +139,7 @@ static int run_help(const cmd_command *self, void *values, const cmd_arguments *
     if (name && options->format >= FORMAT_BASH)
         return cmd_error(CMD_EXIT_USAGE, "help --format: a completion file is for all commands, not for '%s'", name);
 
-    const manual_topic *topic = name ? manual_topic_find(name, strlen(name)) : NULL;
+    const manual_topic *topic = name ? find_topic(name) : NULL;
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;
     if (options->format == FORMAT_JSON && (command || topic || !name))

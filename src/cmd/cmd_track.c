@@ -22,7 +22,7 @@ static int plan(gls_job *job, bool json)
     return code;
 }
 
-static gls_status track(gls_job *job, const gls_job_options *options, const gls_illustrations *illustrations)
+static gls_status track(gls_job *job, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
@@ -33,7 +33,7 @@ static gls_status track(gls_job *job, const gls_job_options *options, const gls_
     cmd_event_output(result->output);
     cmd_event_output(result->sidecar);
     gls_job_tell(job);
-    gls_illustrations_make(illustrations, options, result);
+    gls_illustrations_make(illustrations, job);
     return GLS_OK;
 }
 
@@ -47,14 +47,14 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
     if (code) return code;
     const gls_job_options job_options = track_options_job(options, arguments);
     const gls_illustrations illustrations = {options->report, options->picture};
-    gls_status status = gls_illustrations_check(&illustrations, &job_options);
-    if (!status) status = gls_job_create(&job_options, &monitor, &job);
+    gls_status status = gls_job_create(&job_options, &monitor, &job);
+    if (!status) status = gls_illustrations_check(&illustrations, job);
     if (!status) status = gls_job_open(job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && options->dry_run)
         code = plan(job, options->json);
     else if (!status && !skipped)
-        status = track(job, &job_options, &illustrations);
+        status = track(job, &illustrations);
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || options->dry_run ? NULL : gls_job_get_result(job);
     if (result && !skipped && result->track.streamlines == 0 && options->fail_if_empty)

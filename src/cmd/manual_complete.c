@@ -24,8 +24,8 @@ static value_kind value_of(const cmd_option *option)
         for (size_t i = 0; i < n; i++)
             word = word && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_');
         if (word) snprintf(kind.words + used, sizeof kind.words - used, "%s%.*s", used ? " " : "", (int)n, text);
-        kind.file =
-            kind.file || (n == 4 && strncmp(text, "FILE", 4) == 0) || (n == 6 && strncmp(text, "PREFIX", 6) == 0);
+        kind.file = kind.file || (n == 4 && strncmp(text, "FILE", 4) == 0) ||
+                    (n == 6 && strncmp(text, "PREFIX", 6) == 0) || strncmp(text, "[FILE", 5) == 0;
         kind.folder = kind.folder || (n == 3 && strncmp(text, "DIR", 3) == 0);
     }
     return kind;

@@ -214,8 +214,8 @@ static void write_title(FILE *out, const char *name, int section, const char *su
         if (*c == '-') fputc('\\', out);
         fputc(toupper((unsigned char)*c), out);
     }
-    fprintf(out, " %d %s \"glslines %s\" \"glslines manual\"\n.SH NAME\nglslines%s", section, date, gls_version(),
-            *name ? "\\-" : "");
+    fprintf(out, " %d %s \"glslines %s\" \"%s\"\n.SH NAME\nglslines%s", section, date, gls_version(),
+            section == 1 ? "User Commands" : "glslines manual", *name ? "\\-" : "");
     write_literal(out, name);
     fputs(" \\- ", out);
     write_spans(out, summary);
@@ -329,6 +329,11 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     write_options(out, command->options, values.bytes);
     write_options(out, cmd_common_options, values.bytes);
     write_exit_codes(&p);
+    write_section(&p, "Environment");
+    fputs("Variables that set threads, GPUs, caches and colours stand in \\fBglslines\\-environment\\fR(7).\n", out);
+    write_section(&p, "Files");
+    write_definition(out, "$XDG_CACHE_HOME/glslines, ~/.cache/glslines",
+                     "What was found about devices and their drivers. It may be deleted at any time.");
     if (command->examples) write_section(&p, "Examples");
     for (const char *const *e = command->examples; e && *e; e += 2) write_example(&p, e[0], e[1]);
     write_section(&p, "See also");

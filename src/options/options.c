@@ -253,6 +253,15 @@ static bool takes_value(const cmd_option *option)
     return option->type != CMD_FLAG && option->type != CMD_COUNT;
 }
 
+/* A value in brackets may be left out: [FILE.html] is the next argument only if that ends in .html. */
+static bool is_left_out(const parser *p, const cmd_option *option)
+{
+    const char *suffix = option->metavar && *option->metavar == '[' ? strrchr(option->metavar, '.') : NULL;
+    const char *next = p->next < p->argc ? p->argv[p->next] : "";
+    size_t length = strlen(next), n = suffix ? strlen(suffix) - 1 : 0; /* without the bracket */
+    return suffix && (length <= n || strncmp(next, "--", 2) == 0 || strncmp(next + length - n, suffix, n) != 0);
+}
+
 /* The value of an option: what follows '=' or the letter, else the next argument. */
 static bool read_option(parser *p, size_t index, const char *attached)
 {
@@ -262,6 +271,10 @@ static bool read_option(parser *p, size_t index, const char *attached)
     if (!takes_value(option)) {
         if (attached) return fail(p, "--%s: takes no value", option->name);
         return set_value(p, option, NULL);
+    }
+    if (!text && is_left_out(p, option)) {
+        *(const char **)((char *)p->values + option->offset) = "";
+        return true;
     }
     if (!text) {
         /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
@@ -278,14 +291,16 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     const char *words[CMD_MAX_OPTIONS + 8];
     char ours[64];
     size_t n = 0;
+    const cmd_hints *hints = p->command->hints;
+    const char *here = hints ? hints->option(name) : NULL;
     for (; name[n] && n + 1 < sizeof ours; n++) ours[n] = name[n] == '_' ? '-' : name[n];
     ours[n] = '\0';
     for (size_t i = 0; i < p->n_all; i++) {
         words[i] = option_at(p, i)->name;
-        if (strcmp(words[i], ours) == 0) return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
+        /* a word behind one dash is another program's: tckgen's -seeds is no --seeds */
+        if (strcmp(words[i], ours) == 0 && !(here && strlen(dashes) == 1))
+            return fail(p, "unknown option %s%s; here it is --%s", dashes, name, ours);
     }
-    const cmd_hints *hints = p->command->hints;
-    const char *here = hints ? hints->option(name) : NULL;
     if (here && strncmp(here, "unneeded: ", 10) == 0) {
         note(p, "%s%s: not needed here: %s", dashes, name, here + 10);
         return true;
@@ -309,9 +324,23 @@ static bool read_long(parser *p, const char *argument)
     return unknown(p, "--", name);
 }
 
+/* Whether a name is that of an option, here or in another program: -output is no -o utput. */
+static bool is_word(const parser *p, const char *name)
+{
+    const cmd_hints *hints = p->command->hints;
+    for (size_t i = 0; i < p->n_all; i++) {
+        const char *ours = option_at(p, i)->name;
+        size_t n = 0;
+        while (ours[n] && (ours[n] == name[n] || (ours[n] == '-' && name[n] == '_'))) n++;
+        if (!ours[n] && !name[n]) return true;
+    }
+    return hints && hints->option(name);
+}
+
 /* "-v", "-vq", "-ofile": letters without values may share a dash. */
 static bool read_letters(parser *p, const char *argument)
 {
+    if (argument[2] && is_word(p, argument + 1)) return unknown(p, "-", argument + 1);
     for (const char *c = argument + 1; *c; c++) {
         size_t i = 0;
         while (i < p->n_all && option_at(p, i)->letter != *c) i++;

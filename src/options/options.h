@@ -43,7 +43,8 @@ typedef struct cmd_option {
     const char *name;  /* without dashes */
     char letter;       /* short form, 0: none */
     cmd_type type;
-    const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line */
+    const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line;
+                            CMD_STRING: [FILE.html] may be left out, which gives "" */
     const char *unit;    /* shown with range and default; NULL: none */
     const char *like;    /* NULL, or the row of glslines/params.def whose range it has */
     double min, max;     /* numeric types; INFINITY: no bound */

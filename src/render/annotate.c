@@ -65,6 +65,13 @@ static uint32_t halo_of(const gls_render_plan *plan)
     return (plan->ink & 255) > 128 ? 0xc0000000u : 0xc0ffffffu;
 }
 
+/* A rectangle with an edge that shows it on any ground. */
+static void draw_bar(gls_canvas *canvas, const int box[4], uint32_t ink, uint32_t edge)
+{
+    gls_canvas_fill(canvas, box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2, edge);
+    gls_canvas_fill(canvas, box[0], box[1], box[2], box[3], ink);
+}
+
 static gls_status draw_item(const gls_foot *foot, const gls_item *item, gls_canvas *canvas, uint32_t top,
                             const gls_render_plan *plan)
 {
@@ -77,9 +84,10 @@ static gls_status draw_item(const gls_foot *foot, const gls_item *item, gls_canv
     } else if (item->kind == GLS_ITEM_SCALE) {
         int thick = (int)fmax(1, lround(0.15 * s)), wide = (int)lround(item->mm / foot->mm_pixel);
         int left = (int)lround(x), middle = (int)lround(base - s / 2);
+        draw_bar(canvas, (const int[4]){left, middle - thick / 2, wide, thick}, plan->ink, halo);
+        draw_bar(canvas, (const int[4]){left, y, thick, tall}, plan->ink, halo);
+        draw_bar(canvas, (const int[4]){left + wide - thick, y, thick, tall}, plan->ink, halo);
         gls_canvas_fill(canvas, left, middle - thick / 2, wide, thick, plan->ink);
-        gls_canvas_fill(canvas, left, y, thick, tall, plan->ink);
-        gls_canvas_fill(canvas, left + wide - thick, y, thick, tall, plan->ink);
         x += wide + s;
     } else if (item->kind == GLS_ITEM_COLOURS) {
         double from = x + gls_text_width(item->text, s) + s / 2;

@@ -5,13 +5,12 @@
 #include <glslines/workflow.h>
 
 typedef struct gls_illustrations {
-    const char *report, *picture; /* files; NULL: none */
+    const char *report, *picture; /* files; NULL: none; report "": beside the output */
 } gls_illustrations;
 
 /* Whether they can be written. */
-gls_status gls_illustrations_check(const gls_illustrations *illustrations, const gls_job_options *job);
+gls_status gls_illustrations_check(const gls_illustrations *illustrations, const gls_job *job);
 /* Makes those that were asked for. What fails is a warning: the run has its result. */
-void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job_options *job,
-                            const gls_job_result *result);
+void gls_illustrations_make(const gls_illustrations *illustrations, const gls_job *job);
 
 #endif

@@ -208,13 +208,14 @@ static gls_status read_rest(gls_render_plan *p)
     else if (o->fit)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm above 0",
                         o->fit);
-    if (p->fit == GLS_FIT_IMAGE && !o->image) return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
+    if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
     p->planes = strcmp(o->planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
     if (strcmp(o->planes, "none") != 0 && strcmp(o->planes, "centre") != 0) {
         p->planes = GLS_PLANES_AT;
         if (!read_numbers(o->planes, ',', p->planes_at, 3))
             return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", o->planes);
-        if (!o->image) return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image");
+        if (!o->image && !o->image_data) return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image");
     }
     bool transparent = strcmp(o->background, "transparent") == 0;
     if (!transparent && !gls_colour_parse(o->background, &p->background))

@@ -1,5 +1,6 @@
 #include "render/png.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -40,7 +41,7 @@ static gls_status put_text(const gls_png *png, const gls_png_text *text)
 
 gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts)
 {
-    uint8_t head[8 + 13], animation[8 + 8], colours[8 + 768];
+    uint8_t head[8 + 13], animation[8 + 8], size[8 + 9], colours[8 + 768];
     gls_status status = png->take(png->user, "\x89PNG\r\n\x1a\n", 8);
     put32(head + 8, png->width);
     put32(head + 12, png->height);
@@ -54,6 +55,13 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
         put32(animation + 8, png->frames);
         put32(animation + 12, 0); /* for ever */
         status = put_chunk(png, "acTL", animation, 8);
+    }
+    if (png->mm_per_pixel > 0 && !status) {
+        uint32_t per_metre = (uint32_t)fmin(fmax(round(1000 / png->mm_per_pixel), 1), 1e9);
+        put32(size + 8, per_metre);
+        put32(size + 12, per_metre);
+        size[16] = 1; /* the unit is the metre */
+        status = put_chunk(png, "pHYs", size, 9);
     }
     for (size_t i = 0; i < n_texts && !status; i++)
         if (texts[i].value) status = put_text(png, &texts[i]);

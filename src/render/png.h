@@ -16,6 +16,7 @@ typedef struct gls_png {
     bool has_alpha;
     uint32_t frames;             /* 1: a still */
     uint32_t frames_per_second;  /* of more than one */
+    double mm_per_pixel;         /* of what is drawn; 0: unknown */
     const uint8_t (*palette)[3]; /* NULL: colours as they are; else 256 of them, and pixels are their numbers */
     gls_png_taker take;
     void *user;

@@ -115,6 +115,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
     if (status) return status;
     output.group = group;
     gls_png png = {.width = s->result.width,
+                   .mm_per_pixel = s->result.mm_per_pixel,
                    .height = s->result.height,
                    .has_alpha = s->plan.background >> 24 == 0,
                    .frames = n,

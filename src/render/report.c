@@ -258,7 +258,7 @@ static gls_status write_page(gls_report *r, const char *path, gls_report_result 
     return GLS_OK;
 }
 
-static char *default_name(const char *input)
+char *gls_report_name(const char *input)
 {
     const char *slash = strrchr(input, '/'), *dot = strrchr(input, '.');
     char *name = NULL;
@@ -296,7 +296,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
     const char *inputs[] = {input, r.options->image};
-    char *path = r.options->output ? gls_text_copy(r.options->output) : default_name(input);
+    char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = gls_place_check(path, r.options->force, inputs, 2, NULL, 0);
     gls_warnings_begin(&r.warnings);

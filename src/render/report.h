@@ -77,5 +77,7 @@ gls_status gls_report_draw(gls_report *report);
 gls_status gls_report_versions(const gls_report *report);
 /* The files of MultiQC. */
 gls_status gls_report_mqc(const gls_report *report);
+/* The name with .html in place of its suffix, from malloc. */
+char *gls_report_name(const char *input);
 
 #endif

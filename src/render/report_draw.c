@@ -181,6 +181,7 @@ gls_status gls_report_draw(gls_report *r)
     const gls_report_options *o = r->options;
     gls_render_options views = gls_render_options_default();
     views.image = r->image;
+    views.image_data = r->options->image_data;
     views.max_streamlines = o->max_streamlines;
     views.read = o->read;
     views.device = o->device;

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "render/report.h"
+#include "workflow/dataset_names.h"
 #include "util/output.h"
 #include "util/status.h"
 #include "workflow/json.h"
@@ -166,7 +167,8 @@ gls_status gls_report_mqc(const gls_report *r)
 {
     const gls_report_picture *views = &r->picture[GLS_PICTURE_VIEWS];
     char *path = NULL;
-    gls_status status = write_json(r, "general", general(r));
+    gls_status status = gls_bids_make_folders(r->options->mqc);
+    if (!status) status = write_json(r, "general", general(r));
     if (!status && r->n_lengths > 0) status = write_json(r, "lengths", lengths(r));
     if (status || !views->png) return status;
     if (asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)

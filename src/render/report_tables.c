@@ -101,8 +101,9 @@ void gls_report_pictures(const gls_report *r, gls_text *out)
                 "blue: up and down.",
                 out);
     put_picture(&r->picture[GLS_PICTURE_SLABS],
-                r->image ? "Axial slices of the image with the streamlines near them; left is left."
-                         : "Streamlines near axial planes; left is left. No image was given to show behind them.",
+                r->image || r->options->image_data
+                    ? "Axial slices of the image with the streamlines near them; left is left."
+                    : "Streamlines near axial planes; left is left. No image was given to show behind them.",
                 out);
 }
 
@@ -313,7 +314,8 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
         if (cJSON_IsString(path))
             put_row(out, input->string, path->valuestring, cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
     }
-    if (r->image) put_row(out, "image in the pictures", r->image, NAN);
+    if (r->image || r->options->image_data)
+        put_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
     snprintf(made, sizeof made, "glslines %s", gls_version());
     put_row(out, "software of this report", made, NAN);
     gls_text_puts(out, "</tbody></table>\n");

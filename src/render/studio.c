@@ -20,15 +20,17 @@ static gls_status read_image(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
     bool flat = false;
-    if (!o->image) return GLS_OK;
-    gls_status status = gls_image_read(o->image, GLS_IMAGE_ANY, &s->image);
+    if (!o->image && !o->image_data) return GLS_OK;
+    gls_status status = o->image ? gls_image_read(o->image, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
+    s->image = o->image ? s->image_read : o->image_data;
     if (!status) status = gls_window_choose(s->image, &s->window, &flat);
     if (status) return status;
     gls_sampler_init(&s->sampler, s->image);
     if (o->image_range.n == 2)
         s->window = (gls_window){o->image_range.value[0], o->image_range.value[1]};
     else if (flat)
-        gls_log(GLS_LOG_WARNING, "%s: all values are the same; the image is shown black", o->image);
+        gls_log(GLS_LOG_WARNING, "%s: all values are the same; the image is shown black",
+                o->image ? o->image : "stop map");
     return GLS_OK;
 }
 
@@ -313,7 +315,7 @@ void gls_studio_close(gls_studio *s)
     gls_raster_destroy(s->raster);
     gls_device_set_close(&s->devices);
     gls_scene_finish(&s->scene);
-    gls_image_destroy(s->image);
+    gls_image_destroy(s->image_read);
     gls_image_destroy(s->map);
     free(s->source);
     gls_render_plan_finish(&s->plan);

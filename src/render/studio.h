@@ -12,7 +12,8 @@ typedef struct gls_studio {
     gls_render_plan plan;
     gls_source *source;
     size_t n_sources;
-    gls_image *image, *map;
+    const gls_image *image; /* behind the streamlines; NULL: none */
+    gls_image *image_read, *map;
     gls_sampler sampler, map_sampler;
     gls_window window;
     double planes_at[3];

@@ -20,6 +20,8 @@ gls_status gls_input_file_check(gls_input_file *file, const char *hint)
 {
     struct stat info;
     if (!file->path) return GLS_OK;
+    if (strcmp(file->path, "-") == 0)
+        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
     if (stat(file->path, &info) != 0 || access(file->path, R_OK) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", file->path, strerror(errno),
                         hint && errno == ENOENT ? hint : "");
@@ -61,6 +63,8 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
         *bvec = strdup("-");
         return *bval && *bvec ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
+    if (strcmp(dwi, "-") == 0)
+        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
     const char *slash = strrchr(dwi, '/');
     int folder = slash ? (int)(slash + 1 - dwi) : 0, stem = (int)stem_length(dwi);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -89,6 +93,18 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
+/* The series was corrected, and the directions were turned with it: those that were not are seldom meant. */
+static void warn_of_rotated(const char *dwi, const char *bvec)
+{
+    char *rotated = NULL;
+    size_t n = stem_length(dwi), used = strlen(bvec);
+    if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
+    if (asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
+    if (access(rotated, F_OK) == 0)
+        gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
+    free(rotated);
+}
+
 gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
 {
     gls_gradients_options gradients = {.size = sizeof gradients,
@@ -105,6 +121,7 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
+    if (files[2].path) warn_of_rotated(files[0].path, files[2].path);
     if (files[2].path)
         return gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);
     return gls_gradients_read_table(files[1].path ? files[1].path : files[0].path, &gradients, grid, s->dwi->n_volumes,

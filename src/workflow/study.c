@@ -235,6 +235,7 @@ static gls_status make_open_map(gls_study *input, const gls_job_options *options
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
     if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
+    input->stop_map_open = true;
     gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
     for (size_t i = 0; status == GLS_OK && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
     return status;

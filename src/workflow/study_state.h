@@ -39,6 +39,7 @@ typedef struct gls_study {
     bool mask_made, roi_made; /* not read */
     gls_image *odf_image;     /* of --sh or --odf */
     gls_image *stop_map;
+    bool stop_map_open;   /* it is 1 in the whole mask, for want of one */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
     const gls_grid *grid; /* of all of them */

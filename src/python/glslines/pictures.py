@@ -18,7 +18,7 @@ _WORDS = {
     },
     "gls_report_options": {"api": _APIS},
 }
-_OWN = ("size", "read", "go_on")
+_OWN = ("size", "read", "go_on", "image_data")
 
 
 def names(struct):
