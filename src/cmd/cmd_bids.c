@@ -8,14 +8,15 @@
 #include "cmd/progress.h"
 #include "cmd/track_options.h"
 #include "render/dataset_run.h"
+#include "util/parse.h"
 #include "workflow/dataset.h"
+#include "workflow/dataset_names.h"
 
 typedef struct bids_options {
     cmd_common common;
     gls_strings participants, sessions, filters, derivatives, atlases;
-    int region;
     double fa;
-    const char *shard, *unit, *filter_file;
+    const char *region, *shard, *unit, *filter_file;
     int jobs;
     bool list, raw, stop_on_error, force, no_report, fit_outputs, legacy_names;
 } bids_options;
@@ -26,10 +27,10 @@ typedef struct bids_options {
 #define RUN "Run"
 
 static const cmd_option table[] = {
-    CMD_OPTION(SELECTION, STRINGS, participants, "participant-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
-               "Participants with or without sub-, commas between them; may be repeated."),
-    CMD_OPTION(SELECTION, STRINGS, sessions, "session-label", 0, "LABEL", NULL, GLS_ANY, "all", NULL,
-               "Sessions with or without ses-, commas between them; may be repeated."),
+    CMD_OPTION(SELECTION, STRINGS, participants, "participant-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
+               "Participants with or without sub-, blanks or commas between them; may be repeated."),
+    CMD_OPTION(SELECTION, STRINGS, sessions, "session-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
+               "Sessions with or without ses-, blanks or commas between them; may be repeated."),
     CMD_OPTION(SELECTION, STRINGS, filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
                "Series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
     CMD_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
@@ -39,17 +40,20 @@ static const cmd_option table[] = {
                "Take series that are not preprocessed, of a raw data set."),
     CMD_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
-               "region, problem."),
+               "region, state (ready, tracked, or why it cannot be tracked)."),
     CMD_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
                "One line of --list: for workflow managers."),
     CMD_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
                "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
     CMD_OPTION(SEEDS, STRINGS, derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
                "Further data set in which masks and segmentations are looked for; may be repeated."),
-    CMD_OPTION(SEEDS, CHOICE, region, "seed-region", 0, NULL, NULL, GLS_ANY, NULL, "auto|wm|aseg|fa",
-               "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; FA "
-               "above --seed-fa; auto: the first of them that there is."),
-    CMD_OPTION(SEEDS, DOUBLE, fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL, "FA for the former."),
+    CMD_OPTION(
+        SEEDS, STRING, region, "seed-region", 0, "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL, GLS_ANY, NULL,
+        NULL,
+        "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; white "
+        "matter of a dseg whose table (.tsv) names it; FA above --seed-fa, or above X; auto: the first of them "
+        "that there is; or an image in the space of the series: label-WM_mask."),
+    CMD_OPTION(SEEDS, DOUBLE, fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL, "FA above which seeds lie."),
     CMD_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
                "Units at a time, each in a process of its own. Of several names of --device (behind --) each process "
                "takes one."),
@@ -75,6 +79,7 @@ static void set_defaults(void *values)
 {
     bids_options *o = values;
     o->fa = 0.2;
+    o->region = "auto";
     o->jobs = 1;
 }
 
@@ -140,10 +145,10 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     if (status) return cmd_error_status(status);
     choice.stop_on_error = o->stop_on_error;
     status = gls_dataset_check(&dataset, &choice);
+    gls_job_options job = track_options_job(&track, &track_arguments);
     if (!status && o->list) {
-        code = cmd_print(gls_dataset_list(&dataset, &choice));
+        code = cmd_print(gls_dataset_list(d, &dataset, &choice, &job));
     } else if (!status) {
-        gls_job_options job = track_options_job(&track, &track_arguments);
         job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
         job.argc = arguments->argc;
         job.argv = arguments->argv;
@@ -163,6 +168,22 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     if (status) code = cmd_error_status(status);
     gls_dataset_finish(&dataset);
     return worst ? (int)cmd_exit_from_status(worst) : code;
+}
+
+static bool read_region(const char *text, gls_dataset_options *d)
+{
+    static const char *const words[] = {"auto", "wm", "aseg", "dseg", "fa"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], text) == 0) {
+            d->region = (gls_dataset_region)i;
+            return true;
+        }
+    if (strncmp(text, "fa:", 3) == 0) {
+        d->region = GLS_DATASET_FA;
+        return gls_parse_double(text + 3, &d->fa) && d->fa >= 0 && d->fa <= 1;
+    }
+    d->region = GLS_DATASET_FILE;
+    return gls_bids_split(text, &d->region_file);
 }
 
 static int run_bids(const cmd_command *command, void *values, const cmd_arguments *arguments)
@@ -187,12 +208,16 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
                              .filters = o->filters,
                              .derivatives = o->derivatives,
                              .atlases = o->atlases,
-                             .region = (gls_dataset_region)o->region,
                              .fa = o->fa,
                              .raw = o->raw,
                              .force = o->force,
                              .fit_outputs = o->fit_outputs,
                              .legacy_names = o->legacy_names};
+    if (!read_region(o->region, &d))
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--seed-region: '%s' is none of auto, wm, aseg, dseg, fa, fa:X with X from 0 to 1, or the end "
+                         "of a name such as label-WM_mask",
+                         o->region);
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
     if (status) return cmd_error_status(status);
     if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);

@@ -262,6 +262,15 @@ static bool is_left_out(const parser *p, const cmd_option *option)
     return suffix && (length <= n || strncmp(next, "--", 2) == 0 || strncmp(next + length - n, suffix, n) != 0);
 }
 
+/* Whether words up to the next option belong to it: LABEL ..., once all arguments have been given. */
+static bool takes_words(const parser *p, const cmd_option *option)
+{
+    int named = 0;
+    if (option->type != CMD_STRINGS || !strstr(option->metavar, " ...")) return false;
+    for (const char *const *name = p->command->positionals; name && *name; name += 2) named++;
+    return p->arguments->n_positionals >= named;
+}
+
 /* The value of an option: what follows '=' or the letter, else the next argument. */
 static bool read_option(parser *p, size_t index, const char *attached)
 {
@@ -282,7 +291,10 @@ static bool read_option(parser *p, size_t index, const char *attached)
             return fail(p, "--%s: needs a value (%s)", option->name, option->metavar);
         text = p->argv[p->next++];
     }
-    return set_value(p, option, text);
+    if (!set_value(p, option, text)) return false;
+    while (takes_words(p, option) && p->next < p->argc && p->argv[p->next][0] != '-')
+        if (!set_value(p, option, p->argv[p->next++])) return false;
+    return true;
 }
 
 /* An option that is another program's, or nearly one of ours. */

@@ -14,6 +14,7 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "render/cite.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -62,6 +63,29 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(false);
 }
 
+/* What to cite for this run: that of the last unit, as all have the same options. */
+static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
+{
+    gls_dataset_files files;
+    char path[1600], *list = NULL, *text = NULL;
+    gls_dataset_name(run->dataset, u, job, &files);
+    snprintf(path, sizeof path, "%s/CITATION.md", files.logs);
+    gls_status status = gls_cite(files.sidecar, GLS_CITE_TEXT, &list);
+    gls_text page = {0};
+    gls_text_puts(&page, "# What to cite for these tractograms\n\n");
+    for (const char *line = list; line && *line;) {
+        int n = (int)strcspn(line, "\n");
+        if (n > 0) gls_text_printf(&page, "- %.*s\n", n, line);
+        line += n + (line[n] == '\n');
+    }
+    text = gls_text_take(&page);
+    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) status = gls_file_write(path, true, NULL, text, strlen(text));
+    if (status) gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
+    free(text);
+    free(list);
+}
+
 static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
                           const gls_monitor *monitor)
 {
@@ -71,8 +95,9 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
         snprintf(out.reason, sizeof out.reason, "%s", gls_last_error());
         out.status = status;
         gls_log(GLS_LOG_ERROR, "%s", out.reason);
-    } else if (out.state == GLS_UNIT_TRACKED && !run->no_report) {
-        illustrate(run, u, job);
+    } else if (out.state == GLS_UNIT_TRACKED) {
+        write_citation(run, u, job);
+        if (!run->no_report) illustrate(run, u, job);
     }
     return out;
 }

@@ -25,8 +25,8 @@ void gls_dataset_finish(gls_dataset *dataset)
 {
     for (size_t i = 0; i < dataset->n; i++) {
         gls_dataset_unit *u = &dataset->unit[i];
-        char *texts[] = {u->name, u->subject, u->session, u->space,  u->folder, u->dwi,
-                         u->bval, u->bvec,    u->mask,    u->region, u->problem};
+        char *texts[] = {u->name, u->subject, u->session, u->space,  u->folder,  u->dwi,
+                         u->bval, u->bvec,    u->mask,    u->region, u->problem, u->table};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
     }
     free(dataset->unit);
@@ -92,8 +92,11 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
 {
     u->bval = find_table(root, u, stem, ".bval");
     u->bvec = find_table(root, u, stem, ".bvec");
-    if (u->bval && u->bvec) return GLS_OK;
     char *table = find_table(root, u, stem, ".b");
+    if (u->bval && u->bvec) {
+        u->table = table;
+        return GLS_OK;
+    }
     if (table) {
         free(u->bval);
         free(u->bvec);
@@ -147,6 +150,34 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
     return GLS_OK;
 }
 
+/* A segmentation of tissue; its numbers are those of its table, or unknown. */
+static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    const char *root = NULL;
+    char folder[640];
+    char *found = gls_dataset_find_image(o, u, NULL, "", "dseg", &root);
+    if (!found) return GLS_OK;
+    const char *below = found + strlen(root) + 1, *slash = strrchr(below, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - below) : 0, below);
+    gls_status status = gls_bids_white_matter(root, folder, found, &u->labels);
+    if (status || u->labels.n == 0) {
+        free(found);
+        return status;
+    }
+    u->region = found;
+    u->kind = GLS_DATASET_DSEG;
+    return GLS_OK;
+}
+
+static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    const gls_bids_ending *e = &o->region_file;
+    u->region = find_image(o, u, e->key, e->value, e->suffix);
+    u->kind = strcmp(e->suffix, "probseg") == 0 ? GLS_DATASET_WM : GLS_DATASET_AUTO;
+    if (u->region) return GLS_OK;
+    return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? no_memory() : GLS_OK;
+}
+
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     if (u->problem) return GLS_OK;
@@ -156,6 +187,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         return u->problem ? GLS_OK : no_memory();
     }
     u->kind = o->region;
+    if (o->region == GLS_DATASET_FILE) return find_file(o, u);
     if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
         u->region = find_image(o, u, "label", "WM", "probseg");
         if (u->region) u->kind = GLS_DATASET_WM;
@@ -164,13 +196,16 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         u->region = find_image(o, u, "desc", "aseg", "dseg");
         if (u->region) u->kind = GLS_DATASET_ASEG;
     }
-    if (u->region || o->region == GLS_DATASET_FA) return GLS_OK;
+    gls_status status = GLS_OK;
+    if (!u->region && (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_DSEG)) status = find_labels(o, u);
+    if (status || u->region || o->region == GLS_DATASET_FA) return status;
     if (o->region == GLS_DATASET_AUTO) {
         u->kind = GLS_DATASET_FA;
         return GLS_OK;
     }
-    u->problem =
-        strdup(o->region == GLS_DATASET_WM ? "no label-WM_probseg in its space" : "no desc-aseg_dseg in its space");
+    u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
+                        : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
+                                                        : "no dseg in its space with a table that names white matter");
     return u->problem ? GLS_OK : no_memory();
 }
 

@@ -6,12 +6,17 @@
 
 #include <glslines/workflow.h>
 
+#include "workflow/dataset_labels.h"
+#include "workflow/dataset_names.h"
+
 /* Where seeds come from, the first that there is for GLS_REGION_AUTO. */
 typedef enum gls_dataset_region {
     GLS_DATASET_AUTO,
     GLS_DATASET_WM,   /* label-WM_probseg above 0.5 */
     GLS_DATASET_ASEG, /* white matter and deep grey matter of desc-aseg_dseg, FreeSurfer's numbers */
-    GLS_DATASET_FA    /* FA above fa in the mask */
+    GLS_DATASET_DSEG, /* white matter of a dseg by its table */
+    GLS_DATASET_FA,   /* FA above fa in the mask */
+    GLS_DATASET_FILE  /* region_file: above 0, a probability above 0.5 */
 } gls_dataset_region;
 
 typedef struct gls_dataset_options {
@@ -19,6 +24,7 @@ typedef struct gls_dataset_options {
     gls_strings participants, sessions, filters, derivatives;
     gls_strings atlases; /* a connectome of each */
     gls_dataset_region region;
+    gls_bids_ending region_file;
     double fa;
     bool raw;          /* take a data set that is not preprocessed */
     bool force;        /* track what was tracked with other parameters anew */
@@ -33,8 +39,10 @@ typedef struct gls_dataset_unit {
     char *space;             /* "" where there is none */
     char *folder;            /* of its files below the data set, e.g. sub-01/ses-1/dwi */
     char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
+    char *table;             /* a table of one file beside bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: FA */
-    gls_dataset_region kind; /* of region */
+    gls_dataset_region kind; /* of region; AUTO: a mask */
+    gls_bids_labels labels;  /* of GLS_DATASET_DSEG */
     char *problem;           /* why it cannot be tracked; NULL: it can */
 } gls_dataset_unit;
 
@@ -74,7 +82,8 @@ gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, cons
 gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
 /* A line for each, tabs between columns, after a header; from malloc, NULL: out of memory. */
-char *gls_dataset_list(const gls_dataset *dataset, const gls_dataset_choice *choice);
+char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice,
+                       const gls_job_options *job);
 /* Where the files of a unit with these options are. */
 typedef struct gls_dataset_files {
     char tractogram[1536], sidecar[1536], report[1536], picture[1536], logs[1536];

@@ -1,5 +1,6 @@
 /* All units of a data set, or some of them: chosen and listed. */
 #include <string.h>
+#include <unistd.h>
 
 #include "util/status.h"
 #include "util/text.h"
@@ -27,16 +28,23 @@ bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *ch
            (!choice->unit || strcmp(choice->unit, dataset->unit[place].name) == 0);
 }
 
-char *gls_dataset_list(const gls_dataset *dataset, const gls_dataset_choice *choice)
+char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice,
+                       const gls_job_options *job)
 {
     gls_text text = {0};
-    gls_text_puts(&text, "unit\tsubject\tsession\tdwi\tmask\tregion\tproblem\n");
+    gls_dataset_files files;
+    gls_text_puts(&text, "unit\tsubject\tsession\tdwi\tmask\tregion\tstate\n");
     for (size_t i = 0; i < dataset->n; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
         const char *region = u->region ? u->region : u->problem ? "" : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
+        gls_dataset_name(options, u, job, &files);
+        bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
         gls_text_printf(&text, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", u->name, u->subject, u->session, u->dwi,
-                        u->mask ? u->mask : "", region, u->problem ? u->problem : "");
+                        u->mask ? u->mask : "", region,
+                        u->problem ? u->problem
+                        : tracked  ? "tracked"
+                                   : "ready");
     }
     return gls_text_take(&text);
 }

@@ -49,18 +49,27 @@ static float trilinear(const gls_image *image, const double p[3])
     return (float)sum;
 }
 
-static float value_at(const gls_image *image, gls_dataset_region kind, const double p[3])
+static bool is_among(const gls_bids_labels *labels, int label)
+{
+    for (int i = 0; i < labels->n; i++)
+        if (labels->value[i] == label) return true;
+    return false;
+}
+
+static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
     double far = 1e6; /* beyond any grid, and no overflow */
     for (int i = 0; i < 3; i++)
         if (!(fabs(p[i]) < far)) return 0;
     if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;
     float nearest = voxel(image, (int)floor(p[0] + 0.5), (int)floor(p[1] + 0.5), (int)floor(p[2] + 0.5));
+    if (kind == GLS_DATASET_DSEG) return is_among(labels, (int)lrintf(nearest));
     return kind == GLS_DATASET_ASEG ? is_seed_label((int)lrintf(nearest)) : nearest > 0;
 }
 
 /* An image on any grid as 0 and 1 on that of the series; GLS_DATASET_AUTO: a mask. */
-static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind, gls_image **made)
+static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind,
+                            const gls_bids_labels *labels, gls_image **made)
 {
     gls_image *image = NULL;
     double inverse[3][4];
@@ -81,7 +90,7 @@ static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_
                 gls_affine_apply(grid->affine, at, world);
                 gls_affine_apply((const double(*)[4])inverse, world, p);
                 (*made)->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x] =
-                    value_at(image, kind, p);
+                    value_at(image, kind, labels, p);
             }
     gls_image_destroy(image);
     return GLS_OK;
@@ -115,6 +124,30 @@ static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, 
     return GLS_OK;
 }
 
+/* A table of one file beside .bval and .bvec is expected to say the same. */
+static void compare_tables(const gls_dataset_unit *u, const gls_series *series)
+{
+    gls_gradients_options options = gls_gradients_options_default();
+    gls_gradients *other = NULL;
+    const gls_gradients *g = series->gradients;
+    double worst = 0;
+    options.frame = GLS_BVEC_WORLD;
+    if (gls_gradients_read_table(u->table, &options, &series->dwi->grid, series->dwi->n_volumes, &other) != GLS_OK) {
+        gls_log(GLS_LOG_WARNING, "%s is not used: %s", u->table, gls_last_error());
+        return;
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        const double *a = g->bvec[i], *b = other->bvec[i];
+        if (g->is_b0[i] || other->is_b0[i]) continue;
+        double cosine = fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+        worst = fmax(worst, acos(fmin(cosine, 1)) * (180 / 3.14159265358979323846));
+    }
+    gls_gradients_destroy(other);
+    if (worst > 1)
+        gls_log(GLS_LOG_WARNING, "%s and %s differ by up to %.1f degrees; the latter is taken", u->table, u->bvec,
+                worst);
+}
+
 gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_model_options *model,
                               gls_image **mask, gls_image **seeds)
 {
@@ -124,11 +157,12 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     gls_image *inside = NULL, *region = NULL;
     if (!files[2].path) options.bvec_frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
-    if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, &inside);
+    if (!status && u->table) compare_tables(u, &series);
+    if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);
     if (!status)
-        status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &region)
+        status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &u->labels, &region)
                            : seeds_of_fa(o, &series, inside, &region);
-    if (!status && !u->region)
+    if (!status && !u->region && o->region == GLS_DATASET_AUTO)
         gls_log(GLS_LOG_WARNING, "%s: seeds lie where FA is above %g, for want of a segmentation", u->name, o->fa);
     if (!status) status = check_seeds(u, inside, region);
     gls_series_finish(&series);

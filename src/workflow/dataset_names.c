@@ -179,6 +179,25 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
     }
 }
 
+bool gls_bids_split(const char *text, gls_bids_ending *e)
+{
+    int used = 0;
+    *e = (gls_bids_ending){{0}, {0}, {0}};
+    return sscanf(text, "%31[a-zA-Z0-9]-%63[a-zA-Z0-9+]_%31[a-zA-Z0-9]%n", e->key, e->value, e->suffix, &used) == 3 &&
+           !text[used];
+}
+
+/* Whether a key has this value; without a key, whether an image is of no kind of its own. */
+static bool is_kind(const char *name, const char *key, const char *value)
+{
+    static const char *const kinds[] = {"desc", "label", "seg", "atlas"};
+    char text[128];
+    if (key) return strcmp(gls_bids_value(name, key, text, sizeof text), value) == 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (*gls_bids_value(name, kinds[i], text, sizeof text)) return false;
+    return true;
+}
+
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix)
 {
     char **names, *found = NULL, text[128];
@@ -186,7 +205,7 @@ char *gls_bids_find(const char *folder, const char *key, const char *value, cons
     for (size_t i = 0; names[i] && !found; i++) {
         if (!gls_bids_has_suffix(names[i], suffix, ".nii.gz") && !gls_bids_has_suffix(names[i], suffix, ".nii"))
             continue;
-        if (!gls_bids_is_valid(names[i]) || strcmp(gls_bids_value(names[i], key, text, sizeof text), value) != 0 ||
+        if (!gls_bids_is_valid(names[i]) || !is_kind(names[i], key, value) ||
             strcmp(gls_bids_value(names[i], "space", text, sizeof text), space) != 0)
             continue;
         if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;

@@ -20,7 +20,14 @@ char *gls_bids_without(const char *name, const char *key);
  * stem's. NULL: none. */
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension);
-/* The first image in a folder with this suffix, this value of key and this space. */
+/* The end of a name: KEY-VALUE_SUFFIX. */
+typedef struct gls_bids_ending {
+    char key[32], value[64], suffix[32];
+} gls_bids_ending;
+/* false: it is none. */
+bool gls_bids_split(const char *text, gls_bids_ending *ending);
+/* The first image in a folder with this suffix, this value of key and this space; key NULL: without desc, label, seg
+ * and atlas. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix);
 
 #endif

@@ -151,6 +151,36 @@ check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options
 check "--unit took one" test ! -e unit/sub-01
 check "labels with commas" test "$("$program" bids data out participant --participant-label sub-02,01 --list | wc -l)" -eq 3
+check "labels with blanks" test "$("$program" bids data out participant --participant-label 01 sub-02 --list | wc -l)" -eq 3
+check "states of --list" test "$("$program" bids data unit participant --list | cut -f 7 | tail -n +2 | sort -u | tr '\n' ,)" = ready,tracked,
+check "--seed-region of a file" test "$("$program" bids data out participant --seed-region label-WM_probseg --list | grep -c 'WM_probseg.nii.gz.tracked')" -eq 2
+check "without that file" test "$("$program" bids data out participant --seed-region label-GM_mask --list | grep -c 'no label-GM_mask in its space')" -eq 2
+exits 2 "none of auto, wm, aseg" bids out participant --seed-region fa:2
+check "--seed-region fa:X" bids by_fa participant --participant-label 01 --seed-region fa:0.3 -- $options
+check "what to cite" grep -q '^- .*residual bootstrap' by_fa/logs/CITATION.md
+check "the licence of the data" grep -q '"License":.*CC0' by_fa/dataset_description.json
+sed -i 's/"Version":.*/"Version": "0.0.1"/' by_fa/dataset_description.json
+"$program" bids data by_fa participant --participant-label 01 --no-report --seed-region fa:0.3 -- $options 2> version.err
+check "another version goes on" grep -q 'was begun by glslines 0.0.1' version.err
+check "and is added" test "$(grep -c '"Version"' by_fa/dataset_description.json)" -eq 2
+cp -r data labelled
+for n in 01 02; do
+    mv labelled/sub-$n/anat/sub-${n}_space-ACPC_label-WM_probseg.nii.gz labelled/sub-$n/anat/sub-${n}_space-ACPC_dseg.nii.gz
+done
+check "a dseg without a table is not guessed" test "$("$program" bids labelled none participant --list | cut -f 6 | tail -n 1)" = FA
+printf 'index\tname\n0\tbackground\n1\tWM\n' > labelled/dseg.tsv
+check "with a table it is taken" "$program" bids -q labelled by_dseg participant --participant-label 01 --no-report -- $options
+check "and gives the same bytes" cmp "$one.trx" "by_dseg${one#out}.trx"
+python3 - << 'PY'
+bvals = open("phantom/dwi.bval").read().split()
+rows = [line.split() for line in open("phantom/dwi.bvec")]
+with open("labelled/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_desc-preproc_dwi.b", "w") as f:
+    for i, b in enumerate(bvals):  # axes in another order than those of .bvec
+        f.write(" ".join([rows[1][i], rows[0][i], rows[2][i], b]) + "\n")
+PY
+"$program" bids labelled two_tables participant --participant-label 01 --no-report -- $options 2> tables.err
+check "tables that differ" grep -q 'differ by up to .* degrees; the latter is taken' tables.err
+check "and the bytes of .bvec" cmp "$one.trx" "two_tables${one#out}.trx"
 printf '{"dwi": {"subject": ["02", "03"], "datatype": "dwi"}}\n' > filter.json
 check "--bids-filter-file" test "$("$program" bids data out participant --bids-filter-file filter.json --list | cut -f 2 | tail -n +2)" = 02
 printf '{"dwi": {"echo": "1"}}\n' > filter.json
@@ -167,7 +197,7 @@ exits 2 "counted from 1" bids out participant --shard 3/2
 
 # --- a data set that the program makes ---
 check "phantom --bids" "$program" phantom made -q --bids 01/1,sub-02 --shape 24 24 20 --voxel-size 4
-check "its units" test "$(bids2() { "$program" bids -q made --no-report "$@"; }; bids2 made_out participant --list | cut -f 1,7 | tr '\n\t' ',;')" = "unit;problem,sub-01_ses-1_space-ACPC;,sub-02_space-ACPC;,"
+check "its units" test "$(bids2() { "$program" bids -q made --no-report "$@"; }; bids2 made_out participant --list | cut -f 1,7 | tr '\n\t' ',;')" = "unit;state,sub-01_ses-1_space-ACPC;ready,sub-02_space-ACPC;ready,"
 check "it is tracked" "$program" bids -q made made_out participant --no-report -- --nseeds 100 --sphere small --device llvmpipe
 check "with noise of its own" sh -c '! cmp -s made/sub-01/ses-1/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.nii.gz'
 "$program" track -q made/sub-02/dwi/*_dwi.nii.gz made/sub-02/dwi/*_dwi.b - made/sub-02/dwi/*_mask.nii.gz made_out/sub-02/dwi/*_desc-seed_mask.nii.gz -o rows.trx --nseeds 100 --sphere small --device llvmpipe

@@ -116,6 +116,7 @@ expect 0 render bundle.tck -o few.png --max-streamlines 10 "$@"
 is 10 text few.png glslines:shown
 is 21 text few.png glslines:total
 is neurological text few.png glslines:convention
+grep -aq pHYs few.png || note "no size in mm"
 expect 0 render bundle.tck -o few.png --min-length 1000 "$@"
 is 0 text few.png glslines:shown
 touch none.png

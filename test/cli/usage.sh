@@ -13,6 +13,15 @@ bridged() { # WHAT STANDS HERE, COMMAND LINE
 bridged --max-angle track -angle 45
 bridged --max-angle track --max_angle 45
 bridged --cutoff track -cutoff 0.1
+# a word behind one dash is no letter with its value
+bridged --output track -output x.tck
+bridged --output-seeds track -output_seeds x.txt
+bridged --quiet track -quiet
+bridged --nseeds track -seeds 5
+bridged "--preset tckgen --dg ifod1" track --phantom --preset mrtrix-ifod1
+bridged density tckmap x.tck
+bridged "help --format bash" completions bash
+"$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
 bridged "--dg det" track --dg eudx

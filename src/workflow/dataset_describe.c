@@ -1,0 +1,121 @@
+/* The files that tell what a data set of derivatives is: description, README, what validators and pybids need. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/log.h"
+#include "util/output.h"
+#include "util/status.h"
+#include "workflow/dataset.h"
+
+#define MAX_DESCRIPTION ((size_t)16 << 20)
+
+static gls_status write_text(const gls_dataset_options *o, const char *name, const char *text)
+{
+    char path[1536];
+    snprintf(path, sizeof path, "%s/%s", o->output, name);
+    if (access(path, F_OK) == 0) return GLS_OK;
+    gls_status status = gls_file_write(path, false, NULL, text, strlen(text));
+    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* another process was faster */
+}
+
+/* NULL: there is none, or it cannot be read. */
+static cJSON *read_description(const char *folder)
+{
+    char path[1536], *text = NULL;
+    size_t n;
+    snprintf(path, sizeof path, "%s/dataset_description.json", folder);
+    if (access(path, R_OK) != 0 || gls_file_read(path, MAX_DESCRIPTION, &text, &n) != GLS_OK) return NULL;
+    cJSON *root = cJSON_Parse(text);
+    free(text);
+    return root;
+}
+
+static cJSON *description(const gls_dataset_options *o)
+{
+    char input[4096], uri[4200];
+    snprintf(uri, sizeof uri, "file://%s", realpath(o->input, input) ? input : o->input);
+    cJSON *root = cJSON_CreateObject(), *generated, *entry, *links;
+    cJSON_AddStringToObject(root, "Name", "Tractograms by glslines");
+    cJSON_AddStringToObject(root, "BIDSVersion", "1.10.0");
+    cJSON_AddStringToObject(root, "DatasetType", "derivative");
+    generated = cJSON_AddArrayToObject(root, "GeneratedBy");
+    cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "Name", "glslines");
+    cJSON_AddStringToObject(entry, "Version", gls_version());
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "SourceDatasets"), entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "URL", uri);
+    links = cJSON_AddObjectToObject(root, "DatasetLinks");
+    cJSON_AddStringToObject(links, "source", uri);
+    /* what is derived from data stays under their licence */
+    cJSON *source = read_description(o->input), *licence = cJSON_GetObjectItemCaseSensitive(source, "License");
+    if (cJSON_IsString(licence)) cJSON_AddStringToObject(root, "License", licence->valuestring);
+    cJSON_Delete(source);
+    return root;
+}
+
+/* A data set that another version began is of this one, too. */
+static gls_status add_version(const gls_dataset_options *o)
+{
+    char path[1536], versions[256] = "";
+    cJSON *root = read_description(o->output), *generated = cJSON_GetObjectItemCaseSensitive(root, "GeneratedBy"),
+          *entry;
+    gls_status status = GLS_OK;
+    bool known = !cJSON_IsArray(generated);
+    cJSON_ArrayForEach(entry, generated)
+    {
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "Name"));
+        const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "Version"));
+        if (!name || !version || strcmp(name, "glslines") != 0) continue;
+        known = known || strcmp(version, gls_version()) == 0;
+        size_t n = strlen(versions);
+        snprintf(versions + n, sizeof versions - n, "%s%s", n ? ", " : "", version);
+    }
+    if (!known) {
+        gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
+                gls_version());
+        cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
+        cJSON_AddStringToObject(entry, "Name", "glslines");
+        cJSON_AddStringToObject(entry, "Version", gls_version());
+        char *text = cJSON_Print(root);
+        snprintf(path, sizeof path, "%s/dataset_description.json", o->output);
+        status =
+            text ? gls_file_write(path, true, NULL, text, strlen(text)) : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        cJSON_free(text);
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+gls_status gls_dataset_describe(const gls_dataset_options *o)
+{
+    static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
+                                  "\nfigures\n**/figures\ngroup.tsv\ncode/\n";
+    static const char pybids[] =
+        "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
+        "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
+        "        {\"name\": \"track\", \"pattern\": \"[_/\\\\\\\\]+track-([a-zA-Z0-9]+)\"}\n    ]\n}\n";
+    static const char readme[] =
+        "# Tractograms\n\nMade by glslines from a data set of preprocessed diffusion images. Each tractogram "
+        "(`_tractogram.trx`) has a sidecar\n(`.json`) with all parameters, counts and times; `track-` names the "
+        "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
+        "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
+    char folder[1536];
+    gls_status status = gls_bids_make_folders(o->output);
+    snprintf(folder, sizeof folder, "%s/logs", o->output);
+    if (!status) status = gls_bids_make_folders(folder);
+    snprintf(folder, sizeof folder, "%s/code", o->output);
+    if (!status) status = gls_bids_make_folders(folder);
+    cJSON *root = description(o);
+    char *text = cJSON_Print(root);
+    if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status) status = write_text(o, "dataset_description.json", text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    if (!status) status = add_version(o);
+    if (!status) status = write_text(o, ".bidsignore", ignored);
+    if (!status) status = write_text(o, "README.md", readme);
+    return status ? status : write_text(o, "code/pybids.json", pybids);
+}
