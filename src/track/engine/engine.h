@@ -6,6 +6,14 @@
 #include "track/engine/kernels.h"
 #include "track/engine/timed.h"
 
+/* What counts the voxels that streamlines visit, where that is wanted: of visitor.h. */
+typedef struct gls_visitor {
+    gls_kernel *kernel;
+    gls_buffer *uniforms, *words; /* NULL: it is not there */
+    gls_fetch *fetch;
+    bool failed;
+} gls_visitor;
+
 typedef struct gls_engine {
     gls_device *device;
     gls_track_params params;
@@ -14,6 +22,7 @@ typedef struct gls_engine {
     gls_model model;
     gls_guide guide;
     gls_kernels kernels;
+    gls_visitor visitor;
     float (*vertex)[3]; /* of the sphere */
     uint32_t n_vertices;
     bool antipodal;                        /* each stands for both senses */

@@ -7,6 +7,7 @@
 
 #include "track/engine/batch.h"
 #include "track/engine/refine.h"
+#include "track/engine/visitor.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -44,6 +45,8 @@ static gls_status make_arrays(gls_worker *w)
     b->engine = w->run->tracker->engine[w->index];
     set_pace(gls_device_get_info(b->engine->device), &b->initial_pace);
     set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
+    b->counts_visits = w->run->task.visited != NULL;
+    if (b->counts_visits) gls_visitor_create(b->engine);
     return gls_batch_make_arrays(b);
 }
 
