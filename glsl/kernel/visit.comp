@@ -29,7 +29,8 @@ shared uint is_left;
 // The table has 2 to the power of `bits` slots.
 void visit(ivec3 v, uint bits)
 {
-    uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x), at = (voxel * 2654435769u) >> (32u - bits);
+    uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x);
+    uint at = (voxel * 2654435769u) >> (32u - bits);
     for (uint probe = 0u; probe < MOST_PROBES; probe++) {
         uint was = atomicCompSwap(table[at], NO_VOXEL, voxel);
         if (was == NO_VOXEL || was == voxel) return;
@@ -51,8 +52,8 @@ bool find_place(uint at, out dvec3 c, out ivec3 v)
     return is_in && all(greaterThan(part, dvec3(MARGIN))) && all(lessThan(part, dvec3(1.0lf - MARGIN)));
 }
 
-// Shares of the way a / m and b / n, of which n_a and n_b more come: whether the first is less, and whether they are too
-// close to tell.
+// Shares of the way a / m and b / n, of which n_a and n_b more come: whether the first is less, and whether they are
+// too close to tell.
 bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_b == 0 || (n_a > 0 && a * n < b * m);

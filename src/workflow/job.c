@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "image/nifti.h"
-#include "track/engine/visitor_choice.h"
+#include "track/engine/visitor_kernel.h"
 #include "track/run/journaled.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"

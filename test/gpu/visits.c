@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
-#include "track/engine/visitor.h"
+#include "track/engine/visitor_kernel.h"
 #include "tracts/visits.h"
 
 #define MOST_POINTS 700

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "track/engine/visitor.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"

@@ -5,14 +5,7 @@
 #include "gpu/fetch.h"
 #include "track/engine/kernels.h"
 #include "track/engine/timed.h"
-
-/* What counts the voxels that streamlines visit, where that is wanted: of visitor.h. */
-typedef struct gls_visitor {
-    gls_kernel *kernel;
-    gls_buffer *uniforms, *words; /* NULL: it is not there */
-    gls_fetch *fetch;
-    bool failed;
-} gls_visitor;
+#include "track/engine/visitor_kernel.h"
 
 typedef struct gls_engine {
     gls_device *device;

@@ -7,7 +7,6 @@
 
 #include "track/engine/batch.h"
 #include "track/engine/refine.h"
-#include "track/engine/visitor.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -46,7 +45,8 @@ static gls_status make_arrays(gls_worker *w)
     set_pace(gls_device_get_info(b->engine->device), &b->initial_pace);
     set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
     b->counts_visits = w->run->task.visited != NULL;
-    if (b->counts_visits) gls_visitor_create(b->engine);
+    gls_engine *e = b->engine;
+    if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
     return gls_batch_make_arrays(b);
 }
 
