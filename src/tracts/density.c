@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/nifti.h"
-#include "tracts/grouped.h"
+#include "tracts/density_state.h"
 #include "tracts/lines.h"
-#include "tracts/visits.h"
-#include "tracts/wide.h"
+#include "tracts/visited.h"
 #include "util/parallel.h"
 #include "util/status.h"
 
@@ -25,52 +23,16 @@
 /* Visits between what is asked for from memory and what is added to. */
 #define AHEAD 8
 
-/* What a voxel has. Narrow: sums of counts, mm or weights in one fixed point. Wide: sums of any values. */
-typedef enum kind { NARROW, WIDE, EXTREME } kind;
-
-/* Of a parcel, by one thread. */
-typedef struct sums {
-    uint64_t partial;
-    double total;
-} sums;
-
-struct gls_density {
-    gls_grid grid;
-    gls_visit_grid visit_grid;
-    gls_density_options options;
-    kind kind;
-    int bits; /* NARROW: of fixed point behind the point */
-    size_t n_voxels, n_maps, n_planes;
-    double unit;     /* 2 to the power of bits */
-    int n_copies;    /* of the next two: one a thread, or one for all threads */
-    int64_t **sum;   /* NARROW: for each map */
-    gls_wide **wide; /* WIDE: planes for each map: sum of w f; of w with means; of x, y, z and w f with directions */
-    double *extreme; /* EXTREME: for each map; +-INFINITY without visits */
-    double total;    /* an upper bound of all that was added, in units of the last bit, WIDE: of 1 */
-    double scale;
-    gls_density_counts counts;
-    size_t capacity; /* of a parcel */
-    uint8_t *used;
-    int n_threads;
-    gls_visits *visits; /* one for each thread */
-    sums *sums;         /* the same */
-};
-
 gls_density_options gls_density_options_default(void)
 {
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
-static bool is_in_mm(const gls_density_options *o)
-{
-    return o->mapping == GLS_DENSITY_LENGTH || o->mapping == GLS_DENSITY_PRECISE;
-}
-
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
-    if (!o->weights) return is_in_mm(o) ? LENGTH_BITS : 0;
-    if (is_in_mm(o)) most *= LENGTH_ROOM;
+    if (!o->weights) return gls_density_is_in_mm(o) ? LENGTH_BITS : 0;
+    if (gls_density_is_in_mm(o)) most *= LENGTH_ROOM;
     int exponent = 0;
     frexp(most, &exponent);
     return exponent > 61 ? 0 : exponent < -900 ? 961 : 61 - exponent;
@@ -201,7 +163,7 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
 /* Adds the visits to one map of a thread; returns what they add at most to one voxel, see `total`. */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
-    const bool mm = is_in_mm(&d->options), shared = d->n_copies < d->n_threads;
+    const bool mm = gls_density_is_in_mm(&d->options), shared = d->n_copies < d->n_threads;
     const int copy = shared ? 0 : thread;
     const size_t first = map * d->n_voxels;
     double most = 0;
@@ -300,6 +262,7 @@ typedef struct addition {
     gls_density *density;
     const columns *columns;
     const gls_streamlines *lines;
+    const gls_visited *visited; /* NULL: nothing is known of them */
 } addition;
 
 static void add_some(void *user, int thread, size_t from, size_t until)
@@ -307,10 +270,15 @@ static void add_some(void *user, int thread, size_t from, size_t until)
     const addition *a = user;
     gls_density *d = a->density;
     const gls_streamlines *s = a->lines;
-    sums one = {0};
+    gls_density_sums one = {0};
     for (size_t i = from; i < until; i++) {
         d->used[i] = UNUSED;
         if (s->offset[i + 1] == s->offset[i]) continue;
+        if (a->visited && !a->visited->left[i]) {
+            d->used[i] = USED;
+            one.total += 2;
+            continue;
+        }
         one.total += add_one(d, thread, a->columns, s, i);
         one.partial += d->visits[thread].outside;
     }
@@ -318,15 +286,39 @@ static void add_some(void *user, int thread, size_t from, size_t until)
     d->sums[thread].partial += one.partial;
 }
 
+static void add_counts(void *user, int thread, size_t from, size_t until)
+{
+    const addition *a = user;
+    int64_t *sum = a->density->sum[0];
+    (void)thread;
+    for (size_t v = from; v < until; v++) sum[v] += a->visited->word[v];
+}
+
+static bool is_same_grid(const gls_grid *a, const gls_grid *b)
+{
+    return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && memcmp(a->affine, b->affine, sizeof a->affine) == 0;
+}
+
+/* What a device knows of these streamlines, if it is what the map is made of. */
+static const gls_visited *find_visited(const gls_density *d, const gls_streamlines *s)
+{
+    const gls_density_options *o = &d->options;
+    const gls_visited *v = d->visited ? *d->visited : NULL;
+    const bool counts = d->kind == NARROW && o->mapping == GLS_DENSITY_SEGMENT && !o->weights && o->n_groups == 0;
+    return v && counts && v->valid && v->n == s->n && is_same_grid(&v->grid, &d->grid) ? v : NULL;
+}
+
 static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)
 {
     bool failed = false;
-    gls_parallel(s->n, 64, d->n_threads, add_some, &(addition){d, c, s});
+    const addition parcel = {d, c, s, find_visited(d, s)};
+    gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&parcel);
+    if (parcel.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&parcel);
     for (int t = 0; t < d->n_threads; t++) {
         d->counts.partial += d->sums[t].partial;
         d->total += d->sums[t].total;
         failed |= d->visits[t].failed;
-        d->sums[t] = (sums){0};
+        d->sums[t] = (gls_density_sums){0};
     }
     for (size_t i = 0; i < s->n; i++) {
         d->counts.empty += s->offset[i + 1] == s->offset[i];
@@ -366,6 +358,11 @@ gls_sink gls_density_sink(gls_density *density)
     return (gls_sink){.append = append, .user = density};
 }
 
+void gls_density_use_visited(gls_density *density, const gls_visited **visited)
+{
+    density->visited = visited;
+}
+
 gls_density_counts gls_density_get_counts(const gls_density *density)
 {
     return density->counts;
@@ -379,97 +376,6 @@ size_t gls_density_volumes(const gls_density *density)
 void gls_density_set_scale(gls_density *density, double factor)
 {
     density->scale = factor;
-}
-
-static int64_t narrow_at(const gls_density *d, size_t i)
-{
-    int64_t sum = 0;
-    for (int k = 0; k < d->n_copies; k++) sum += d->sum[k][i];
-    return sum;
-}
-
-static double wide_at(const gls_density *d, size_t i)
-{
-    gls_wide sum = {0};
-    for (int k = 0; k < d->n_copies; k++) gls_wide_join(&sum, &d->wide[k][i]);
-    return gls_wide_value(&sum);
-}
-
-/* i counts voxels of all maps. */
-static double value_at(const gls_density *d, size_t i)
-{
-    if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);
-    if (d->kind == EXTREME) return isfinite(d->extreme[i]) ? d->scale * d->extreme[i] : 0;
-    double sum = wide_at(d, i * d->n_planes), weight = d->n_planes == 2 ? wide_at(d, i * d->n_planes + 1) : 1;
-    return weight != 0 ? d->scale * (sum / weight) : 0;
-}
-
-typedef struct values {
-    const gls_density *density;
-    gls_type type; /* float64, float32 or int32 */
-    void *out;
-} values;
-
-static void put(const values *to, size_t i, double value)
-{
-    if (to->type == GLS_TYPE_INT32)
-        ((int32_t *)to->out)[i] = (int32_t)value;
-    else if (to->type == GLS_TYPE_FLOAT32)
-        ((float *)to->out)[i] = (float)value;
-    else
-        ((double *)to->out)[i] = value;
-}
-
-static void find_values(void *user, int thread, size_t from, size_t until)
-{
-    const values *of = user;
-    const gls_density *d = of->density;
-    (void)thread;
-    for (size_t v = from; v < until; v++) {
-        if (!d->options.directions) {
-            put(of, v, value_at(d, v));
-            continue;
-        }
-        double x = wide_at(d, 4 * v), y = wide_at(d, 4 * v + 1), z = wide_at(d, 4 * v + 2);
-        double length = sqrt(x * x + y * y + z * z), size = wide_at(d, 4 * v + 3);
-        const double part[3] = {x, y, z};
-        for (size_t r = 0; r < 3; r++)
-            put(of, r * d->n_voxels + v, length > 0 ? d->scale * part[r] * size / length : 0);
-    }
-}
-
-static void get_values(const gls_density *d, gls_type type, void *out)
-{
-    const size_t n = d->n_voxels * (d->options.directions ? 1 : d->n_maps);
-    gls_parallel(n, 4096, d->n_threads, find_values, &(values){d, type, out});
-}
-
-void gls_density_get(const gls_density *density, double *out)
-{
-    get_values(density, GLS_TYPE_FLOAT64, out);
-}
-
-gls_status gls_density_write(const gls_density *density, const char *path)
-{
-    return gls_density_write_grouped(density, path, true, NULL);
-}
-
-gls_status gls_density_write_grouped(const gls_density *d, const char *path, bool overwrite, gls_output_group *group)
-{
-    GLS_REQUIRE(d && path);
-    const size_t volumes = gls_density_volumes(d), n = d->n_voxels * volumes;
-    gls_type type = GLS_TYPE_FLOAT32;
-    if (d->kind == NARROW && !d->options.weights && !is_in_mm(&d->options) && d->scale == 1) {
-        type = GLS_TYPE_INT32;
-        for (size_t v = 0; v < n; v++)
-            if (narrow_at(d, v) > INT32_MAX) type = GLS_TYPE_FLOAT64;
-    }
-    void *data = malloc(n * gls_type_size(type));
-    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    get_values(d, type, data);
-    gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, volumes, type, data);
-    free(data);
-    return status;
 }
 
 void gls_density_destroy(gls_density *d)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/sample_line.h"
 #include "tracts/visits.h"
 #include "util/affine.h"
 #include "util/parallel.h"
@@ -47,32 +48,8 @@ static void sample_nearest(const gls_image *image, const double v[3], double emp
     }
 }
 
-/* One volume, all eight voxels inside: what sample_linear() does, in the same order. */
-static bool sample_inner(const gls_image *image, const double v[3], double empty, double *out)
-{
-    const int32_t *dim = image->grid.dim;
-    int index[3];
-    double weight[3][2], sum = 0;
-    if (image->n_volumes > 1) return false;
-    for (int a = 0; a < 3; a++) {
-        if (!(v[a] >= 0 && v[a] < dim[a] - 1)) return false;
-        index[a] = (int)v[a];
-        weight[a][1] = v[a] - index[a];
-        weight[a][0] = 1 - weight[a][1];
-    }
-    const size_t row = (size_t)dim[0], slice = row * (size_t)dim[1];
-    const float *data = image->data + (size_t)index[2] * slice + (size_t)index[1] * row + (size_t)index[0];
-    for (int c = 0; c < 8; c++) {
-        double w = weight[0][c & 1] * weight[1][c >> 1 & 1] * weight[2][c >> 2];
-        if (w != 0) sum += w * data[(size_t)(c >> 2) * slice + (size_t)(c >> 1 & 1) * row + (size_t)(c & 1)];
-    }
-    *out = isfinite(sum) ? sum : empty;
-    return true;
-}
-
 static void sample_linear(const gls_image *image, const double v[3], bool zero_edge, double empty, double *out)
 {
-    if (sample_inner(image, v, empty, out)) return;
     const size_t n = gls_grid_voxels(&image->grid);
     const int32_t *dim = image->grid.dim;
     size_t index[3][2];
@@ -160,12 +137,6 @@ static bool reserve(room *r, size_t values, size_t n)
     return !r->failed;
 }
 
-static double step_length(const float *p, const float *q)
-{
-    double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
-    return sqrt(x * x + y * y + z * z);
-}
-
 /* Values and weights of a streamline of n points: value[k * volumes + t]. Returns how many there are. */
 static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[3], size_t n)
 {
@@ -188,16 +159,15 @@ static size_t collect(const sampler *s, room *r, size_t k, const float (*point)[
         return r->visits.n;
     }
     if (!reserve(r, n * volumes, n)) return 0;
-    double length = 0, before = 0;
+    const bool weighted = s->o.weight == GLS_SAMPLE_BY_LENGTH && gls_sample_steps(point, n, r->weight) != 0;
+    for (size_t i = 0; i < n && !weighted; i++) r->weight[i] = 1;
+    const bool quick = volumes == 1 && !s->o.nearest;
+    if (quick) gls_sample_line(c->image, (const double(*)[4])s->inverse[k], point, n, r->value);
     for (size_t i = 0; i < n; i++) {
-        double after = i + 1 < n ? step_length(point[i], point[i + 1]) : 0;
-        r->weight[i] = s->o.weight == GLS_SAMPLE_BY_LENGTH ? 0.5 * (before + after) : 1;
-        length += after;
-        before = after;
+        if (quick && !isnan(r->value[i])) continue;
         sample(c->image, (const double(*)[4])s->inverse[k], &s->o, point[i], r->value + i * volumes);
         r->outside += isnan(r->value[i * volumes]);
     }
-    for (size_t i = 0; i < n && length == 0; i++) r->weight[i] = 1;
     r->points += n;
     return n;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "image/nifti.h"
+#include "track/engine/visitor_kernel.h"
 #include "track/run/journaled.h"
 #include "tractogram/tractogram.h"
 #include "util/clock.h"
@@ -251,8 +252,9 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     outlet o = {.sink = sink};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
-    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
-                                                  journal, track_step, &w, &job->result.track);
+    gls_status status =
+        gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o}, journal,
+                                  job->maps.map ? &job->maps.visited : NULL, track_step, &w, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
@@ -327,6 +329,8 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_study_tracker_input(&job->study, &job->options);
     double start = gls_clock_seconds();
+    for (size_t i = 0; i < job->devices.n && job->maps.density; i++)
+        gls_visitor_announce(job->devices.device[i], job->study.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
     job->result.seconds_upload = gls_clock_seconds() - start;
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tracts/grouped.h"
+#include "tracts/visited.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/shard.h"
@@ -99,6 +100,7 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
     gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
+    if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
     if (!status && maps->labels) status = create_connectome(maps);
     if (!status && maps->rules) status = gls_bundles_read(maps->rules, &options, &maps->bundles);
     if (!status && maps->seeds) status = gls_seed_table_begin(maps->seeds, overwrite, group, &maps->seed_table);

@@ -7,6 +7,7 @@
 #include <glslines/density.h>
 #include <glslines/workflow.h>
 
+#include "track/engine/visited.h"
 #include "util/output.h"
 #include "workflow/seed_table.h"
 #include "workflow/weigh.h"
@@ -24,6 +25,7 @@ typedef struct gls_maps {
     size_t n_images; /* 0: the stop map alone */
     const char *fa;  /* file of the stop map; NULL: it has none */
     gls_density *map;
+    const gls_visited *visited; /* what a device knows of the streamlines that are delivered */
     gls_connectome *connectome;
     gls_bundles *bundles;
     gls_weigh weigh;

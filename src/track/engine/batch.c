@@ -8,6 +8,7 @@
 #include "track/engine/place.h"
 #include "track/engine/refine.h"
 #include "track/engine/retries.h"
+#include "track/engine/visitor.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -44,6 +45,7 @@ static gls_status deliver(gls_batch *c)
     if (!k->any) return GLS_OK;
     k->any = false;
     if (k->n_points > 0) status = gls_gather_end(c, k->points);
+    if (status == GLS_OK && k->is_visited) status = gls_visitor_end(c, k->parcel);
     if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
     if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
@@ -74,13 +76,17 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (!points) n_points = 0;
     if (n_points > 0) status = gls_gather_begin(c, 2 * n_lines, placed, n_points);
+    const bool visits = n_points > 0 && c->counts_visits && c->engine->visitor.words && points == parcel &&
+                        !gls_refine_is_needed(&c->engine->guide);
+    if (status == GLS_OK && visits) status = gls_visitor_begin(c, placed, parcel);
     if (status == GLS_OK && *done > from)
         c->caught = (gls_catch){.any = true,
                                 .end = first + *done,
                                 .n_points = n_points,
                                 .is_last = *done == c->crop[c->turn].n,
                                 .parcel = parcel,
-                                .points = points};
+                                .points = points,
+                                .is_visited = visits};
     return status;
 }
 

@@ -42,6 +42,7 @@ typedef struct gls_catch {
     bool is_last;       /* of its batch */
     gls_parcel *parcel; /* NULL: nobody wants them */
     gls_parcel *points; /* the same, or scratch, or NULL */
+    bool is_visited;    /* what they visit comes, too */
 } gls_catch;
 
 typedef struct gls_batch {
@@ -49,6 +50,7 @@ typedef struct gls_batch {
     const gls_seeds *seeds;
     const double (*space)[4];
     gls_batch_host host;    /* poll alone may be NULL, and the others where a pass runs by itself */
+    bool counts_visits;     /* that is wanted of parcels */
     gls_track_stats *stats; /* of the round, which commit() takes */
     gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
     unsigned turn;

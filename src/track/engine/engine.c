@@ -217,6 +217,7 @@ void gls_engine_destroy(gls_engine *t)
 {
     if (!t) return;
     gls_device_hold(t->device);
+    gls_visitor_finish(&t->visitor);
     gls_kernels_destroy(&t->kernels);
     destroy_buffers(t);
     gls_guide_finish(&t->guide);

@@ -5,6 +5,7 @@
 #include "gpu/fetch.h"
 #include "track/engine/kernels.h"
 #include "track/engine/timed.h"
+#include "track/engine/visitor_kernel.h"
 
 typedef struct gls_engine {
     gls_device *device;
@@ -14,6 +15,7 @@ typedef struct gls_engine {
     gls_model model;
     gls_guide guide;
     gls_kernels kernels;
+    gls_visitor visitor;
     float (*vertex)[3]; /* of the sphere */
     uint32_t n_vertices;
     bool antipodal;                        /* each stands for both senses */

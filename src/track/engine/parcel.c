@@ -48,6 +48,7 @@ void gls_parcel_finish(gls_parcel *parcel)
     free(parcel->seed_index);
     free(parcel->seed);
     free(parcel->point);
+    free(parcel->visited.word);
     gls_tally_finish(&parcel->tally);
     *parcel = (gls_parcel){0};
 }

@@ -9,6 +9,7 @@
 #include <glslines/common.h>
 
 #include "track/engine/tally.h"
+#include "track/engine/visited.h"
 
 typedef enum gls_parcel_state { GLS_PARCEL_FREE, GLS_PARCEL_TAKEN, GLS_PARCEL_SENT } gls_parcel_state;
 
@@ -24,6 +25,7 @@ typedef struct gls_parcel {
     uint64_t bytes;  /* when it was sent */
     gls_tally tally; /* where it is counted in the order of seeds */
     bool journaled;  /* it comes from the journal */
+    gls_visited visited;
 } gls_parcel;
 gls_status gls_parcel_reserve(gls_parcel *parcel, size_t n, size_t n_points);
 void gls_parcel_finish(gls_parcel *parcel);

@@ -13,9 +13,10 @@ typedef struct gls_courier gls_courier;
 
 /* What becomes of the parcels. */
 typedef struct gls_courier_task {
-    const gls_sink *sink; /* NULL: nobody takes streamlines */
-    uint64_t select;      /* so many streamlines at most, 0: all; with the last of them the queue is satisfied */
-    gls_journal *journal; /* keeps what was handed over; NULL: none */
+    const gls_sink *sink;        /* NULL: nobody takes streamlines */
+    uint64_t select;             /* so many streamlines at most, 0: all; with the last of them the queue is satisfied */
+    gls_journal *journal;        /* keeps what was handed over; NULL: none */
+    const gls_visited **visited; /* tells the sink what the streamlines visit, where it is known; NULL: nobody asks */
     gls_track_stats *stats;
 } gls_courier_task;
 

@@ -4,11 +4,13 @@
 
 #include <glslines/track.h>
 
+#include "track/engine/visited.h"
 #include "track/run/journal.h"
 
-/* gls_tracker_run() that begins with what a journal has, and adds to it; NULL: without. */
+/* gls_tracker_run() that begins with what a journal has, and adds to it; NULL: without. *visited, unless visited is
+ * NULL, tells the sink while it is called which voxels the streamlines visit, where a device has counted that. */
 gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
-                                     gls_journal *journal, gls_track_progress progress, void *progress_user,
-                                     gls_track_result *result);
+                                     gls_journal *journal, const gls_visited **visited, gls_track_progress progress,
+                                     void *progress_user, gls_track_result *result);
 
 #endif

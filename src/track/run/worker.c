@@ -44,6 +44,9 @@ static gls_status make_arrays(gls_worker *w)
     b->engine = w->run->tracker->engine[w->index];
     set_pace(gls_device_get_info(b->engine->device), &b->initial_pace);
     set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
+    b->counts_visits = w->run->task.visited != NULL;
+    gls_engine *e = b->engine;
+    if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
     return gls_batch_make_arrays(b);
 }
 

@@ -14,6 +14,9 @@ typedef struct gls_track_uniforms {
 typedef struct gls_gather_uniforms {
 #include "layout/gather_params.def"
 } gls_gather_uniforms;
+typedef struct gls_visit_uniforms {
+#include "layout/visit_params.def"
+} gls_visit_uniforms;
 /* Records of storage buffers. */
 typedef struct gls_seed_record {
 #include "layout/seed.def"

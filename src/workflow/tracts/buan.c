@@ -39,7 +39,7 @@ static void put_point(table *t, size_t bundle, const float p[3])
         gls_sample_at(b->image[i], &b->sampling, p, t->value);
         for (size_t v = 0; v < b->image[i]->n_volumes; v++) gls_tract_text_number(&t->text, t->value[v]);
     }
-    gls_tract_text_printf(&t->text, "\n");
+    gls_tract_text_end_row(&t->text);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
@@ -67,7 +67,7 @@ static void put_header(table *t)
                 gls_tract_text_printf(&t->text, "%c%s", c, b->name[i]);
             else
                 gls_tract_text_printf(&t->text, "%c%s_%zu", c, b->name[i], v);
-    gls_tract_text_printf(&t->text, "\n");
+    gls_tract_text_end_row(&t->text);
 }
 
 gls_status gls_buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tract_job *job, const char *tracks,

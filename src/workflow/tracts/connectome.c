@@ -236,14 +236,14 @@ static gls_status write_nodes(connecting *c)
     if (status) return status;
     t.missing = c->o->bids ? "n/a" : NULL;
     put_words(&t, head, sizeof head / sizeof *head);
-    gls_tract_text_printf(&t, "\n");
+    gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++) {
         gls_connectome_node k = gls_connectome_get_node(c->connectome, i);
         const double value[] = {(double)k.voxels, k.volume,      k.centroid[0],
                                 k.centroid[1],    k.centroid[2], (double)k.ends};
         gls_tract_text_printf(&t, "%zu%c%d%c%s", i + 1, t.separator, k.label, t.separator, c->name[first + i]);
         for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
-        gls_tract_text_printf(&t, "\n");
+        gls_tract_text_end_row(&t);
     }
     return gls_tract_text_close(&t, GLS_OK);
 }
@@ -260,7 +260,7 @@ static gls_status write_edges(connecting *c)
     if (status) return status;
     t.missing = c->o->bids ? "n/a" : NULL;
     put_words(&t, head, sizeof head / sizeof *head);
-    gls_tract_text_printf(&t, "\n");
+    gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++)
         for (size_t k = i; k < n; k++) {
             gls_connectome_edge e = gls_connectome_get_edge(c->connectome, i, k);
@@ -269,7 +269,7 @@ static gls_status write_edges(connecting *c)
             gls_tract_text_printf(&t, "%d%c%d%c%s%c%s", i >= first ? label[i - first] : 0, t.separator,
                                   k >= first ? label[k - first] : 0, t.separator, c->name[i], t.separator, c->name[k]);
             for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
-            gls_tract_text_printf(&t, "\n");
+            gls_tract_text_end_row(&t);
         }
     return gls_tract_text_close(&t, GLS_OK);
 }

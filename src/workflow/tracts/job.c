@@ -181,6 +181,12 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
     text->begun = line[length - 1] != '\n';
 }
 
+void gls_tract_text_end_row(gls_tract_text *text)
+{
+    put(text, "\n", 1);
+    text->begun = false;
+}
+
 void gls_tract_text_number(gls_tract_text *text, double value)
 {
     char number[40] = {text->separator};

@@ -120,7 +120,7 @@ static gls_status write_rows(void *user, const gls_streamlines *in)
             for (uint32_t t = 0; t < c->components; t++)
                 gls_tract_text_number(&s->table, gls_column_value(c, i * c->components + t));
         }
-        gls_tract_text_printf(&s->table, "\n");
+        gls_tract_text_end_row(&s->table);
     }
     return s->table.failed;
 }
@@ -136,7 +136,7 @@ static gls_status open_table(sampling *s)
         for (size_t t = 0, n = s->column[k].stat == GLS_TRACK_ENDS_CORR ? 1 : s->column[k].image->n_volumes;
              t < n && !s->column[k].per_vertex; t++)
             gls_tract_text_printf(&s->table, n > 1 ? "%c%s_%zu" : "%c%s", s->table.separator, s->name[k], t);
-    gls_tract_text_printf(&s->table, "\n");
+    gls_tract_text_end_row(&s->table);
     return GLS_OK;
 }
 

@@ -118,7 +118,7 @@ static gls_status write_table(segmentation *s)
     }
     for (int test = 0; test < GLS_BUNDLE_TESTS; test++)
         gls_tract_text_printf(&t, "%cfailed_%s", t.separator, gls_bundle_test_name((gls_bundle_test)test));
-    gls_tract_text_printf(&t, "\n");
+    gls_tract_text_end_row(&t);
     for (size_t k = 0; k < s->n; k++) {
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
         double volume = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
@@ -126,7 +126,7 @@ static gls_status write_table(segmentation *s)
         gls_tract_text_printf(&t, "%s", b.name);
         for (size_t i = 0; i < sizeof value / sizeof *value; i++) gls_tract_text_number(&t, value[i]);
         for (int test = 0; test < GLS_BUNDLE_TESTS; test++) gls_tract_text_number(&t, (double)b.failed[test]);
-        gls_tract_text_printf(&t, "\n");
+        gls_tract_text_end_row(&t);
     }
     return gls_tract_text_close(&t, GLS_OK);
 }

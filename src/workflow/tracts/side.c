@@ -69,7 +69,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
         for (uint32_t j = 0; j < c->components && !is_weights(c); j++, n++)
             gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
     }
-    if (s->has_dps) gls_tract_text_printf(&s->dps, "\n");
+    if (s->has_dps) gls_tract_text_end_row(&s->dps);
     for (size_t k = 0; k < in->n_dpv && !status; k++) {
         status = name_file(s, in->dpv[k].name, "tsf");
         if (!status)
@@ -88,8 +88,8 @@ static void write_rows(side *s, const gls_streamlines *in)
             for (uint32_t j = 0; j < c->components; j++)
                 gls_tract_text_number(text, gls_column_value(c, i * c->components + j));
         }
-        if (s->has_weights) gls_tract_text_printf(&s->weights, "\n");
-        if (s->has_dps) gls_tract_text_printf(&s->dps, "\n");
+        if (s->has_weights) gls_tract_text_end_row(&s->weights);
+        if (s->has_dps) gls_tract_text_end_row(&s->dps);
     }
 }
 

@@ -64,7 +64,7 @@ static gls_status append(void *user, const gls_streamlines *in)
                 status = gls_bundle_stats_add(s->row[g].stats, point, n, weight);
         if (!s->o->dump) continue;
         gls_tract_text_number(&s->dump, gls_line_length(point, n));
-        gls_tract_text_printf(&s->dump, "\n");
+        gls_tract_text_end_row(&s->dump);
     }
     return status;
 }
@@ -79,7 +79,7 @@ static void write_cells(stats *s, const char *name, const double *value, size_t 
         gls_text_printf(&s->shown, "\t%s",
                         isfinite(value[k]) ? gls_format_double(value[k], number, sizeof number) : "nan");
     }
-    if (s->o->output) gls_tract_text_printf(&s->table, "\n");
+    if (s->o->output) gls_tract_text_end_row(&s->table);
     gls_text_puts(&s->shown, "\n");
 }
 
@@ -124,7 +124,7 @@ static void write_header(stats *s)
         if (s->o->output) gls_tract_text_printf(&s->table, "%c%s", separator, name);
     }
     gls_text_puts(&s->shown, "\n");
-    if (s->o->output) gls_tract_text_printf(&s->table, "\n");
+    if (s->o->output) gls_tract_text_end_row(&s->table);
 }
 
 /* A length into its bin, round(length / width), as tckstats has them. */
@@ -207,7 +207,7 @@ static void write_histogram(stats *s, const char *name, const row *r)
         gls_tract_text_printf(&s->histogram, "%s", name);
         gls_tract_text_number(&s->histogram, (double)k * r->width);
         gls_tract_text_number(&s->histogram, (double)r->bin[k]);
-        gls_tract_text_printf(&s->histogram, "\n");
+        gls_tract_text_end_row(&s->histogram);
     }
 }
 

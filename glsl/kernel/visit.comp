@@ -1,0 +1,123 @@
+// After pass 3, for maps of density: the voxels through which the straight lines between the points of a streamline
+// pass, each counted once a streamline. A work group takes a streamline. What rounding might decide is left to the
+// host: a streamline with a point within MARGIN of the face of a voxel, or that passes an edge as closely, one that
+// leaves the grid, and one with more voxels than the table has room for.
+layout(local_size_x = GROUP_SIZE) in;
+
+#include "base/constants.glsl"
+#define FIELD(type, name) type name;
+struct Placed {
+#include "layout/placed.def"
+};
+layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
+layout(std430, binding = 1) readonly buffer Points { float point[]; };
+// For each voxel how many streamlines visit it, then for each streamline whether it is left to the host.
+layout(std430, binding = 2) buffer Words { uint word[]; };
+layout(std140, binding = 0) uniform Params {
+#include "layout/visit_params.def"
+} params;
+#undef FIELD
+
+const uint NO_VOXEL = 0xffffffffu;
+const uint MOST_PROBES = 32u;
+const int MOST_FACES = 64; // of a step
+const double MARGIN = 6e-8lf; // voxels; what is computed here is off by less than a hundredth of it
+
+shared uint table[TABLE_SIZE];
+shared uint is_left;
+
+// The table has 2 to the power of `bits` slots.
+void visit(ivec3 v, uint bits)
+{
+    uint voxel = (uint(v.z) * params.ny + uint(v.y)) * params.nx + uint(v.x);
+    uint at = (voxel * 2654435769u) >> (32u - bits);
+    for (uint probe = 0u; probe < MOST_PROBES; probe++) {
+        uint was = atomicCompSwap(table[at], NO_VOXEL, voxel);
+        if (was == NO_VOXEL || was == voxel) return;
+        at = (at + 1u) & ((1u << bits) - 1u);
+    }
+    is_left = 1u;
+}
+
+// Where point `at` lies, and its voxel; false: outside, or too close to a face.
+bool find_place(uint at, out dvec3 c, out ivec3 v)
+{
+    double x = double(point[at * 3u]), y = double(point[at * 3u + 1u]), z = double(point[at * 3u + 2u]);
+    c = dvec3(params.xx * x + params.xy * y + params.xz * z + params.xt,
+              params.yx * x + params.yy * y + params.yz * z + params.yt,
+              params.zx * x + params.zy * y + params.zz * z + params.zt);
+    dvec3 whole = floor(c), part = c - whole, n = dvec3(params.nx, params.ny, params.nz);
+    bool is_in = all(greaterThanEqual(c, dvec3(0.0lf))) && all(lessThan(c, n));
+    v = is_in ? ivec3(whole) : ivec3(0);
+    return is_in && all(greaterThan(part, dvec3(MARGIN))) && all(lessThan(part, dvec3(1.0lf - MARGIN)));
+}
+
+// Shares of the way a / m and b / n, of which n_a and n_b more come: whether the first is less, and whether they are
+// too close to tell.
+bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
+{
+    return n_b == 0 || (n_a > 0 && a * n < b * m);
+}
+
+bool is_close(int n_a, double a, double m, int n_b, double b, double n)
+{
+    return n_a > 0 && n_b > 0 && !(abs(a * n - b * m) > MARGIN * (m + n));
+}
+
+// The voxels behind the faces that the line from a in u to b in v crosses.
+void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
+{
+    ivec3 n = abs(v - u), way = sign(v - u);
+    dvec3 size = abs(b - a), next = mix(a - dvec3(u), dvec3(u) + 1.0lf - a, greaterThan(way, ivec3(0)));
+    int n_faces = n.x + n.y + n.z;
+    if (n_faces > MOST_FACES) {
+        is_left = 1u;
+        return;
+    }
+    for (int k = 0; k < n_faces; k++) {
+        if (is_close(n.x, next.x, size.x, n.y, next.y, size.y) || is_close(n.x, next.x, size.x, n.z, next.z, size.z) ||
+            is_close(n.y, next.y, size.y, n.z, next.z, size.z)) {
+            is_left = 1u;
+            return;
+        }
+        bool xy = comes_first(n.x, next.x, size.x, n.y, next.y, size.y);
+        bool xz = comes_first(n.x, next.x, size.x, n.z, next.z, size.z);
+        bool yz = comes_first(n.y, next.y, size.y, n.z, next.z, size.z);
+        ivec3 one = xy && xz ? ivec3(1, 0, 0) : yz ? ivec3(0, 1, 0) : ivec3(0, 0, 1);
+        u += one * way;
+        n -= one;
+        next += dvec3(one);
+        visit(u, bits);
+    }
+}
+
+void main()
+{
+    uint local = gl_LocalInvocationID.x, n_voxels = params.nx * params.ny * params.nz;
+    for (uint s = gl_WorkGroupID.x; s < params.n_lines; s += gl_NumWorkGroups.x) {
+        uint first = lines[s].first, n = lines[s].backward + lines[s].forward + 1u;
+        if (first == NOT_PLACED) continue;
+        uint bits = uint(clamp(findMSB(n) + 3, 6, TABLE_BITS)), n_slots = 1u << bits;
+        for (uint i = local; i < n_slots; i += uint(GROUP_SIZE)) table[i] = NO_VOXEL;
+        if (local == 0u) is_left = 0u;
+        barrier();
+        for (uint i = local; i < n; i += uint(GROUP_SIZE)) {
+            dvec3 a, b;
+            ivec3 u, v;
+            if (!find_place(first + i, a, u)) {
+                is_left = 1u;
+                continue;
+            }
+            if (i == 0u) visit(u, bits);
+            if (i + 1u < n && find_place(first + i + 1u, b, v)) walk(a, u, b, v, bits);
+        }
+        barrier();
+        if (is_left == 0u) {
+            for (uint i = local; i < n_slots; i += uint(GROUP_SIZE))
+                if (table[i] != NO_VOXEL) atomicAdd(word[table[i]], 1u);
+        } else if (local == 0u) {
+            word[n_voxels + s] = 1u;
+        }
+        barrier();
+    }
+}

@@ -1,0 +1,117 @@
+#include "track/engine/visitor_kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/announce.h"
+#include "util/log.h"
+#include "util/status.h"
+
+/* The map of each round goes to the host: with more voxels that costs as much as it saves. */
+#define MOST_VOXELS ((size_t)1 << 20)
+/* Invocations of a work group, and slots of its table: 2 to the power of the third. */
+#define GROUP "64"
+#define TABLE "1024"
+#define TABLE_BITS "10"
+/* By how much the voxel coordinates of the kernel may be off, see MARGIN of glsl/kernel/visit.comp. */
+#define MOST_ERROR 6e-10
+
+static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group takes a streamline"},
+                                     {"TABLE_SIZE", TABLE, false, "voxels that a streamline may visit, and room"},
+                                     {"TABLE_BITS", TABLE_BITS, false, "of that number"}};
+#define N_DEFINES (sizeof defines / sizeof *defines)
+
+/* A bound of the rounding of voxel coordinates in the grid. */
+static double rounding(const gls_grid *grid)
+{
+    double inverse[3][4], most = 0;
+    gls_grid_inverse(grid, inverse);
+    for (int r = 0; r < 3; r++) {
+        double sum = 1 + fabs(inverse[r][3]);
+        for (int c = 0; c < 3; c++) {
+            double world = fabs(grid->affine[c][3]);
+            for (int k = 0; k < 3; k++) world += fabs(grid->affine[c][k]) * grid->dim[k];
+            sum += fabs(inverse[r][c]) * world;
+        }
+        most = fmax(most, sum);
+    }
+    return 16 * most * 0x1p-53;
+}
+
+bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
+{
+    const char *where = getenv("GLSLINES_MAP");
+    const bool forced = where && strcmp(where, "device") == 0;
+    if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MOST_ERROR)) return false;
+    if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MOST_VOXELS)) return false;
+    return forced || (!device->software && strstr(device->vendor, "NVIDIA"));
+}
+
+void gls_visitor_announce(gls_device *device, const gls_grid *grid)
+{
+    if (gls_visitor_pays(gls_device_get_info(device), grid))
+        gls_kernel_announce(device, "kernel/visit.comp", defines, N_DEFINES);
+}
+
+gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel)
+{
+    return gls_kernel_load(device, "kernel/visit.comp", defines, N_DEFINES, kernel);
+}
+
+static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
+{
+    const size_t n_words = gls_grid_voxels(grid) + n_lines;
+    gls_status status = gls_visitor_load(device, &v->kernel);
+    if (status == GLS_OK)
+        status =
+            gls_buffer_create(device, GLS_BUFFER_UNIFORM, sizeof(gls_visit_uniforms), "visit parameters", &v->uniforms);
+    if (status == GLS_OK)
+        status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n_words, "visited voxels", &v->words);
+    if (status == GLS_OK) status = gls_fetch_create(device, in_flight ? 4 * n_words : 0, &v->fetch);
+    return status == GLS_OK ? gls_device_synchronize(device) : status;
+}
+
+void gls_visitor_create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
+{
+    const gls_device_info *info = gls_device_get_info(device);
+    if (v->words || v->failed || !gls_visitor_pays(info, grid)) return;
+    gls_status status = create(v, device, grid, n_lines, in_flight);
+    if (status == GLS_OK) return;
+    gls_log(GLS_LOG_DEBUG, "%s: %s: the host counts visits", info->renderer, gls_last_error());
+    gls_visitor_finish(v);
+    v->failed = true;
+}
+
+void gls_visitor_finish(gls_visitor *v)
+{
+    gls_kernel_destroy(v->kernel);
+    gls_buffer_destroy(v->uniforms);
+    gls_buffer_destroy(v->words);
+    gls_fetch_destroy(v->fetch);
+    *v = (gls_visitor){0};
+}
+
+gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines)
+{
+    double m[3][4];
+    gls_grid_inverse(grid, m);
+    return (gls_visit_uniforms){
+        m[0][0],
+        m[0][1],
+        m[0][2],
+        m[0][3] + 0.5,
+        m[1][0],
+        m[1][1],
+        m[1][2],
+        m[1][3] + 0.5,
+        m[2][0],
+        m[2][1],
+        m[2][2],
+        m[2][3] + 0.5,
+        (uint32_t)grid->dim[0],
+        (uint32_t)grid->dim[1],
+        (uint32_t)grid->dim[2],
+        n_lines,
+    };
+}

@@ -1,0 +1,13 @@
+/* Maps of density of what a device has counted while it tracked. */
+#ifndef GLS_TRACTS_VISITED_H
+#define GLS_TRACTS_VISITED_H
+
+#include <glslines/density.h>
+
+#include "track/engine/visited.h"
+
+/* Of streamlines that are appended while *visited is not NULL the counts there are taken, and only those that are left
+ * to the host are looked at. The map is the same. */
+void gls_density_use_visited(gls_density *density, const gls_visited **visited);
+
+#endif

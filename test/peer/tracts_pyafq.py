@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Compares glslines profile with pyAFQ's clean_bundle() and gaussian_weights() on real bundles.
+
+usage: tracts_pyafq.py GLSLINES WORK_DIR
+
+The bundles are those that come with DIPY: left arcuate, right corticospinal tract and forceps major of five brains. All
+of a kind are taken as one, so that there are outliers. Run by hand; needs dipy, nibabel, pyAFQ. One line per check;
+exits with 1 if one fails.
+"""
+import os
+import subprocess
+import sys
+import zipfile
+
+import dipy
+import nibabel as nib
+import numpy as np
+from AFQ._fixes import gaussian_weights
+from AFQ.recognition.cleaning import clean_bundle
+from dipy.tracking.streamline import Streamlines, set_number_of_points
+from scipy.ndimage import map_coordinates
+
+tool = os.path.abspath(sys.argv[1])
+os.makedirs(sys.argv[2], exist_ok=True)
+os.chdir(sys.argv[2])
+zipfile.ZipFile(os.path.join(os.path.dirname(dipy.__file__), "data/files/minimal_bundles.zip")).extractall()
+failures = 0
+
+
+def glslines(*words):
+    subprocess.run([tool, *map(str, words), "-q", "--force"], check=True)
+
+
+def report(name, ok, detail):
+    global failures
+    failures += not ok
+    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+
+
+affine = np.diag([2.0, 2, 2, 1])
+affine[:3, 3] = -130
+x, y, z = np.meshgrid(*[np.arange(130)] * 3, indexing="ij")
+smooth = (np.sin(x / 9) + np.cos(y / 7) * np.sin(z / 11)).astype(np.float32)
+nib.save(nib.Nifti1Image(smooth, affine), "image.nii")
+
+brains = sorted(name for name in os.listdir(".") if name.startswith("sub_"))
+for bundle in ("AF_L", "CST_R", "CC_ForcepsMajor"):
+    glslines("edit", *[f"{brain}/{bundle}.trk" for brain in brains], "all.trk")
+    glslines("edit", "all.trk", "tracks.tck", "--step", 1.5)
+    lines = Streamlines(nib.streamlines.load("tracks.tck").streamlines)
+    for distance, z in ((4, 4), (3, 4), (2.6, 2), (2, 1)):
+        kept, ids = clean_bundle(lines, distance_threshold=distance, length_threshold=z, return_idx=True)
+        glslines("profile", "tracks.tck", "image.nii", "-o", "p.csv", "--stats", "--orient", "none", "--clean", "--clean-distance", distance, "--clean-length-z", z, "--clean-length", "points")
+        table = np.genfromtxt("p.csv", delimiter=",", names=True, dtype=None, encoding="utf8")
+        nodes = np.array(set_number_of_points(Streamlines(kept), 100)).astype(float)
+        weights = gaussian_weights(nodes, n_points=None)
+        values = map_coordinates(smooth.astype(float), ((nodes + 130) / 2).reshape(-1, 3).T, order=1).reshape(nodes.shape[:2])
+        theirs = np.sum(weights * values, axis=0) / np.sum(weights, axis=0)
+        off = np.max(np.abs(theirs - table["image"]))
+        ok = np.all(table["image_n"] == len(ids)) and off < 1e-6
+        report(f"{bundle}, distance {distance}, length {z}", ok, f"{len(ids)} of {len(lines)} stay, {int(table['image_n'][0])} here; profiles differ by {off:.1e}")
+sys.exit(failures > 0)
