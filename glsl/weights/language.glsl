@@ -4,3 +4,8 @@
 #define INT(x) int(x)
 #define UINT(x) uint(x)
 #define FLOAT(x) float(x)
+#if defined(GL_ES) && __VERSION__ < 320
+#define EXACT
+#else
+#define EXACT precise
+#endif

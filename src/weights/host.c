@@ -8,24 +8,8 @@
 #include "util/status.h"
 #include "weights/solver.h"
 
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc does not fuse in ISO mode */
-#endif
+#include "weights/shared.h"
 
-/* What text that is GLSL and C at once calls by other names. */
-#define F(x) x##f
-#define FUNCTION static inline
-#define INT(x) ((int32_t)(x))
-#define UINT(x) ((uint32_t)(x))
-#define FLOAT(x) ((float)(x))
-#define uint uint32_t
-#define abs fabsf
-static inline float intBitsToFloat(int32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 typedef struct Moments Moments;
 typedef struct Search Search;
 typedef struct Step Step;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/log.h"
 #include "util/memory.h"
 #include "util/parallel.h"
 #include "util/status.h"
+#include "weights/map.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
@@ -17,7 +19,7 @@
 typedef struct portion {
     uint64_t key; /* voxel << 11 | direction */
     uint32_t order;
-    double length;
+    float length;
 } portion;
 
 /* What a thread works with, and what it has made of the streamlines of a parcel. */
@@ -33,9 +35,11 @@ typedef struct row_thread {
     bool failed;
 } row_thread;
 
+#define BY_DEVICE (-1)
+
 /* Where the entries of a streamline of the parcel lie before they are put in order. */
 typedef struct placed {
-    int thread;
+    int thread; /* or BY_DEVICE */
     uint32_t n;
     size_t first;
 } placed;
@@ -45,6 +49,11 @@ double gls_rows_unit(const gls_rows *rows)
     const double *s = rows->fixels->grid.voxel_size;
     float diagonal = (float)sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
     return (double)(diagonal / (float)GLS_ROW_MAX_LENGTH);
+}
+
+float gls_rows_per_mm(const gls_rows *rows)
+{
+    return (float)(1 / gls_rows_unit(rows));
 }
 
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries)
@@ -70,8 +79,16 @@ void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
     gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight);
 }
 
+void gls_rows_end(gls_rows *rows)
+{
+    gls_mapper_destroy(rows->mapper);
+    rows->mapper = NULL;
+    rows->device = NULL;
+}
+
 void gls_rows_finish(gls_rows *rows)
 {
+    gls_rows_end(rows);
     for (int i = 0; i < rows->n_threads && rows->thread; i++) {
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
@@ -111,8 +128,6 @@ static void sort_portions(portion *p, size_t n)
 /* Lengths by voxel and direction, in ascending order. */
 static size_t join_visits(row_thread *t)
 {
-    static const double none[3] = {1, 0, 0};
-    const gls_lobe_sphere *sphere = gls_lobe_sphere_get();
     const size_t n = t->walk.n;
     size_t kept = 0;
     if (n > t->portion_capacity) {
@@ -124,9 +139,7 @@ static size_t join_visits(row_thread *t)
     }
     for (size_t i = 0; i < n; i++) {
         const gls_visit *v = &t->walk.visit[i];
-        bool zero = v->chord[0] == 0 && v->chord[1] == 0 && v->chord[2] == 0;
-        uint64_t direction = gls_lobe_sphere_nearest(sphere, zero ? none : v->chord);
-        t->portion[i] = (portion){(uint64_t)v->voxel << 11 | direction, (uint32_t)i, v->length};
+        t->portion[i] = (portion){(uint64_t)v->voxel << 11 | v->direction, (uint32_t)i, v->length};
     }
     sort_portions(t->portion, n);
     for (size_t i = 0; i < n; i++) {
@@ -158,27 +171,28 @@ static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t leng
 /* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
-    const float per_mm = (float)(1 / gls_rows_unit(rows)), least = 0.5f * (float)gls_rows_unit(rows);
+    const float per_mm = gls_rows_per_mm(rows), least = 0.5f * (float)gls_rows_unit(rows);
     const size_t n = join_visits(t);
     size_t first = t->n;
-    double contribution = 0;
+    float contribution = 0;
     for (size_t i = 0; i < n; i++) {
         const portion *p = &t->portion[i];
         size_t voxel = (size_t)(p->key >> 11);
         uint32_t fixel = gls_fixel_at(rows->fixels, voxel, p->key & 2047);
         if (i > 0 && t->portion[i - 1].key >> 11 != p->key >> 11) first = t->n;
-        if (fixel == GLS_NO_FIXEL || !(p->length > (double)least)) continue;
-        contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
-        float units = floorf(per_mm * (float)p->length + 0.5f);
+        if (fixel == GLS_NO_FIXEL || !(p->length > least)) continue;
+        contribution += p->length * (rows->mask ? rows->mask[voxel] : 1);
+        float units = per_mm * p->length + 0.5f;
         add_entry(t, first, fixel, units < (float)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
     }
-    return (float)contribution;
+    return contribution;
 }
 
 /* What the threads do with a parcel. */
 typedef struct parcel {
     gls_rows *rows;
     const gls_streamlines *s;
+    bool by_device; /* threads look at the points only */
     placed *place;
     float *contribution;
 } parcel;
@@ -208,6 +222,7 @@ static void map_some(void *user, int thread, size_t from, size_t until)
             if (i < t->bad) t->bad = i;
             return;
         }
+        if (p->by_device) continue;
         gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
         p->contribution[i] = make_row(p->rows, t);
         t->n_without_points += n < 2;
@@ -284,6 +299,7 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 
 static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
 {
+    if (n == 0) return GLS_OK;
     if (rows->n + n > rows->n_capacity) {
         size_t capacity = 2 * (rows->n + n);
         float *to = realloc(rows->contribution, capacity * sizeof *to);
@@ -296,7 +312,8 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
         if (!c)
             return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
                             rows->n_entries, rows->n);
-        const uint32_t *entry = rows->thread[place[i].thread].entry;
+        const uint32_t *entry =
+            place[i].thread == BY_DEVICE ? gls_mapper_entries(rows->mapper) : rows->thread[place[i].thread].entry;
         add_row(c, place[i].n > 0 ? entry + place[i].first : NULL, place[i].n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
@@ -305,24 +322,14 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
     return GLS_OK;
 }
 
-gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+/* What the threads have found, which begin anew. */
+static gls_status end_threads(const parcel *p)
 {
-    parcel p = {rows, s, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    gls_rows *rows = p->rows;
     gls_status status = GLS_OK;
     size_t bad = SIZE_MAX;
-    if (!p.place || !p.contribution) {
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        goto fail;
-    }
     for (int i = 0; i < rows->n_threads; i++) {
         row_thread *t = &rows->thread[i];
-        t->n = 0;
-        t->n_without_points = t->n_outside = 0;
-        t->bad = SIZE_MAX;
-    }
-    gls_parallel(s->n, GROUP, rows->n_threads, map_some, &p);
-    for (int i = 0; i < rows->n_threads; i++) {
-        const row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
         rows->n_without_points += t->n_without_points;
@@ -332,8 +339,79 @@ gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
             rows->high[a] = fmax(rows->high[a], t->high[a]);
         }
     }
-    if (!status && bad < SIZE_MAX) status = fail_bad(rows, s, bad);
-    if (!status) status = collect(rows, p.place, p.contribution, s->n);
+    return !status && bad < SIZE_MAX ? fail_bad(rows, p->s, bad) : status;
+}
+
+static gls_status by_threads(parcel *p)
+{
+    gls_rows *rows = p->rows;
+    for (int i = 0; i < rows->n_threads; i++) {
+        row_thread *t = &rows->thread[i];
+        t->n = 0;
+        t->n_without_points = t->n_outside = 0;
+        t->bad = SIZE_MAX;
+    }
+    gls_parallel(p->s->n, GROUP, rows->n_threads, map_some, p);
+    return end_threads(p);
+}
+
+/* One run of the device after the other; *done: streamlines that have their rows. */
+static gls_status by_device(parcel *p, size_t *done)
+{
+    gls_rows *rows = p->rows;
+    gls_mapped *mapped = malloc((p->s->n + 1) * sizeof *mapped);
+    gls_status status = mapped ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    if (!status && !rows->mapper) status = gls_mapper_create(rows->device, rows, &rows->mapper);
+    while (*done < p->s->n && !status) {
+        size_t n = p->s->n - *done;
+        status = gls_mapper_run(rows->mapper, p->s, *done, &n, mapped);
+        for (size_t i = 0; i < n && !status; i++) {
+            const uint64_t *offset = &p->s->offset[*done + i];
+            p->place[i] = (placed){BY_DEVICE, mapped[i].n, mapped[i].first};
+            p->contribution[i] = mapped[i].contribution;
+            rows->n_without_points += offset[1] - offset[0] < 2;
+            rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;
+        }
+        if (!status) status = collect(rows, p->place, p->contribution, n);
+        *done += status ? 0 : n;
+    }
+    free(mapped);
+    return status;
+}
+
+/* The streamlines from `first` on. */
+static gls_streamlines rest_of(const gls_streamlines *s, size_t first)
+{
+    return (gls_streamlines){.n = s->n - first, .offset = s->offset + first, .point = s->point};
+}
+
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+{
+    gls_streamlines rest = rest_of(s, 0);
+    parcel p = {rows, &rest, rows->device != NULL, malloc((s->n + 1) * sizeof *p.place),
+                malloc((s->n + 1) * sizeof *p.contribution)};
+    gls_status status = GLS_OK;
+    size_t done = 0;
+    if (!p.place || !p.contribution) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        goto fail;
+    }
+    if (p.by_device) {
+        status = by_threads(&p); /* looks at the points */
+        if (status) goto fail;
+        status = by_device(&p, &done);
+        if (status == GLS_ERR_MEMORY) goto fail;
+        if (status) {
+            gls_log(GLS_LOG_WARNING, "streamlines are mapped on the CPU: %s", gls_last_error());
+            gls_rows_end(rows);
+            p.by_device = false;
+            rest = rest_of(s, done);
+        }
+    }
+    if (!p.by_device) {
+        status = by_threads(&p);
+        if (!status) status = collect(rows, p.place, p.contribution, rest.n);
+    }
 fail:
     free(p.place);
     free(p.contribution);

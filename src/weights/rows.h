@@ -3,6 +3,7 @@
 #ifndef GLS_WEIGHTS_ROWS_H
 #define GLS_WEIGHTS_ROWS_H
 
+#include <glslines/device.h>
 #include <glslines/streamlines.h>
 
 #include "weights/fixels.h"
@@ -35,15 +36,20 @@ typedef struct gls_rows {
     double low[3], high[3]; /* of all points */
     struct row_thread *thread;
     int n_threads;
+    gls_device *device; /* maps, where it is not NULL */
+    struct gls_mapper *mapper;
 } gls_rows;
 
 /* unit of lengths in mm */
 double gls_rows_unit(const gls_rows *rows);
+float gls_rows_per_mm(const gls_rows *rows); /* 1 / unit */
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
 /* How streamlines are walked, before the first comes. */
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
-/* Adds the rows of these streamlines; threads share them. */
+/* Adds the rows of these streamlines; threads share them, or the device maps them: the same bytes. */
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
+/* All have come: the device is free again. */
+void gls_rows_end(gls_rows *rows);
 void gls_rows_finish(gls_rows *rows);
 
 #endif

@@ -98,6 +98,13 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
+gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
+{
+    GLS_REQUIRE(w && w->rows.n == 0);
+    w->rows.device = device;
+    return GLS_OK;
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_weights *w = user;
@@ -173,6 +180,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
 {
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     double start = gls_clock_seconds();
+    gls_rows_end(&w->rows);
     gls_status status = prepare(w);
     if (status) return status;
     w->weight = calloc(w->rows.n, sizeof *w->weight);
