@@ -6,7 +6,6 @@
 
 #include "util/status.h"
 
-#define MAX_POINTS ((size_t)1 << 22) /* of a run */
 #define MAX_GROUPS_X 32768u
 #define GROUP 64
 #define NOTHING UINT32_MAX
@@ -15,8 +14,7 @@ enum { NEIGHBOURS_AT = 3 * GLS_LOBE_DIRECTIONS, STARTS_AT = 9 * GLS_LOBE_DIRECTI
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
 
 struct gls_mapper {
-    gls_device *device;
-    const gls_rows *rows;
+    gls_mapper_source source;
     gls_kernel *kernel;
     gls_buffer *grid, *lobes;
     gls_buffer *streamlines, *visits, *mapped;
@@ -53,9 +51,10 @@ static void put_sphere(uint32_t *word)
 
 static gls_status fill_lobes(gls_mapper *m)
 {
-    const gls_fixels *f = m->rows->fixels;
+    const gls_fixels *f = m->source.fixels;
     const size_t n = gls_grid_voxels(&f->grid), bytes = 4 * (VOXELS_AT + 3 * n + TABLE_WORDS * f->n_voxels);
-    uint32_t *word = bytes / 4 <= UINT32_MAX ? calloc(1, bytes) : NULL;
+    const bool fits = bytes / 4 <= UINT32_MAX && (m->source.device_bytes == 0 || bytes <= m->source.device_bytes / 2);
+    uint32_t *word = fits ? calloc(1, bytes) : NULL;
     if (!word) return gls_fail(GLS_ERR_DEVICE_MEMORY, "no memory for the lobes of %zu voxels", f->n_voxels);
     size_t next = VOXELS_AT + 3 * n;
     put_sphere(word);
@@ -64,26 +63,27 @@ static gls_status fill_lobes(gls_mapper *m)
         uint32_t *to = word + VOXELS_AT + 3 * v;
         to[0] = voxel->first;
         to[1] = voxel->count > 0 ? (uint32_t)next : NOTHING;
-        put_float(&to[2], m->rows->mask ? m->rows->mask[v] : 1);
+        put_float(&to[2], m->source.mask ? m->source.mask[v] : 1);
         if (voxel->count == 0) continue;
         memcpy(word + next, f->table[v / GLS_FIXEL_BLOCK] + (size_t)voxel->table * GLS_LOBE_TABLE, GLS_LOBE_TABLE);
         next += TABLE_WORDS;
     }
-    gls_status status = gls_buffer_create(m->device, GLS_BUFFER_STORAGE, bytes, "lobes", &m->lobes);
+    gls_status status = gls_buffer_create(m->source.device, GLS_BUFFER_STORAGE, bytes, "lobes", &m->lobes);
     if (!status) status = gls_buffer_write(m->lobes, 0, 4 * next, word);
     free(word);
     return status;
 }
 
-gls_status gls_mapper_create(gls_device *device, const gls_rows *rows, gls_mapper **mapper)
+gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper)
 {
     gls_mapper *m = calloc(1, sizeof *m);
     if (!m) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    *m = (gls_mapper){.device = device, .rows = rows};
-    gls_status status = gls_kernel_load(device, "weights/map.comp", NULL, 0, &m->kernel);
+    const gls_walk_block *block = &source->grid->block;
+    m->source = *source;
+    gls_status status = gls_kernel_load(source->device, "weights/map.comp", NULL, 0, &m->kernel);
     if (!status)
-        status = gls_buffer_create(device, GLS_BUFFER_UNIFORM, sizeof rows->grid.block, "grid of the walk", &m->grid);
-    if (!status) status = gls_buffer_write(m->grid, 0, sizeof rows->grid.block, &rows->grid.block);
+        status = gls_buffer_create(source->device, GLS_BUFFER_UNIFORM, sizeof *block, "grid of the walk", &m->grid);
+    if (!status) status = gls_buffer_write(m->grid, 0, sizeof *block, block);
     if (!status) status = fill_lobes(m);
     if (status)
         gls_mapper_destroy(m);
@@ -117,7 +117,9 @@ static bool reserve(uint32_t **word, size_t *capacity, size_t n)
 static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     size_t k = 0;
-    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= MAX_POINTS)) k++;
+    while (k < n &&
+           (k == 0 || s->offset[first + k + 1] - s->offset[first] <= GLS_MAPPER_POINTS + (GLS_MAPPER_POINTS >> 4)))
+        k++;
     *points = (size_t)(s->offset[first + k] - s->offset[first]);
     return k;
 }
@@ -132,12 +134,12 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
     if (points > 0) memcpy(m->word + n + 1, s->point[s->offset[first]], 12 * points);
     if (4 * words > m->streamline_bytes) {
         m->streamline_bytes = 0;
-        status = replace(m->device, "points of streamlines", 5 * words, &m->streamlines);
+        status = replace(m->source.device, "points of streamlines", 5 * words, &m->streamlines);
         if (!status) m->streamline_bytes = 5 * words;
     }
     if (!status && sizeof(gls_mapped) * n > m->mapped_bytes) {
         m->mapped_bytes = 0;
-        status = replace(m->device, "mapped streamlines", sizeof(gls_mapped) * n, &m->mapped);
+        status = replace(m->source.device, "mapped streamlines", sizeof(gls_mapped) * n, &m->mapped);
         if (!status) m->mapped_bytes = sizeof(gls_mapped) * n;
     }
     return status ? status : gls_buffer_write(m->streamlines, 0, 4 * words, m->word);
@@ -146,16 +148,13 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
 /* One run; *wanted: the visits that there are, for which there may be no room. */
 static gls_status run(gls_mapper *m, size_t n, uint32_t *wanted)
 {
-    const float unit = (float)gls_rows_unit(m->rows);
     const uint32_t zero = 0, groups = (uint32_t)((n + GROUP - 1) / GROUP);
     const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
                               1};
     const gls_arg args[] = {
-        gls_arg_uniforms(0, m->grid),       gls_arg_buffer(0, m->streamlines),
-        gls_arg_buffer(1, m->lobes),        gls_arg_buffer(2, m->visits),
-        gls_arg_buffer(3, m->mapped),       gls_arg_uint(0, (uint32_t)n),
-        gls_arg_uint(1, (uint32_t)m->room), gls_arg_float(2, gls_rows_per_mm(m->rows)),
-        gls_arg_float(3, 0.5f * unit),
+        gls_arg_uniforms(0, m->grid),       gls_arg_buffer(0, m->streamlines),  gls_arg_buffer(1, m->lobes),
+        gls_arg_buffer(2, m->visits),       gls_arg_buffer(3, m->mapped),       gls_arg_uint(0, (uint32_t)n),
+        gls_arg_uint(1, (uint32_t)m->room), gls_arg_float(2, m->source.per_mm), gls_arg_float(3, m->source.least),
     };
     gls_status status = gls_buffer_write(m->visits, 0, sizeof zero, &zero);
     if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
@@ -172,7 +171,7 @@ gls_status gls_mapper_run(gls_mapper *m, const gls_streamlines *s, size_t first,
     for (bool done = false; !done && !status;) {
         if (wanted > m->room) {
             m->room = 0;
-            status = replace(m->device, "visits", 4 * (1 + 3 * ((size_t)wanted + wanted / 8)), &m->visits);
+            status = replace(m->source.device, "visits", 4 * (1 + 3 * ((size_t)wanted + wanted / 8)), &m->visits);
             if (!status) m->room = (size_t)wanted + wanted / 8;
         }
         if (!status) status = run(m, *n, &wanted);

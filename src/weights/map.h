@@ -5,7 +5,10 @@
 #include <glslines/device.h>
 #include <glslines/streamlines.h>
 
-#include "weights/rows.h"
+#include "weights/fixels.h"
+#include "weights/walk.h"
+
+#define GLS_MAPPER_POINTS ((size_t)1 << 22) /* of a run */
 
 typedef struct gls_mapper gls_mapper;
 
@@ -16,9 +19,18 @@ typedef struct gls_mapped {
     uint32_t visits;
 } gls_mapped;
 
-/* rows: with its walk and its mask; they and the device stay the caller's. GLS_ERR_DEVICE_MEMORY: there is no room for
- * the lobes of all voxels. */
-gls_status gls_mapper_create(gls_device *device, const gls_rows *rows, gls_mapper **mapper);
+/* What it maps to, and how; all stays the caller's. */
+typedef struct gls_mapper_source {
+    gls_device *device;
+    uint64_t device_bytes; /* of its memory that may be used; 0: all */
+    const gls_fixels *fixels;
+    const float *mask; /* of each voxel; NULL: 1 */
+    const gls_walk_grid *grid;
+    float per_mm, least; /* units of length in a mm; mm: shorter sums make no entry */
+} gls_mapper_source;
+
+/* GLS_ERR_DEVICE_MEMORY: there is no room for the lobes of all voxels. */
+gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
 /* Streamlines first .. first + *n - 1 of s, of which *n may become fewer; mapped: room for all. */
 gls_status gls_mapper_run(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n, gls_mapped *mapped);
 /* Borrowed until the next run. */

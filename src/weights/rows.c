@@ -51,9 +51,16 @@ double gls_rows_unit(const gls_rows *rows)
     return (double)(diagonal / (float)GLS_ROW_MAX_LENGTH);
 }
 
-float gls_rows_per_mm(const gls_rows *rows)
+/* Units in a mm. */
+static float units_of_mm(const gls_rows *rows)
 {
     return (float)(1 / gls_rows_unit(rows));
+}
+
+/* Shorter sums make no entry. */
+static float least_length(const gls_rows *rows)
+{
+    return 0.5f * (float)gls_rows_unit(rows);
 }
 
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries)
@@ -79,7 +86,7 @@ void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
     gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight);
 }
 
-void gls_rows_end(gls_rows *rows)
+static void release_device(gls_rows *rows)
 {
     gls_mapper_destroy(rows->mapper);
     rows->mapper = NULL;
@@ -88,7 +95,7 @@ void gls_rows_end(gls_rows *rows)
 
 void gls_rows_finish(gls_rows *rows)
 {
-    gls_rows_end(rows);
+    release_device(rows);
     for (int i = 0; i < rows->n_threads && rows->thread; i++) {
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
@@ -98,6 +105,8 @@ void gls_rows_finish(gls_rows *rows)
         free(rows->chunk[i].start);
         free(rows->chunk[i].entry);
     }
+    free(rows->waiting.offset);
+    free(rows->waiting.point);
     free(rows->thread);
     free(rows->chunk);
     free(rows->contribution);
@@ -171,7 +180,7 @@ static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t leng
 /* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
-    const float per_mm = gls_rows_per_mm(rows), least = 0.5f * (float)gls_rows_unit(rows);
+    const float per_mm = units_of_mm(rows), least = least_length(rows);
     const size_t n = join_visits(t);
     size_t first = t->n;
     float contribution = 0;
@@ -192,7 +201,7 @@ static float make_row(const gls_rows *rows, row_thread *t)
 typedef struct parcel {
     gls_rows *rows;
     const gls_streamlines *s;
-    bool by_device; /* threads look at the points only */
+    bool only_looks; /* at the points: the device is to map */
     placed *place;
     float *contribution;
 } parcel;
@@ -222,7 +231,7 @@ static void map_some(void *user, int thread, size_t from, size_t until)
             if (i < t->bad) t->bad = i;
             return;
         }
-        if (p->by_device) continue;
+        if (p->only_looks) continue;
         gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
         p->contribution[i] = make_row(p->rows, t);
         t->n_without_points += n < 2;
@@ -233,11 +242,12 @@ static void map_some(void *user, int thread, size_t from, size_t until)
 
 static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_t i)
 {
+    const size_t number = rows->n + rows->waiting.n + i;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
         for (int a = 0; a < 3; a++)
             if (!isfinite(s->point[p][a]))
-                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", rows->n + i);
-    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", rows->n + i, GLS_WALK_MAX_STEP);
+                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", number);
+    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
 /* Room for one more row of n entries. */
@@ -299,7 +309,6 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 
 static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
 {
-    if (n == 0) return GLS_OK;
     if (rows->n + n > rows->n_capacity) {
         size_t capacity = 2 * (rows->n + n);
         float *to = realloc(rows->contribution, capacity * sizeof *to);
@@ -322,7 +331,7 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
     return GLS_OK;
 }
 
-/* What the threads have found, which begin anew. */
+/* What the threads have found. */
 static gls_status end_threads(const parcel *p)
 {
     gls_rows *rows = p->rows;
@@ -342,7 +351,7 @@ static gls_status end_threads(const parcel *p)
     return !status && bad < SIZE_MAX ? fail_bad(rows, p->s, bad) : status;
 }
 
-static gls_status by_threads(parcel *p)
+static gls_status run_threads(parcel *p)
 {
     gls_rows *rows = p->rows;
     for (int i = 0; i < rows->n_threads; i++) {
@@ -355,13 +364,25 @@ static gls_status by_threads(parcel *p)
     return end_threads(p);
 }
 
-/* One run of the device after the other; *done: streamlines that have their rows. */
-static gls_status by_device(parcel *p, size_t *done)
+static gls_status create_mapper(gls_rows *rows)
+{
+    const gls_mapper_source source = {.device = rows->device,
+                                      .device_bytes = rows->device_bytes,
+                                      .fixels = rows->fixels,
+                                      .mask = rows->mask,
+                                      .grid = &rows->grid,
+                                      .per_mm = units_of_mm(rows),
+                                      .least = least_length(rows)};
+    return gls_mapper_create(&source, &rows->mapper);
+}
+
+/* Those that wait, one run of the device after the other; *done: streamlines that have their rows. */
+static gls_status run_device(parcel *p, size_t *done)
 {
     gls_rows *rows = p->rows;
     gls_mapped *mapped = malloc((p->s->n + 1) * sizeof *mapped);
     gls_status status = mapped ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    if (!status && !rows->mapper) status = gls_mapper_create(rows->device, rows, &rows->mapper);
+    if (!status && !rows->mapper) status = create_mapper(rows);
     while (*done < p->s->n && !status) {
         size_t n = p->s->n - *done;
         status = gls_mapper_run(rows->mapper, p->s, *done, &n, mapped);
@@ -379,41 +400,78 @@ static gls_status by_device(parcel *p, size_t *done)
     return status;
 }
 
-/* The streamlines from `first` on. */
-static gls_streamlines rest_of(const gls_streamlines *s, size_t first)
+/* By the device, and by threads what it does not do. */
+static gls_status map_parcel(gls_rows *rows, const gls_streamlines *s, bool by_device)
 {
-    return (gls_streamlines){.n = s->n - first, .offset = s->offset + first, .point = s->point};
-}
-
-gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
-{
-    gls_streamlines rest = rest_of(s, 0);
-    parcel p = {rows, &rest, rows->device != NULL, malloc((s->n + 1) * sizeof *p.place),
-                malloc((s->n + 1) * sizeof *p.contribution)};
+    gls_streamlines rest = {.n = s->n, .offset = s->offset, .point = s->point};
+    parcel p = {rows, &rest, false, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
     gls_status status = GLS_OK;
     size_t done = 0;
     if (!p.place || !p.contribution) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         goto fail;
     }
-    if (p.by_device) {
-        status = by_threads(&p); /* looks at the points */
-        if (status) goto fail;
-        status = by_device(&p, &done);
-        if (status == GLS_ERR_MEMORY) goto fail;
-        if (status) {
-            gls_log(GLS_LOG_WARNING, "streamlines are mapped on the CPU: %s", gls_last_error());
-            gls_rows_end(rows);
-            p.by_device = false;
-            rest = rest_of(s, done);
-        }
+    if (by_device) {
+        status = run_device(&p, &done);
+        if (!status || status == GLS_ERR_MEMORY) goto fail;
+        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+        release_device(rows);
+        rest.n -= done;
+        rest.offset += done;
     }
-    if (!p.by_device) {
-        status = by_threads(&p);
-        if (!status) status = collect(rows, p.place, p.contribution, rest.n);
-    }
+    status = run_threads(&p);
+    if (!status) status = collect(rows, p.place, p.contribution, rest.n);
 fail:
     free(p.place);
     free(p.contribution);
+    return status;
+}
+
+static gls_status flush(gls_rows *rows)
+{
+    const gls_streamlines s = {
+        .n = rows->waiting.n, .offset = rows->waiting.offset, .point = (const float(*)[3])rows->waiting.point};
+    rows->waiting.n = 0;
+    return s.n > 0 ? map_parcel(rows, &s, true) : GLS_OK;
+}
+
+/* Behind those that wait. */
+static gls_status keep(gls_rows *rows, const gls_streamlines *s)
+{
+    const size_t n = rows->waiting.n + s->n, before = n > s->n ? (size_t)rows->waiting.offset[rows->waiting.n] : 0,
+                 points = before + (size_t)s->offset[s->n];
+    if (n >= rows->waiting.capacity) {
+        uint64_t *to = realloc(rows->waiting.offset, 2 * (n + 1) * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        rows->waiting.offset = to;
+        rows->waiting.capacity = 2 * (n + 1);
+    }
+    if (points > rows->waiting.point_capacity) {
+        float(*to)[3] = realloc(rows->waiting.point, 2 * points * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        rows->waiting.point = to;
+        rows->waiting.point_capacity = 2 * points;
+    }
+    for (size_t i = 0; i <= s->n; i++) rows->waiting.offset[rows->waiting.n + i] = before + s->offset[i];
+    if (points > before) memcpy(rows->waiting.point + before, s->point, (points - before) * sizeof *s->point);
+    rows->waiting.n = n;
+    return GLS_OK;
+}
+
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+{
+    if (s->n == 0) return GLS_OK;
+    if (!rows->device) return map_parcel(rows, s, false);
+    parcel look = {.rows = rows, .s = s, .only_looks = true};
+    gls_status status = run_threads(&look);
+    if (!status) status = keep(rows, s);
+    bool full = !status && rows->waiting.offset[rows->waiting.n] >= GLS_MAPPER_POINTS;
+    return full ? flush(rows) : status;
+}
+
+gls_status gls_rows_end(gls_rows *rows)
+{
+    gls_status status = rows->device ? flush(rows) : GLS_OK;
+    release_device(rows);
     return status;
 }

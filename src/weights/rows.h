@@ -36,20 +36,25 @@ typedef struct gls_rows {
     double low[3], high[3]; /* of all points */
     struct row_thread *thread;
     int n_threads;
-    gls_device *device; /* maps, where it is not NULL */
+    gls_device *device;    /* maps, where it is not NULL */
+    uint64_t device_bytes; /* of its memory that may be used; 0: all */
     struct gls_mapper *mapper;
+    struct {
+        size_t n, capacity, point_capacity;
+        uint64_t *offset; /* n + 1 */
+        float (*point)[3];
+    } waiting; /* streamlines for the next run of the device */
 } gls_rows;
 
 /* unit of lengths in mm */
 double gls_rows_unit(const gls_rows *rows);
-float gls_rows_per_mm(const gls_rows *rows); /* 1 / unit */
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
 /* How streamlines are walked, before the first comes. */
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
 /* Adds the rows of these streamlines; threads share them, or the device maps them: the same bytes. */
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
-/* All have come: the device is free again. */
-void gls_rows_end(gls_rows *rows);
+/* All have come: the device maps those that wait, and is free again. */
+gls_status gls_rows_end(gls_rows *rows);
 void gls_rows_finish(gls_rows *rows);
 
 #endif

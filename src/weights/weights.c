@@ -102,6 +102,7 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
 {
     GLS_REQUIRE(w && w->rows.n == 0);
     w->rows.device = device;
+    w->rows.device_bytes = w->options.device_bytes;
     return GLS_OK;
 }
 
@@ -180,8 +181,10 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
 {
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     double start = gls_clock_seconds();
-    gls_rows_end(&w->rows);
-    gls_status status = prepare(w);
+    gls_status status = gls_rows_end(&w->rows);
+    w->result.seconds_map += gls_clock_seconds() - start;
+    start = gls_clock_seconds();
+    if (!status) status = prepare(w);
     if (status) return status;
     w->weight = calloc(w->rows.n, sizeof *w->weight);
     w->state = malloc(w->model.n * sizeof *w->state);

@@ -179,8 +179,8 @@ static void test_walk(void **state)
     }
     gls_walk_visits(&walk, &g, (const float[][3]){{1, 1, 1}}, 1);
     assert_int_equal(walk.n, 0);
-    /* through a corner of the grid from outside to outside */
-    gls_walk_visits(&walk, &g, (const float[][3]){{-3, 2, 1}, {2, -3, 1}}, 2);
+    /* past a corner of the grid and through it, from outside to outside */
+    gls_walk_visits(&walk, &g, (const float[][3]){{-3, 1.9f, 1}, {1.9f, -3, 1}}, 2);
     assert_int_equal(walk.n, 0);
     gls_walk_visits(&walk, &g, (const float[][3]){{-3, 4, 1}, {4, -3, 1}}, 2);
     assert_true(walk.n >= 2);
