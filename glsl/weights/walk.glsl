@@ -98,7 +98,8 @@ FUNCTION float root(float x)
     y = y * (F(1.5) - h * y * y);
     y = y * (F(1.5) - h * y * y);
     y = y * (F(1.5) - h * y * y);
-    return x > F(1.0e-30) ? x * y : F(0.0);
+    y = x * y;
+    return x > F(1.0e-30) ? y : F(0.0);
 }
 
 FUNCTION float distance_of(GRID_PARAMETER Spot a, Spot b)
@@ -157,7 +158,9 @@ FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
     EXACT float by = intBitsToFloat(2129859011 - floatBitsToInt(up));
     by = by * (F(2.0) - up * by);
     by = by * (F(2.0) - up * by);
-    int i = floor_of((v * by + F(1.0)) * F(16.0)), j = floor_of((w * by + F(1.0)) * F(16.0));
+    v = (v * by + F(1.0)) * F(16.0);
+    w = (w * by + F(1.0)) * F(16.0);
+    int i = floor_of(v), j = floor_of(w);
     i = i < 0 ? 0 : i > 31 ? 31 : i;
     j = j < 0 ? 0 : j > 31 ? 31 : j;
     uint here = START((face * 32u + UINT(i)) * 32u + UINT(j)), next = here;

@@ -9,7 +9,7 @@ FUNCTION void walk_along(WALK_PARAMETERS uint n)
     if (n > 2u) v3 = VERTEX(2u);
     Spot p0 = v0, p1 = v1, p2 = v1, p3 = v1, entry = v1;
     Cell cell = cell_of(v1);
-    EXACT float length_in = F(0.0);
+    float length_in = F(0.0);
     for (uint made = 0u; made <= pieces; made++) {
         if (made == pieces) {
             p3 = mirrored(p2, p1);
