@@ -2,42 +2,56 @@
 // where that leaves a voxel, which bisection finds. Coordinates are those of the grid, where a voxel has the side 1;
 // lengths are mm. The kernel (weights/map.comp) and the CPU (src/weights/walk.c) share this text, which is GLSL and C
 // at once, and give the same bytes: EXACT keeps compilers from fusing sums and products, and there is no division and
-// no square root, which drivers round in ways of their own.
+// no square root, which drivers round in ways of their own. Single precision is too little: lengths of pieces much
+// shorter than a voxel are summed, and one entry more or less moves all weights of a fixel.
 
 struct Spot {
-    float x, y, z;
+    double x, y, z;
 };
 struct Cell {
     int x, y, z;
 };
-// A place among four points a, b, c, d, between b and c: b and these shares of what leads from it to the others.
-struct Blend {
-    float a, c, d;
+// A cubic from b (p = 0) to the next point (p = 1): b + p (first + p (second + p third)).
+struct Curve {
+    Spot b, first, second, third;
 };
 // Where a curve leaves a voxel: the first place found outside, its voxel, and where along the curve the search ended.
 struct Exit {
     Spot leave;
     Cell next;
-    float at;
+    double at;
 };
 
-// A Hermite cubic of tension 0.1, or a straight line, at p = 0 .. 1 from b to c.
-FUNCTION Blend blend_at(GRID_PARAMETER float p)
+// What a coefficient takes of the ways from b to its neighbours.
+FUNCTION double share_of(GRID_PARAMETER int k, double a, double b, double c, double d)
 {
-    EXACT Blend w;
-    EXACT float p2 = p * p, p3 = p2 * p;
-    w.a = STRAIGHT ? F(0.0) : F(0.45) * (F(2.0) * p2 - p3 - p);
-    w.c = STRAIGHT ? p : F(2.1) * p2 + F(0.45) * p - F(1.55) * p3;
-    w.d = STRAIGHT ? F(0.0) : F(0.45) * (p3 - p2);
+    EXACT double s = SHAPE(k, 0) * (a - b) + SHAPE(k, 1) * (c - b) + SHAPE(k, 2) * (d - b);
+    return s;
+}
+
+// Between b and c, of four points.
+FUNCTION Curve curve_of(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d)
+{
+    Curve w;
+    w.b = b;
+    w.first.x = share_of(GRID 0, a.x, b.x, c.x, d.x);
+    w.first.y = share_of(GRID 0, a.y, b.y, c.y, d.y);
+    w.first.z = share_of(GRID 0, a.z, b.z, c.z, d.z);
+    w.second.x = share_of(GRID 1, a.x, b.x, c.x, d.x);
+    w.second.y = share_of(GRID 1, a.y, b.y, c.y, d.y);
+    w.second.z = share_of(GRID 1, a.z, b.z, c.z, d.z);
+    w.third.x = share_of(GRID 2, a.x, b.x, c.x, d.x);
+    w.third.y = share_of(GRID 2, a.y, b.y, c.y, d.y);
+    w.third.z = share_of(GRID 2, a.z, b.z, c.z, d.z);
     return w;
 }
 
-FUNCTION Spot blend(Blend w, Spot a, Spot b, Spot c, Spot d)
+FUNCTION Spot spot_at(Curve w, double p)
 {
     EXACT Spot s;
-    s.x = b.x + (w.a * (a.x - b.x) + w.c * (c.x - b.x) + w.d * (d.x - b.x));
-    s.y = b.y + (w.a * (a.y - b.y) + w.c * (c.y - b.y) + w.d * (d.y - b.y));
-    s.z = b.z + (w.a * (a.z - b.z) + w.c * (c.z - b.z) + w.d * (d.z - b.z));
+    s.x = w.b.x + p * (w.first.x + p * (w.second.x + p * w.third.x));
+    s.y = w.b.y + p * (w.first.y + p * (w.second.y + p * w.third.y));
+    s.z = w.b.z + p * (w.first.z + p * (w.second.z + p * w.third.z));
     return s;
 }
 
@@ -45,26 +59,26 @@ FUNCTION Spot blend(Blend w, Spot a, Spot b, Spot c, Spot d)
 FUNCTION Spot mirrored(Spot a, Spot b)
 {
     EXACT Spot s;
-    s.x = F(2.0) * a.x - b.x;
-    s.y = F(2.0) * a.y - b.y;
-    s.z = F(2.0) * a.z - b.z;
+    s.x = D(2.0) * a.x - b.x;
+    s.y = D(2.0) * a.y - b.y;
+    s.z = D(2.0) * a.z - b.z;
     return s;
 }
 
-FUNCTION int floor_of(float x)
+FUNCTION int floor_of(double x)
 {
-    x = x < F(-1.0e9) ? F(-1.0e9) : x;
-    x = x > F(1.0e9) ? F(1.0e9) : x;
+    x = x < D(-1.0e9) ? D(-1.0e9) : x;
+    x = x > D(1.0e9) ? D(1.0e9) : x;
     int i = INT(x);
-    return x < FLOAT(i) ? i - 1 : i;
+    return x < DOUBLE(i) ? i - 1 : i;
 }
 
 FUNCTION Cell cell_of(Spot s)
 {
     Cell c;
-    c.x = floor_of(s.x + F(0.5));
-    c.y = floor_of(s.y + F(0.5));
-    c.z = floor_of(s.z + F(0.5));
+    c.x = floor_of(s.x + D(0.5));
+    c.y = floor_of(s.y + D(0.5));
+    c.z = floor_of(s.z + D(0.5));
     return c;
 }
 
@@ -74,7 +88,7 @@ FUNCTION bool same_cell(Cell a, Cell b)
 }
 
 // From scanner coordinates.
-FUNCTION Spot spot_of(GRID_PARAMETER float x, float y, float z)
+FUNCTION Spot spot_of(GRID_PARAMETER double x, double y, double z)
 {
     EXACT Spot s;
     s.x = TO_GRID(0, 0) * x + TO_GRID(0, 1) * y + TO_GRID(0, 2) * z + TO_GRID(0, 3);
@@ -83,42 +97,43 @@ FUNCTION Spot spot_of(GRID_PARAMETER float x, float y, float z)
     return s;
 }
 
-FUNCTION float square_distance(GRID_PARAMETER Spot a, Spot b)
+FUNCTION double square_distance(GRID_PARAMETER Spot a, Spot b)
 {
-    EXACT float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-    EXACT float along = METRIC(0) * (x * x) + METRIC(1) * (y * y) + METRIC(2) * (z * z);
-    EXACT float across = METRIC(3) * (x * y) + METRIC(4) * (x * z) + METRIC(5) * (y * z);
+    EXACT double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    EXACT double along = METRIC(0) * (x * x) + METRIC(1) * (y * y) + METRIC(2) * (z * z);
+    EXACT double across = METRIC(3) * (x * y) + METRIC(4) * (x * z) + METRIC(5) * (y * z);
     return along + across;
 }
 
-// The square root of what is not negative, by Newton's method from the bits of the exponent.
-FUNCTION float root(float x)
+// The square root of what is not negative, by Newton's method from the bits of the exponent; below 2^-200 it is 0.
+FUNCTION double root(double x)
 {
-    EXACT float y = intBitsToFloat(1597463007 - (floatBitsToInt(x) >> 1)), h = F(0.5) * x;
-    y = y * (F(1.5) - h * y * y);
-    y = y * (F(1.5) - h * y * y);
-    y = y * (F(1.5) - h * y * y);
+    EXACT double y = from_words(0u, 1608969168u - (high_word(x) >> 1)), h = D(0.5) * x;
+    y = y * (D(1.5) - h * y * y);
+    y = y * (D(1.5) - h * y * y);
+    y = y * (D(1.5) - h * y * y);
+    y = y * (D(1.5) - h * y * y);
     y = x * y;
-    return x > F(1.0e-30) ? y : F(0.0);
+    return high_word(x) > 863000000u ? y : D(0.0);
 }
 
-FUNCTION float distance_of(GRID_PARAMETER Spot a, Spot b)
+FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
 {
     return root(square_distance(GRID a, b));
 }
 
 // Where the curve from b to c, entered at `from`, `at` of the way, leaves the voxel `cell`; last: the voxel of c.
-FUNCTION Exit find_exit(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d, Cell cell, Cell last, Spot from, float at)
+FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last, Spot from, double at)
 {
     Exit e;
     Spot inside = from;
-    float low = at, high = F(1.0);
+    double low = at, high = D(1.0);
     e.leave = c;
     e.next = last;
     e.at = at;
-    for (int k = 0; k < 32 && square_distance(GRID inside, e.leave) > PRECISION; k++) {
-        e.at = F(0.5) * (low + high);
-        Spot s = blend(blend_at(GRID e.at), a, b, c, d);
+    for (int k = 0; k < 60 && square_distance(GRID inside, e.leave) > PRECISION; k++) {
+        e.at = D(0.5) * (low + high);
+        Spot s = spot_at(curve, e.at);
         Cell found = cell_of(s);
         if (same_cell(found, cell)) {
             low = e.at;
@@ -136,19 +151,27 @@ FUNCTION Exit find_exit(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d, Cell cell
     return e;
 }
 
+FUNCTION double dot_of(GRID_PARAMETER uint i, double x, double y, double z)
+{
+    EXACT double d = x * DIRECTION(i, 0) + y * DIRECTION(i, 1) + z * DIRECTION(i, 2);
+    return d < D(0.0) ? -d : d;
+}
+
 // The one of 1281 directions that is nearest to the line from a to b; of equally near ones the first. It is found along
 // the mesh of them, from one that lies in the same cell of a cube.
 FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
 {
-    EXACT float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
-    EXACT float x = AXIS(0, 0) * dx + AXIS(0, 1) * dy + AXIS(0, 2) * dz;
-    EXACT float y = AXIS(1, 0) * dx + AXIS(1, 1) * dy + AXIS(1, 2) * dz;
-    EXACT float z = AXIS(2, 0) * dx + AXIS(2, 1) * dy + AXIS(2, 2) * dz;
-    if (x == F(0.0) && y == F(0.0) && z == F(0.0)) x = F(1.0);
-    uint face = abs(y) > abs(x) ? 1u : 0u;
-    if (abs(z) > (face == 1u ? abs(y) : abs(x))) face = 2u;
-    EXACT float up = face == 0u ? x : face == 1u ? y : z;
-    EXACT float v = face == 0u ? y : face == 1u ? z : x, w = face == 0u ? z : face == 1u ? x : y;
+    EXACT double dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    EXACT double x = AXIS(0, 0) * dx + AXIS(0, 1) * dy + AXIS(0, 2) * dz;
+    EXACT double y = AXIS(1, 0) * dx + AXIS(1, 1) * dy + AXIS(1, 2) * dz;
+    EXACT double z = AXIS(2, 0) * dx + AXIS(2, 1) * dy + AXIS(2, 2) * dz;
+    if (x == D(0.0) && y == D(0.0) && z == D(0.0)) x = D(1.0);
+    // where the search begins does not show in what it finds
+    float fx = FLOAT(x), fy = FLOAT(y), fz = FLOAT(z);
+    uint face = abs(fy) > abs(fx) ? 1u : 0u;
+    if (abs(fz) > (face == 1u ? abs(fy) : abs(fx))) face = 2u;
+    EXACT float up = face == 0u ? fx : face == 1u ? fy : fz;
+    EXACT float v = face == 0u ? fy : face == 1u ? fz : fx, w = face == 0u ? fz : face == 1u ? fx : fy;
     if (up < F(0.0)) {
         v = -v;
         w = -w;
@@ -160,18 +183,18 @@ FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
     by = by * (F(2.0) - up * by);
     v = (v * by + F(1.0)) * F(16.0);
     w = (w * by + F(1.0)) * F(16.0);
-    int i = floor_of(v), j = floor_of(w);
+    int i = INT(v), j = INT(w);
     i = i < 0 ? 0 : i > 31 ? 31 : i;
     j = j < 0 ? 0 : j > 31 ? 31 : j;
     uint here = START((face * 32u + UINT(i)) * 32u + UINT(j)), next = here;
-    EXACT float best = abs(x * DIRECTION(here, 0) + y * DIRECTION(here, 1) + z * DIRECTION(here, 2));
+    double best = dot_of(GRID here, x, y, z);
     do {
         here = next;
         for (uint m = 0u; m < 6u; m++) {
             uint other = NEIGHBOUR(here, m);
-            EXACT float dot_of = abs(x * DIRECTION(other, 0) + y * DIRECTION(other, 1) + z * DIRECTION(other, 2));
-            if (dot_of > best || (dot_of == best && other < next)) {
-                best = dot_of;
+            double near = dot_of(GRID other, x, y, z);
+            if (near > best || (near == best && other < next)) {
+                best = near;
                 next = other;
             }
         }

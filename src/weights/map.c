@@ -10,27 +10,52 @@
 #define GROUP 64
 #define NOTHING UINT32_MAX
 /* words of the lobes, as in map.comp */
-enum { NEIGHBOURS_AT = 3 * GLS_LOBE_DIRECTIONS, STARTS_AT = 9 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
+enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
+
+#define ROW_HEADER 8 /* bytes before what streamlines have become: counts of visits and entries */
+#define VISIT_BYTES 16
+
+/* A buffer that grows. */
+typedef struct room {
+    gls_buffer *buffer;
+    size_t bytes;
+} room;
 
 struct gls_mapper {
     gls_mapper_source source;
     gls_kernel *kernel;
     gls_buffer *grid, *lobes;
-    gls_buffer *streamlines, *visits, *mapped;
-    size_t streamline_bytes, mapped_bytes; /* of these buffers */
-    size_t room;                           /* for visits */
-    uint32_t *word;                        /* of streamlines */
-    size_t word_capacity;
-    uint32_t *visit;
-    size_t visit_capacity;
+    room starts, points, visits, rows, entries;
+    size_t n_visits; /* for which there is room */
+    uint32_t *start;
+    uint8_t *row;
+    uint32_t *entry;
+    size_t start_capacity, row_capacity, entry_capacity;
 };
 
-static gls_status replace(gls_device *device, const char *label, size_t bytes, gls_buffer **buffer)
+static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, room *r)
 {
-    gls_buffer_destroy(*buffer);
-    *buffer = NULL;
-    return gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, buffer);
+    if (bytes <= r->bytes) return GLS_OK;
+    gls_buffer_destroy(r->buffer);
+    *r = (room){NULL, 0};
+    const size_t wanted = bytes + bytes / 8;
+    gls_status status = gls_buffer_create(m->source.device, GLS_BUFFER_STORAGE, wanted, label, &r->buffer);
+    if (!status) r->bytes = wanted;
+    return status;
+}
+
+/* Room for n elements of a list of the host: &list. */
+static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
+{
+    void *old, *to;
+    if (n <= *capacity) return GLS_OK;
+    memcpy(&old, list, sizeof old);
+    to = realloc(old, 2 * n * size);
+    if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    memcpy(list, &to, sizeof to);
+    *capacity = 2 * n;
+    return GLS_OK;
 }
 
 static void put_float(uint32_t *word, float x)
@@ -42,7 +67,7 @@ static void put_sphere(uint32_t *word)
 {
     const gls_lobe_sphere *s = gls_lobe_sphere_get();
     for (size_t i = 0; i < GLS_LOBE_DIRECTIONS; i++) {
-        for (size_t r = 0; r < 3; r++) put_float(&word[3 * i + r], s->rounded[i][r]);
+        memcpy(&word[6 * i], s->direction[i], sizeof s->direction[i]);
         for (size_t k = 0; k < GLS_LOBE_NEIGHBOURS; k++)
             word[NEIGHBOURS_AT + GLS_LOBE_NEIGHBOURS * i + k] = s->neighbour[i][k];
     }
@@ -80,7 +105,10 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
     if (!m) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     const gls_walk_block *block = &source->grid->block;
     m->source = *source;
-    gls_status status = gls_kernel_load(source->device, "weights/map.comp", NULL, 0, &m->kernel);
+    gls_status status = GLS_OK;
+    if (gls_device_get_info(source->device)->gles)
+        status = gls_fail(GLS_ERR_UNSUPPORTED, "OpenGL ES has no double precision");
+    if (!status) status = gls_kernel_load(source->device, "weights/map.comp", NULL, 0, &m->kernel);
     if (!status)
         status = gls_buffer_create(source->device, GLS_BUFFER_UNIFORM, sizeof *block, "grid of the walk", &m->grid);
     if (!status) status = gls_buffer_write(m->grid, 0, sizeof *block, block);
@@ -95,97 +123,94 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
 void gls_mapper_destroy(gls_mapper *m)
 {
     if (!m) return;
-    gls_buffer *buffers[] = {m->grid, m->lobes, m->streamlines, m->visits, m->mapped};
+    gls_buffer *buffers[] = {m->grid,          m->lobes,       m->starts.buffer, m->points.buffer,
+                             m->visits.buffer, m->rows.buffer, m->entries.buffer};
     for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
     gls_kernel_destroy(m->kernel);
-    free(m->word);
-    free(m->visit);
+    free(m->start);
+    free(m->row);
+    free(m->entry);
     free(m);
-}
-
-static bool reserve(uint32_t **word, size_t *capacity, size_t n)
-{
-    if (n <= *capacity) return true;
-    uint32_t *to = realloc(*word, 2 * n * sizeof *to);
-    if (!to) return false;
-    *word = to;
-    *capacity = 2 * n;
-    return true;
 }
 
 /* Streamlines that go into one run, and their points. */
 static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     size_t k = 0;
-    while (k < n &&
-           (k == 0 || s->offset[first + k + 1] - s->offset[first] <= GLS_MAPPER_POINTS + (GLS_MAPPER_POINTS >> 4)))
-        k++;
+    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= 2 * GLS_MAPPER_POINTS)) k++;
     *points = (size_t)(s->offset[first + k] - s->offset[first]);
     return k;
 }
 
 static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t points)
 {
-    const size_t words = n + 1 + 3 * points;
-    gls_status status = GLS_OK;
+    const size_t bytes = 4 * (n + 1);
     if (points > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "a streamline has %zu points", points);
-    if (!reserve(&m->word, &m->word_capacity, words)) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    for (size_t i = 0; i <= n; i++) m->word[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
-    if (points > 0) memcpy(m->word + n + 1, s->point[s->offset[first]], 12 * points);
-    if (4 * words > m->streamline_bytes) {
-        m->streamline_bytes = 0;
-        status = replace(m->source.device, "points of streamlines", 5 * words, &m->streamlines);
-        if (!status) m->streamline_bytes = 5 * words;
-    }
-    if (!status && sizeof(gls_mapped) * n > m->mapped_bytes) {
-        m->mapped_bytes = 0;
-        status = replace(m->source.device, "mapped streamlines", sizeof(gls_mapped) * n, &m->mapped);
-        if (!status) m->mapped_bytes = sizeof(gls_mapped) * n;
-    }
-    return status ? status : gls_buffer_write(m->streamlines, 0, 4 * words, m->word);
+    gls_status status = reserve(&m->start, &m->start_capacity, n + 1, sizeof *m->start);
+    if (status) return status;
+    for (size_t i = 0; i <= n; i++) m->start[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
+    status = grow(m, "starts of streamlines", bytes, &m->starts);
+    if (!status) status = grow(m, "points of streamlines", 12 * (points > 0 ? points : 1), &m->points);
+    if (!status) status = grow(m, "mapped streamlines", ROW_HEADER + n * sizeof(gls_mapped), &m->rows);
+    if (!status) status = gls_buffer_write(m->starts.buffer, 0, bytes, m->start);
+    return status || points == 0 ? status
+                                 : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
 }
 
-/* One run; *wanted: the visits that there are, for which there may be no room. */
-static gls_status run(gls_mapper *m, size_t n, uint32_t *wanted)
+static gls_status make_room(gls_mapper *m, size_t visits)
 {
-    const uint32_t zero = 0, groups = (uint32_t)((n + GROUP - 1) / GROUP);
-    const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
-                              1};
-    const gls_arg args[] = {
-        gls_arg_uniforms(0, m->grid),       gls_arg_buffer(0, m->streamlines),  gls_arg_buffer(1, m->lobes),
-        gls_arg_buffer(2, m->visits),       gls_arg_buffer(3, m->mapped),       gls_arg_uint(0, (uint32_t)n),
-        gls_arg_uint(1, (uint32_t)m->room), gls_arg_float(2, m->source.per_mm), gls_arg_float(3, m->source.least),
-    };
-    gls_status status = gls_buffer_write(m->visits, 0, sizeof zero, &zero);
-    if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
-    return status ? status : gls_buffer_read(m->visits, 0, sizeof *wanted, wanted);
-}
-
-gls_status gls_mapper_run(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n, gls_mapped *mapped)
-{
-    size_t points;
-    uint32_t wanted = 0;
-    *n = count_run(s, first, *n, &points);
-    gls_status status = send(m, s, first, *n, points);
-    if (!status && !m->visits) wanted = (uint32_t)(points + *n);
-    for (bool done = false; !done && !status;) {
-        if (wanted > m->room) {
-            m->room = 0;
-            status = replace(m->source.device, "visits", 4 * (1 + 3 * ((size_t)wanted + wanted / 8)), &m->visits);
-            if (!status) m->room = (size_t)wanted + wanted / 8;
-        }
-        if (!status) status = run(m, *n, &wanted);
-        done = wanted <= m->room;
-    }
-    if (!status && !reserve(&m->visit, &m->visit_capacity, 3 * (size_t)wanted + 1))
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    if (!status && wanted > 0) status = gls_buffer_read(m->visits, 4, 12 * (size_t)wanted, m->visit);
-    if (!status) status = gls_buffer_read(m->mapped, 0, *n * sizeof *mapped, mapped);
-    for (size_t i = 0; i < *n && !status; i++) mapped[i].first *= 3;
+    if (visits <= m->n_visits) return GLS_OK;
+    m->n_visits = 0;
+    if (visits > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu visits are too many", visits);
+    gls_status status = grow(m, "visits", VISIT_BYTES * visits, &m->visits);
+    if (!status) status = grow(m, "entries of streamlines", 4 * visits, &m->entries);
+    if (!status) m->n_visits = visits;
     return status;
 }
 
-const uint32_t *gls_mapper_entries(const gls_mapper *m)
+/* One run; counts: the visits that there are, for which there may be no room, and entries. */
+static gls_status run(gls_mapper *m, size_t n, uint32_t counts[2])
 {
-    return m->visit;
+    const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((n + GROUP - 1) / GROUP);
+    const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
+                              1};
+    const gls_arg args[] = {
+        gls_arg_uniforms(0, m->grid),
+        gls_arg_buffer(0, m->points.buffer),
+        gls_arg_buffer(1, m->lobes),
+        gls_arg_buffer(2, m->visits.buffer),
+        gls_arg_buffer(3, m->rows.buffer),
+        gls_arg_buffer(4, m->entries.buffer),
+        gls_arg_buffer(5, m->starts.buffer),
+        gls_arg_uint(0, (uint32_t)n),
+        gls_arg_uint(1, (uint32_t)m->n_visits),
+    };
+    const size_t bytes = ROW_HEADER + n * sizeof(gls_mapped);
+    gls_status status = reserve(&m->row, &m->row_capacity, bytes, 1);
+    if (!status) status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
+    if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+    if (!status) status = gls_buffer_read(m->rows.buffer, 0, bytes, m->row);
+    if (!status) memcpy(counts, m->row, 2 * sizeof *counts);
+    return status;
+}
+
+gls_status gls_mapper_run(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n, const gls_mapped **mapped)
+{
+    size_t points;
+    uint32_t counts[2] = {0, 0};
+    *n = count_run(s, first, *n, &points);
+    gls_status status = send(m, s, first, *n, points);
+    for (size_t visits = points + *n; visits > 0 && !status; visits = counts[0] > m->n_visits ? counts[0] : 0) {
+        status = make_room(m, visits);
+        if (!status) status = run(m, *n, counts);
+    }
+    if (!status) status = reserve(&m->entry, &m->entry_capacity, (size_t)counts[1] + 1, sizeof *m->entry);
+    if (!status) status = gls_buffer_read(m->entries.buffer, 0, 4 * (size_t)counts[1], m->entry);
+    *mapped = status ? NULL : (const gls_mapped *)(const void *)(m->row + ROW_HEADER);
+    return status;
+}
+
+uint32_t *const *gls_mapper_entries(const gls_mapper *m)
+{
+    return &m->entry;
 }

@@ -12,11 +12,11 @@
 
 typedef struct gls_mapper gls_mapper;
 
-/* What a streamline has become; its entries begin at first of gls_mapper_entries(). */
+/* What a streamline has become, as the kernel writes it; its entries begin at first of gls_mapper_entries(). */
 typedef struct gls_mapped {
     uint32_t first, n;
-    float contribution;
-    uint32_t visits;
+    double contribution;
+    uint32_t visits, unused;
 } gls_mapped;
 
 /* What it maps to, and how; all stays the caller's. */
@@ -26,15 +26,15 @@ typedef struct gls_mapper_source {
     const gls_fixels *fixels;
     const float *mask; /* of each voxel; NULL: 1 */
     const gls_walk_grid *grid;
-    float per_mm, least; /* units of length in a mm; mm: shorter sums make no entry */
 } gls_mapper_source;
 
-/* GLS_ERR_DEVICE_MEMORY: there is no room for the lobes of all voxels. */
+/* GLS_ERR_DEVICE_MEMORY: there is no room for the lobes of all voxels. GLS_ERR_UNSUPPORTED: no double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
-/* Streamlines first .. first + *n - 1 of s, of which *n may become fewer; mapped: room for all. */
-gls_status gls_mapper_run(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n, gls_mapped *mapped);
-/* Borrowed until the next run. */
-const uint32_t *gls_mapper_entries(const gls_mapper *mapper);
+/* Streamlines first .. first + *n - 1 of s, of which *n may become fewer; *mapped: borrowed until the next run. */
+gls_status gls_mapper_run(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n,
+                          const gls_mapped **mapped);
+/* The entries of the last run. */
+uint32_t *const *gls_mapper_entries(const gls_mapper *mapper);
 void gls_mapper_destroy(gls_mapper *mapper);
 
 #endif

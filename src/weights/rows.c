@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
 #include "util/memory.h"
 #include "util/parallel.h"
 #include "util/status.h"
-#include "weights/map.h"
+#include "weights/rows_device.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
@@ -19,7 +18,7 @@
 typedef struct portion {
     uint64_t key; /* voxel << 11 | direction */
     uint32_t order;
-    float length;
+    double length;
 } portion;
 
 /* What a thread works with, and what it has made of the streamlines of a parcel. */
@@ -35,32 +34,11 @@ typedef struct row_thread {
     bool failed;
 } row_thread;
 
-#define BY_DEVICE (-1)
-
-/* Where the entries of a streamline of the parcel lie before they are put in order. */
-typedef struct placed {
-    int thread; /* or BY_DEVICE */
-    uint32_t n;
-    size_t first;
-} placed;
-
 double gls_rows_unit(const gls_rows *rows)
 {
     const double *s = rows->fixels->grid.voxel_size;
     float diagonal = (float)sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
     return (double)(diagonal / (float)GLS_ROW_MAX_LENGTH);
-}
-
-/* Units in a mm. */
-static float units_of_mm(const gls_rows *rows)
-{
-    return (float)(1 / gls_rows_unit(rows));
-}
-
-/* Shorter sums make no entry. */
-static float least_length(const gls_rows *rows)
-{
-    return 0.5f * (float)gls_rows_unit(rows);
 }
 
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries)
@@ -83,19 +61,12 @@ gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *
 
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
 {
-    gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight);
-}
-
-static void release_device(gls_rows *rows)
-{
-    gls_mapper_destroy(rows->mapper);
-    rows->mapper = NULL;
-    rows->device = NULL;
+    gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight, gls_rows_unit(rows));
 }
 
 void gls_rows_finish(gls_rows *rows)
 {
-    release_device(rows);
+    gls_row_queue_destroy(rows->queue);
     for (int i = 0; i < rows->n_threads && rows->thread; i++) {
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
@@ -105,8 +76,6 @@ void gls_rows_finish(gls_rows *rows)
         free(rows->chunk[i].start);
         free(rows->chunk[i].entry);
     }
-    free(rows->waiting.offset);
-    free(rows->waiting.point);
     free(rows->thread);
     free(rows->chunk);
     free(rows->contribution);
@@ -180,29 +149,29 @@ static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t leng
 /* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
-    const float per_mm = units_of_mm(rows), least = least_length(rows);
+    const double per_mm = rows->grid.block.unit[0], least = rows->grid.block.unit[1];
     const size_t n = join_visits(t);
     size_t first = t->n;
-    float contribution = 0;
+    double contribution = 0;
     for (size_t i = 0; i < n; i++) {
         const portion *p = &t->portion[i];
         size_t voxel = (size_t)(p->key >> 11);
         uint32_t fixel = gls_fixel_at(rows->fixels, voxel, p->key & 2047);
         if (i > 0 && t->portion[i - 1].key >> 11 != p->key >> 11) first = t->n;
         if (fixel == GLS_NO_FIXEL || !(p->length > least)) continue;
-        contribution += p->length * (rows->mask ? rows->mask[voxel] : 1);
-        float units = per_mm * p->length + 0.5f;
-        add_entry(t, first, fixel, units < (float)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
+        contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
+        double units = per_mm * p->length + 0.5;
+        add_entry(t, first, fixel, units < (double)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
     }
-    return contribution;
+    return (float)contribution;
 }
 
 /* What the threads do with a parcel. */
 typedef struct parcel {
     gls_rows *rows;
     const gls_streamlines *s;
-    bool only_looks; /* at the points: the device is to map */
-    placed *place;
+    float (*copy)[3]; /* not NULL: they look at the points and copy them, without mapping */
+    gls_placed *place;
     float *contribution;
 } parcel;
 
@@ -231,18 +200,21 @@ static void map_some(void *user, int thread, size_t from, size_t until)
             if (i < t->bad) t->bad = i;
             return;
         }
-        if (p->only_looks) continue;
+        if (p->copy) {
+            if (n > 0) memcpy(p->copy[s->offset[i] - s->offset[0]], s->point[s->offset[i]], n * sizeof *p->copy);
+            continue;
+        }
         gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
         p->contribution[i] = make_row(p->rows, t);
         t->n_without_points += n < 2;
         t->n_outside += n >= 2 && t->walk.n == 0;
-        p->place[i] = (placed){thread, (uint32_t)(t->n - first), first};
+        p->place[i] = (gls_placed){&t->entry, first, (uint32_t)(t->n - first)};
     }
 }
 
 static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_t i)
 {
-    const size_t number = rows->n + rows->waiting.n + i;
+    const size_t number = rows->n_taken + i;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
         for (int a = 0; a < 3; a++)
             if (!isfinite(s->point[p][a]))
@@ -307,7 +279,7 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
     return c && reserve(rows, c, n) ? c : NULL;
 }
 
-static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
+gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n)
 {
     if (rows->n + n > rows->n_capacity) {
         size_t capacity = 2 * (rows->n + n);
@@ -321,9 +293,7 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
         if (!c)
             return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
                             rows->n_entries, rows->n);
-        const uint32_t *entry =
-            place[i].thread == BY_DEVICE ? gls_mapper_entries(rows->mapper) : rows->thread[place[i].thread].entry;
-        add_row(c, place[i].n > 0 ? entry + place[i].first : NULL, place[i].n);
+        add_row(c, place[i].n > 0 ? *place[i].entry + place[i].first : NULL, place[i].n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
         rows->n_without_fixels += place[i].n == 0;
@@ -364,114 +334,36 @@ static gls_status run_threads(parcel *p)
     return end_threads(p);
 }
 
-static gls_status create_mapper(gls_rows *rows)
+gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *s, float (*to)[3])
 {
-    const gls_mapper_source source = {.device = rows->device,
-                                      .device_bytes = rows->device_bytes,
-                                      .fixels = rows->fixels,
-                                      .mask = rows->mask,
-                                      .grid = &rows->grid,
-                                      .per_mm = units_of_mm(rows),
-                                      .least = least_length(rows)};
-    return gls_mapper_create(&source, &rows->mapper);
-}
-
-/* Those that wait, one run of the device after the other; *done: streamlines that have their rows. */
-static gls_status run_device(parcel *p, size_t *done)
-{
-    gls_rows *rows = p->rows;
-    gls_mapped *mapped = malloc((p->s->n + 1) * sizeof *mapped);
-    gls_status status = mapped ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    if (!status && !rows->mapper) status = create_mapper(rows);
-    while (*done < p->s->n && !status) {
-        size_t n = p->s->n - *done;
-        status = gls_mapper_run(rows->mapper, p->s, *done, &n, mapped);
-        for (size_t i = 0; i < n && !status; i++) {
-            const uint64_t *offset = &p->s->offset[*done + i];
-            p->place[i] = (placed){BY_DEVICE, mapped[i].n, mapped[i].first};
-            p->contribution[i] = mapped[i].contribution;
-            rows->n_without_points += offset[1] - offset[0] < 2;
-            rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;
-        }
-        if (!status) status = collect(rows, p->place, p->contribution, n);
-        *done += status ? 0 : n;
-    }
-    free(mapped);
+    parcel p = {.rows = rows, .s = s, .copy = to};
+    gls_status status = run_threads(&p);
+    rows->n_taken += status ? 0 : s->n;
     return status;
 }
 
-/* By the device, and by threads what it does not do. */
-static gls_status map_parcel(gls_rows *rows, const gls_streamlines *s, bool by_device)
+gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *s)
 {
-    gls_streamlines rest = {.n = s->n, .offset = s->offset, .point = s->point};
-    parcel p = {rows, &rest, false, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    parcel p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
     gls_status status = GLS_OK;
-    size_t done = 0;
-    if (!p.place || !p.contribution) {
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        goto fail;
-    }
-    if (by_device) {
-        status = run_device(&p, &done);
-        if (!status || status == GLS_ERR_MEMORY) goto fail;
-        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
-        release_device(rows);
-        rest.n -= done;
-        rest.offset += done;
-    }
-    status = run_threads(&p);
-    if (!status) status = collect(rows, p.place, p.contribution, rest.n);
-fail:
+    if (!p.place || !p.contribution) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    if (!status) status = run_threads(&p);
+    if (!status) status = gls_rows_collect(rows, p.place, p.contribution, s->n);
     free(p.place);
     free(p.contribution);
     return status;
 }
 
-static gls_status flush(gls_rows *rows)
-{
-    const gls_streamlines s = {
-        .n = rows->waiting.n, .offset = rows->waiting.offset, .point = (const float(*)[3])rows->waiting.point};
-    rows->waiting.n = 0;
-    return s.n > 0 ? map_parcel(rows, &s, true) : GLS_OK;
-}
-
-/* Behind those that wait. */
-static gls_status keep(gls_rows *rows, const gls_streamlines *s)
-{
-    const size_t n = rows->waiting.n + s->n, before = n > s->n ? (size_t)rows->waiting.offset[rows->waiting.n] : 0,
-                 points = before + (size_t)s->offset[s->n];
-    if (n >= rows->waiting.capacity) {
-        uint64_t *to = realloc(rows->waiting.offset, 2 * (n + 1) * sizeof *to);
-        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        rows->waiting.offset = to;
-        rows->waiting.capacity = 2 * (n + 1);
-    }
-    if (points > rows->waiting.point_capacity) {
-        float(*to)[3] = realloc(rows->waiting.point, 2 * points * sizeof *to);
-        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        rows->waiting.point = to;
-        rows->waiting.point_capacity = 2 * points;
-    }
-    for (size_t i = 0; i <= s->n; i++) rows->waiting.offset[rows->waiting.n + i] = before + s->offset[i];
-    if (points > before) memcpy(rows->waiting.point + before, s->point, (points - before) * sizeof *s->point);
-    rows->waiting.n = n;
-    return GLS_OK;
-}
-
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
 {
     if (s->n == 0) return GLS_OK;
-    if (!rows->device) return map_parcel(rows, s, false);
-    parcel look = {.rows = rows, .s = s, .only_looks = true};
-    gls_status status = run_threads(&look);
-    if (!status) status = keep(rows, s);
-    bool full = !status && rows->waiting.offset[rows->waiting.n] >= GLS_MAPPER_POINTS;
-    return full ? flush(rows) : status;
+    if (rows->device) return gls_row_queue_append(rows, s);
+    gls_status status = gls_rows_map(rows, s);
+    rows->n_taken += status ? 0 : s->n;
+    return status;
 }
 
 gls_status gls_rows_end(gls_rows *rows)
 {
-    gls_status status = rows->device ? flush(rows) : GLS_OK;
-    release_device(rows);
-    return status;
+    return rows->device ? gls_row_queue_end(rows) : GLS_OK;
 }

@@ -36,14 +36,10 @@ typedef struct gls_rows {
     double low[3], high[3]; /* of all points */
     struct row_thread *thread;
     int n_threads;
+    size_t n_taken;        /* streamlines that were appended; those that wait have no rows yet */
     gls_device *device;    /* maps, where it is not NULL */
     uint64_t device_bytes; /* of its memory that may be used; 0: all */
-    struct gls_mapper *mapper;
-    struct {
-        size_t n, capacity, point_capacity;
-        uint64_t *offset; /* n + 1 */
-        float (*point)[3];
-    } waiting; /* streamlines for the next run of the device */
+    struct gls_row_queue *queue;
 } gls_rows;
 
 /* unit of lengths in mm */
@@ -56,5 +52,18 @@ gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
 /* All have come: the device maps those that wait, and is free again. */
 gls_status gls_rows_end(gls_rows *rows);
 void gls_rows_finish(gls_rows *rows);
+
+/* Where the entries of a streamline lie before they are put in order. */
+typedef struct gls_placed {
+    uint32_t *const *entry;
+    size_t first;
+    uint32_t n;
+} gls_placed;
+/* Puts them behind those that are there. */
+gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n);
+/* Looks at the points of streamlines and copies them; GLS_ERR_INPUT as gls_rows_append(). */
+gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
+/* By threads, streamlines that were taken already. */
+gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
 #endif

@@ -13,11 +13,13 @@
 #endif
 
 #define F(x) x##f
+#define D(x) ((double)x##f)
 #define FUNCTION static inline
 #define EXACT
 #define INT(x) ((int32_t)(x))
 #define UINT(x) ((uint32_t)(x))
 #define FLOAT(x) ((float)(x))
+#define DOUBLE(x) ((double)(x))
 
 static inline float intBitsToFloat(int32_t bits)
 {
@@ -31,6 +33,21 @@ static inline int32_t floatBitsToInt(float f)
     int32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;
+}
+
+static inline double from_words(uint32_t low, uint32_t high)
+{
+    uint64_t bits = (uint64_t)high << 32 | low;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint32_t high_word(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint32_t)(bits >> 32);
 }
 
 #define uint uint32_t

@@ -189,8 +189,6 @@ static void make_sphere(void)
     make_icosahedron(&m);
     for (int k = 0; k < 4; k++) split(&m);
     take_half(&sphere, &m);
-    for (int i = 0; i < GLS_LOBE_DIRECTIONS; i++)
-        for (int r = 0; r < 3; r++) sphere.rounded[i][r] = (float)sphere.direction[i][r];
     for (int f = 0; f < 3; f++)
         for (int i = 0; i < GLS_LOBE_CELLS; i++)
             for (int k = 0; k < GLS_LOBE_CELLS; k++) {

@@ -11,7 +11,6 @@
 
 typedef struct gls_lobe_sphere {
     double direction[GLS_LOBE_DIRECTIONS][3]; /* unit length; each stands for its antipode, too */
-    float rounded[GLS_LOBE_DIRECTIONS][3];
     /* of the mesh, in ascending order; where there are five the last one comes twice */
     uint16_t neighbour[GLS_LOBE_DIRECTIONS][GLS_LOBE_NEIGHBOURS];
     double weight[GLS_LOBE_DIRECTIONS]; /* of a sample in an integral over the whole sphere; their sum is 4 pi */

@@ -15,23 +15,24 @@
 typedef struct gls_visit {
     size_t voxel;
     uint32_t direction; /* of the sphere of lobes */
-    float length;       /* along the curve, mm */
+    double length;      /* along the curve, mm */
 } gls_visit;
 
 /* The grid as walks need it; the kernel reads the same block (glsl/weights/map.comp). */
 typedef struct gls_walk_block {
-    float to_grid[3][4], axis[3][4];
-    float metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz of squared lengths, mm2; square of the precision; 1 / ratio */
-    int32_t size[4];    /* voxels; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
-    int32_t shape[4];   /* straight segments, else a cubic through the points; voxels of all */
+    double to_grid[3][4], axis[3][4];
+    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz of squared lengths, mm2; square of the precision; 1 / ratio */
+    double shape[3][4];  /* of each coefficient of a curve: of the ways to the point before, the next, the one behind */
+    int32_t size[4];     /* voxels; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
+    double unit[2];      /* units of length in a mm; mm: sums of this or less make no entry */
 } gls_walk_block;
 
 typedef struct gls_walk_grid {
     gls_walk_block block;
     const gls_lobe_sphere *sphere;
-    float piece[GLS_WALK_MAX_RATIO][3]; /* how a piece begins, from the four points round a segment */
 } gls_walk_grid;
-void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight);
+/* unit: of lengths, mm */
+void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit);
 
 /* Room for one streamline; all zero at first. */
 typedef struct gls_walk {

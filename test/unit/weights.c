@@ -166,7 +166,7 @@ static void test_walk(void **state)
     assert_ok(gls_grid_init(&grid, (const int32_t[]){8, 8, 8}, affine));
     for (uint32_t ratio = 1; ratio <= 4; ratio += 3) {
         const float line[][3] = {{0.1f, 2, 3}, {1.3f, 2, 3}, {2.9f, 2, 3}, {4.2f, 2, 3}};
-        gls_walk_grid_init(&g, &grid, ratio, ratio == 1);
+        gls_walk_grid_init(&g, &grid, ratio, ratio == 1, 0.01);
         gls_walk_visits(&walk, &g, line, 4);
         assert_int_equal(walk.n, 5);
         double sum = 0;
