@@ -35,7 +35,7 @@ static void count_entries(void *user, int thread, size_t from, size_t until)
     const entry_counter *c = user;
     const entry_sums *sums = &c->part[thread];
     for (size_t i = from; i < until; i++) {
-        const size_t fixel = c->chunk->entry[i] >> GLS_ROW_LENGTH_BITS;
+        const size_t fixel = gls_chunk_fixel(c->chunk, i);
         sums->length[fixel] += c->chunk->entry[i] & GLS_ROW_MAX_LENGTH;
         sums->count[fixel]++;
     }
@@ -146,8 +146,7 @@ static void set_variation(gls_weight_model *m, const gls_weights_options *o)
             if (m->n_removed > 0) {
                 length = 0;
                 for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++)
-                    length += (double)m->state[chunk->entry[k] >> GLS_ROW_LENGTH_BITS].unit *
-                              (chunk->entry[k] & GLS_ROW_MAX_LENGTH);
+                    length += (double)m->state[gls_chunk_fixel(chunk, k)].unit * (chunk->entry[k] & GLS_ROW_MAX_LENGTH);
             }
             m->variation[chunk->first + s] = length > 0 ? (float)(o->reg_tv * m->scale / length) : 0;
         }

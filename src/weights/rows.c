@@ -27,7 +27,8 @@ typedef struct row_thread {
     portion *portion;
     size_t portion_capacity;
     uint32_t *entry;
-    size_t n, capacity;
+    uint8_t *high_bits; /* where entries are wide */
+    size_t n, capacity, high_capacity;
     uint64_t n_without_points, n_outside; /* of a parcel */
     size_t bad;                           /* of its streamlines, the first with a point that cannot be mapped */
     double low[3], high[3];               /* of all points */
@@ -56,7 +57,14 @@ gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *
             rows->thread[i].high[a] = -INFINITY;
         }
     gls_rows_set_walk(rows, 1, false);
+    gls_rows_set_width(rows, GLS_ROW_FIXEL_BITS);
     return rows->thread ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+}
+
+void gls_rows_set_width(gls_rows *rows, unsigned low_bits)
+{
+    rows->low_bits = low_bits;
+    rows->wide = rows->fixels->n > (size_t)1 << low_bits;
 }
 
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
@@ -71,10 +79,12 @@ void gls_rows_finish(gls_rows *rows)
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
         free(rows->thread[i].entry);
+        free(rows->thread[i].high_bits);
     }
     for (size_t i = 0; i < rows->n_chunks; i++) {
         free(rows->chunk[i].start);
         free(rows->chunk[i].entry);
+        free(rows->chunk[i].high);
     }
     free(rows->thread);
     free(rows->chunk);
@@ -131,19 +141,23 @@ static size_t join_visits(row_thread *t)
 
 /* Adds a length to the entry of its fixel among those from `first` on, of the same voxel; one that would pass the
  * largest length opens another. */
-static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t length)
+static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_t fixel, uint32_t length)
 {
+    const uint32_t low = rows->wide ? fixel & ((UINT32_C(1) << rows->low_bits) - 1) : fixel;
+    const uint8_t high = (uint8_t)(rows->wide ? fixel >> rows->low_bits : 0);
     for (size_t k = first; k < t->n; k++)
-        if (t->entry[k] >> GLS_ROW_LENGTH_BITS == fixel &&
+        if (t->entry[k] >> GLS_ROW_LENGTH_BITS == low && (!rows->wide || t->high_bits[k] == high) &&
             (t->entry[k] & GLS_ROW_MAX_LENGTH) + length <= GLS_ROW_MAX_LENGTH) {
             t->entry[k] += length;
             return;
         }
-    if (!gls_list_reserve(&t->entry, t->n, &t->capacity, 65536, sizeof *t->entry)) {
+    if (!gls_list_reserve(&t->entry, t->n, &t->capacity, 65536, sizeof *t->entry) ||
+        (rows->wide && !gls_list_reserve(&t->high_bits, t->n, &t->high_capacity, 65536, 1))) {
         t->failed = true;
         return;
     }
-    t->entry[t->n++] = fixel << GLS_ROW_LENGTH_BITS | length;
+    if (rows->wide) t->high_bits[t->n] = high;
+    t->entry[t->n++] = low << GLS_ROW_LENGTH_BITS | length;
 }
 
 /* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
@@ -161,7 +175,7 @@ static float make_row(const gls_rows *rows, row_thread *t)
         if (fixel == GLS_NO_FIXEL || !(p->length > least)) continue;
         contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
         double units = per_mm * p->length + 0.5;
-        add_entry(t, first, fixel, units < (double)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
+        add_entry(rows, t, first, fixel, units < (double)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
     }
     return (float)contribution;
 }
@@ -193,7 +207,8 @@ static void map_some(void *user, int thread, size_t from, size_t until)
 {
     const parcel *p = user;
     const gls_streamlines *s = p->s;
-    row_thread *t = &p->rows->thread[thread];
+    const gls_rows *rows = p->rows;
+    row_thread *t = &rows->thread[thread];
     for (size_t i = from; i < until && !t->failed && !t->walk.failed; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
         if (look_at_points(t, s, i) < s->offset[i + 1]) {
@@ -204,11 +219,11 @@ static void map_some(void *user, int thread, size_t from, size_t until)
             if (n > 0) memcpy(p->copy[s->offset[i] - s->offset[0]], s->point[s->offset[i]], n * sizeof *p->copy);
             continue;
         }
-        gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
-        p->contribution[i] = make_row(p->rows, t);
+        gls_walk_visits(&t->walk, &rows->grid, s->point + s->offset[i], n);
+        p->contribution[i] = make_row(rows, t);
         t->n_without_points += n < 2;
         t->n_outside += n >= 2 && t->walk.n == 0;
-        p->place[i] = (gls_placed){&t->entry, first, (uint32_t)(t->n - first)};
+        p->place[i] = (gls_placed){&t->entry, rows->wide ? &t->high_bits : NULL, first, (uint32_t)(t->n - first)};
     }
 }
 
@@ -240,13 +255,19 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
     uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
     if (!entry) return false;
     c->entry = entry;
+    if (rows->wide) {
+        uint8_t *high = realloc(c->high, capacity);
+        if (!high) return false;
+        c->high = high;
+    }
     c->capacity = capacity;
     return true;
 }
 
-static void add_row(gls_chunk *c, const uint32_t *entry, size_t n)
+static void add_row(gls_chunk *c, const uint32_t *entry, const uint8_t *high, size_t n)
 {
     if (n > 0) memcpy(c->entry + c->start[c->n], entry, n * sizeof *entry);
+    if (n > 0 && high) memcpy(c->high + c->start[c->n], high, n);
     c->start[c->n + 1] = c->start[c->n] + (uint32_t)n;
     c->n++;
 }
@@ -259,12 +280,12 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     rows->chunk = chunk;
     gls_chunk *to = &chunk[rows->n_chunks], *from = rows->n_chunks > 0 ? to - 1 : NULL;
     const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0;
-    *to = (gls_chunk){.first = from ? from->first + whole : 0};
+    *to = (gls_chunk){.first = from ? from->first + whole : 0, .low_bits = rows->low_bits};
     rows->n_chunks++;
     for (size_t s = whole; from && s < from->n; s++) {
-        size_t n = from->start[s + 1] - from->start[s];
+        size_t first = from->start[s], n = from->start[s + 1] - first;
         if (!reserve(rows, to, n)) return NULL;
-        add_row(to, n > 0 ? from->entry + from->start[s] : NULL, n);
+        add_row(to, n > 0 ? from->entry + first : NULL, n > 0 && from->high ? from->high + first : NULL, n);
     }
     if (from) from->n = whole;
     return to;
@@ -291,9 +312,10 @@ gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float
     for (size_t i = 0; i < n; i++) {
         gls_chunk *c = open_chunk(rows, place[i].n);
         if (!c)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
-                            rows->n_entries, rows->n);
-        add_row(c, place[i].n > 0 ? *place[i].entry + place[i].first : NULL, place[i].n);
+            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
+                            rows->n_entries, rows->wide ? 5 : 4, rows->n);
+        const gls_placed *p = &place[i];
+        add_row(c, p->n > 0 ? *p->entry + p->first : NULL, p->n > 0 && p->high ? *p->high + p->first : NULL, p->n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
         rows->n_without_fixels += place[i].n == 0;

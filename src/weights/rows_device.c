@@ -36,6 +36,7 @@ static gls_streamlines view(const parcel *p)
 static gls_status create_mapper(gls_row_queue *q)
 {
     const gls_rows *rows = q->rows;
+    if (rows->wide) return gls_fail(GLS_ERR_UNSUPPORTED, "there are more than 2^%u fixels", rows->low_bits);
     const gls_mapper_source source = {.device = rows->device,
                                       .device_bytes = rows->device_bytes,
                                       .fixels = rows->fixels,
@@ -53,7 +54,7 @@ static gls_status take_run(gls_row_queue *q, const gls_streamlines *s, const gls
         place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
     for (size_t i = 0; i < n && !status; i++) {
         const uint64_t *offset = &s->offset[q->done + i];
-        place[i] = (gls_placed){gls_mapper_entries(q->mapper), mapped[i].first, mapped[i].n};
+        place[i] = (gls_placed){gls_mapper_entries(q->mapper), NULL, mapped[i].first, mapped[i].n};
         contribution[i] = (float)mapped[i].contribution;
         rows->n_without_points += offset[1] - offset[0] < 2;
         rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;

@@ -165,6 +165,51 @@ static void test_mapping(void **state)
     gls_device_close(small);
 }
 
+/* Weights with so many low bits of fixels in the words of entries. */
+static gls_weights *solve_width(const gls_weights_options *o, unsigned low_bits, gls_device *const *devices, size_t n)
+{
+    gls_weights *w;
+    assert_ok(gls_weights_create(fixels, o, &w));
+    gls_rows_set_width(&w->rows, low_bits);
+    assert_ok(gls_weights_set_walk(w, 5, GLS_WALK_CURVE));
+    gls_sink sink = gls_weights_sink(w);
+    assert_ok(gls_sink_append(&sink, &scene->lines));
+    assert_ok(gls_weights_solve(w, devices, n, NULL, NULL));
+    for (size_t i = 0; i < w->rows.n_chunks; i++) assert_true(!w->rows.chunk[i].high == !w->rows.wide);
+    return w;
+}
+
+/* Entries of 5 bytes, as more than 2^24 fixels need them, have the results of those of 4. */
+static void test_wide(void **state)
+{
+    (void)state;
+    const size_t n = gls_fixels_count(fixels);
+    float *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
+    assert_true(n > 128 && n < 2048);
+    for (int k = 0; k < 5; k++) {
+        gls_weights_options o = gls_weights_options_default();
+        o.method = k < 3 ? GLS_WEIGHTS_SIFT2 : k == 3 ? GLS_WEIGHTS_LINEAR : GLS_WEIGHTS_SIFT;
+        if (k == 1) o.chunk_entries = 901, o.device_bytes = 1;
+        if (k == 2) o.max_coeff = 0.3;
+        for (size_t on_device = 0; on_device < (k < 3 ? 2 : 1); on_device++) {
+            gls_weights *narrow = solve_width(&o, GLS_ROW_FIXEL_BITS, &device, on_device);
+            gls_weights *wide = solve_width(&o, 3 + (unsigned)k, &device, on_device);
+            assert_true(wide->rows.wide && !narrow->rows.wide);
+            assert_memory_equal(gls_weights_get(narrow, NULL), gls_weights_get(wide, NULL),
+                                SCENE_LINES * sizeof(float));
+            for (int kind = 0; kind < GLS_WEIGHTS_N_VALUES; kind++) {
+                assert_ok(gls_weights_get_fixels(narrow, (gls_weights_values)kind, a));
+                assert_ok(gls_weights_get_fixels(wide, (gls_weights_values)kind, b));
+                assert_memory_equal(a, b, n * sizeof *a);
+            }
+            gls_weights_destroy(narrow);
+            gls_weights_destroy(wide);
+        }
+    }
+    free(a);
+    free(b);
+}
+
 /* The least that OpenGL ES 3.1 has is enough. */
 static void test_limits(void **state)
 {
@@ -205,9 +250,9 @@ static int set_up(void **state)
 int main(void)
 {
     int code = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_chunks),
-                                       cmocka_unit_test(test_mapping), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),    cmocka_unit_test(test_chunks),
+                                       cmocka_unit_test(test_mapping), cmocka_unit_test(test_wide),
+                                       cmocka_unit_test(test_limits),  cmocka_unit_test(test_no_memory)};
     static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
     for (int k = 0; k < 2 && code == 0; k++) {
         if (!gpu_open(apis[k], &device, &code)) return code;
