@@ -19,8 +19,8 @@ layout(std430, binding = 0) readonly buffer Points { float point[]; };
 // words of 1281 directions; six neighbours of each; starts in the cells of a cube; of each voxel its first fixel, the
 // place of its lobes and bits of its mask; lobes of 1281 directions, four bits each
 layout(std430, binding = 1) readonly buffer Lobes { uint lobes[]; };
-// of each visit the voxel, the direction and the words of the length; in the end the entries of each streamline in place
-// of its first visits
+// of each visit the voxel, the direction and the words of the length; in the end the entries of each streamline in
+// place of its first visits
 layout(std430, binding = 2) buffer Visits { uint visit[]; };
 // visits counted, entries counted; then of each streamline its first entry, its entries, words of its contribution, its
 // visits

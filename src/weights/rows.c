@@ -9,7 +9,6 @@
 #include "util/memory.h"
 #include "util/parallel.h"
 #include "util/status.h"
-#include "weights/rows_device.h"
 
 #define GROUP 32 /* streamlines that a thread takes at once */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
@@ -74,7 +73,6 @@ void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
 
 void gls_rows_finish(gls_rows *rows)
 {
-    gls_row_queue_destroy(rows->queue);
     for (int i = 0; i < rows->n_threads && rows->thread; i++) {
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
@@ -378,14 +376,7 @@ gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *s)
 
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
 {
-    if (s->n == 0) return GLS_OK;
-    if (rows->device) return gls_row_queue_append(rows, s);
-    gls_status status = gls_rows_map(rows, s);
+    gls_status status = s->n > 0 ? gls_rows_map(rows, s) : GLS_OK;
     rows->n_taken += status ? 0 : s->n;
     return status;
-}
-
-gls_status gls_rows_end(gls_rows *rows)
-{
-    return rows->device ? gls_row_queue_end(rows) : GLS_OK;
 }

@@ -3,7 +3,6 @@
 #ifndef GLS_WEIGHTS_ROWS_H
 #define GLS_WEIGHTS_ROWS_H
 
-#include <glslines/device.h>
 #include <glslines/streamlines.h>
 
 #include "weights/fixels.h"
@@ -47,10 +46,7 @@ typedef struct gls_rows {
     double low[3], high[3]; /* of all points */
     struct row_thread *thread;
     int n_threads;
-    size_t n_taken;        /* streamlines that were appended; those that wait have no rows yet */
-    gls_device *device;    /* maps, where it is not NULL */
-    uint64_t device_bytes; /* of its memory that may be used; 0: all */
-    struct gls_row_queue *queue;
+    size_t n_taken; /* streamlines that came; those that wait for a device have no rows yet */
 } gls_rows;
 
 /* unit of lengths in mm */
@@ -60,10 +56,8 @@ gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *
 void gls_rows_set_width(gls_rows *rows, unsigned low_bits);
 /* How streamlines are walked, before the first comes. */
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight);
-/* Adds the rows of these streamlines; threads share them, or the device maps them: the same bytes. */
+/* Adds the rows of these streamlines; threads share them. */
 gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
-/* All have come: the device maps those that wait, and is free again. */
-gls_status gls_rows_end(gls_rows *rows);
 void gls_rows_finish(gls_rows *rows);
 
 /* Where the entries of a streamline lie before they are put in order. */

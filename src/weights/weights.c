@@ -54,6 +54,7 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
 void gls_weights_destroy(gls_weights *w)
 {
     if (!w) return;
+    gls_row_queue_destroy(w->queue);
     gls_weight_model_finish(&w->model);
     gls_rows_finish(&w->rows);
     free(w->mask);
@@ -114,16 +115,17 @@ static bool has_doubles(const gls_device_info *info)
 gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
 {
     GLS_REQUIRE(w && w->rows.n_taken == 0);
-    w->rows.device = device && has_doubles(gls_device_get_info(device)) ? device : NULL;
-    w->rows.device_bytes = w->options.device_bytes;
-    return GLS_OK;
+    gls_row_queue_destroy(w->queue);
+    w->queue = NULL;
+    if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
+    return gls_row_queue_create(&w->rows, device, w->options.device_bytes, &w->queue);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_weights *w = user;
     double start = gls_clock_seconds();
-    gls_status status = gls_rows_append(&w->rows, s);
+    gls_status status = w->queue ? gls_row_queue_append(w->queue, s) : gls_rows_append(&w->rows, s);
     w->result.seconds_map += gls_clock_seconds() - start;
     return status;
 }
@@ -194,7 +196,9 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
 {
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     double start = gls_clock_seconds();
-    gls_status status = gls_rows_end(&w->rows);
+    gls_status status = w->queue ? gls_row_queue_end(w->queue) : GLS_OK;
+    gls_row_queue_destroy(w->queue);
+    w->queue = NULL;
     w->result.seconds_map += gls_clock_seconds() - start;
     start = gls_clock_seconds();
     if (!status) status = prepare(w);

@@ -103,16 +103,18 @@ static void map_lines(const gls_fixels *f, const float *mask, gls_device *by, ui
                       gls_rows *rows)
 {
     const gls_streamlines s = tangled_lines();
+    gls_row_queue *queue = NULL;
     assert_ok(gls_rows_init(rows, f, mask, 5000));
     gls_rows_set_walk(rows, ratio, straight);
-    rows->device = by;
+    if (by) assert_ok(gls_row_queue_create(rows, by, 0, &queue));
     for (size_t first = 0; first < s.n; first += 350) { /* parcels begin at point 0 */
         uint64_t offset[351];
         for (size_t i = 0; i <= 350; i++) offset[i] = s.offset[first + i] - s.offset[first];
         const gls_streamlines part = {.n = 350, .offset = offset, .point = s.point + s.offset[first]};
-        assert_ok(gls_rows_append(rows, &part));
+        assert_ok(queue ? gls_row_queue_append(queue, &part) : gls_rows_append(rows, &part));
     }
-    assert_ok(gls_rows_end(rows));
+    if (queue) assert_ok(gls_row_queue_end(queue));
+    gls_row_queue_destroy(queue);
 }
 
 static void same_rows(const gls_rows *a, const gls_rows *b)

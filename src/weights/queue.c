@@ -1,4 +1,4 @@
-#include "weights/rows_device.h"
+#include "weights/queue.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -16,8 +16,10 @@ typedef struct parcel {
     float (*point)[3];
 } parcel;
 
-typedef struct gls_row_queue {
+struct gls_row_queue {
     gls_rows *rows;
+    gls_device *device; /* NULL: it has failed */
+    uint64_t device_bytes;
     gls_mapper *mapper;
     parcel parcel[2];
     int filling; /* the other one is the thread's, while it runs */
@@ -26,7 +28,7 @@ typedef struct gls_row_queue {
     gls_status status; /* of the thread, with its message, and the streamlines that have their rows */
     char message[512];
     size_t done;
-} gls_row_queue;
+};
 
 static gls_streamlines view(const parcel *p)
 {
@@ -37,8 +39,8 @@ static gls_status create_mapper(gls_row_queue *q)
 {
     const gls_rows *rows = q->rows;
     if (rows->wide) return gls_fail(GLS_ERR_UNSUPPORTED, "there are more than 2^%u fixels", rows->low_bits);
-    const gls_mapper_source source = {.device = rows->device,
-                                      .device_bytes = rows->device_bytes,
+    const gls_mapper_source source = {.device = q->device,
+                                      .device_bytes = q->device_bytes,
                                       .fixels = rows->fixels,
                                       .mask = rows->mask,
                                       .grid = &rows->grid};
@@ -91,7 +93,7 @@ static gls_status wait_for_device(gls_row_queue *q)
     if (!q->status) return GLS_OK;
     if (q->status == GLS_ERR_MEMORY) return gls_fail(q->status, "%s", q->message);
     gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
-    q->rows->device = NULL;
+    q->device = NULL;
     q->status = GLS_OK;
     gls_mapper_destroy(q->mapper);
     q->mapper = NULL;
@@ -109,7 +111,7 @@ static gls_status flush(gls_row_queue *q)
     if (status || p->n == 0) return status;
     q->filling = 1 - q->filling;
     q->parcel[q->filling].n = 0;
-    if (!q->rows->device) {
+    if (!q->device) {
         const gls_streamlines s = view(p);
         return gls_rows_map(q->rows, &s);
     }
@@ -143,26 +145,26 @@ static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
     return status;
 }
 
-gls_status gls_row_queue_append(gls_rows *rows, const gls_streamlines *s)
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, gls_row_queue **queue)
 {
-    if (!rows->queue) rows->queue = calloc(1, sizeof *rows->queue);
-    gls_row_queue *q = rows->queue;
+    gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    q->rows = rows;
-    gls_status status = keep(q, s);
-    const parcel *p = &q->parcel[q->filling];
-    return !status && p->offset[p->n] >= GLS_MAPPER_POINTS ? flush(q) : status;
+    *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes};
+    *queue = q;
+    return GLS_OK;
 }
 
-gls_status gls_row_queue_end(gls_rows *rows)
+gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 {
-    gls_row_queue *q = rows->queue;
-    gls_status status = q ? flush(q) : GLS_OK;
-    if (!status && q) status = wait_for_device(q);
-    gls_row_queue_destroy(q);
-    rows->queue = NULL;
-    rows->device = NULL;
-    return status;
+    gls_status status = s->n > 0 ? keep(q, s) : GLS_OK;
+    const parcel *p = &q->parcel[q->filling];
+    return !status && p->n > 0 && p->offset[p->n] >= GLS_MAPPER_POINTS ? flush(q) : status;
+}
+
+gls_status gls_row_queue_end(gls_row_queue *q)
+{
+    gls_status status = flush(q);
+    return status ? status : wait_for_device(q);
 }
 
 void gls_row_queue_destroy(gls_row_queue *q)
