@@ -103,13 +103,14 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
-/* Whether double precision is in its hardware: some drivers emulate it, slower than the CPU. */
+/* Whether double precision is in its hardware: other drivers emulate it, slower than the CPU, and software renderers
+ * are the CPU by a longer way. */
 static bool has_doubles(const gls_device_info *info)
 {
     static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
     for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
-        if (strstr(info->vendor, vendors[i])) return !info->gles;
-    return info->software && !info->gles;
+        if (strstr(info->vendor, vendors[i])) return !info->gles && !info->software;
+    return false;
 }
 
 gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
