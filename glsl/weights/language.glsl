@@ -1,6 +1,11 @@
-// What text that is GLSL and C at once calls by other names.
+// What text that is GLSL and C at once calls by other names. F() and D() mark numbers that single precision holds.
 #define F(x) x
+#define D(x) double(x)
 #define FUNCTION
 #define INT(x) int(x)
 #define UINT(x) uint(x)
 #define FLOAT(x) float(x)
+#define DOUBLE(x) double(x)
+#define EXACT precise
+#define from_words(low, high) packDouble2x32(uvec2(low, high))
+#define high_word(x) unpackDouble2x32(x).y

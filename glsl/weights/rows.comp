@@ -11,6 +11,8 @@ layout(location = 2) uniform uint from; // places of the old and of the new coef
 layout(location = 3) uniform uint to;
 layout(location = 4) uniform uint costs;
 layout(location = 10) uniform uint n_fixels;
+layout(location = 11) uniform uint high_at; // word of the entries where their high bytes begin; 0: they have none
+layout(location = 12) uniform uint low_bits; // of fixels, in the words
 layout(location = 5) uniform float unit; // mu times the unit of length
 layout(location = 6) uniform float tikhonov;
 layout(location = 7) uniform float limit;
@@ -27,6 +29,12 @@ layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
 layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two of two words for each fixel, then marks
 
 shared vec2 part[64];
+
+uint fixel_of(uint i)
+{
+    uint low = entry[i] >> 8;
+    return high_at == 0u ? low : low | (entry[high_at + i / 4u] >> i % 4u * 8u & 255u) << low_bits;
+}
 
 // Adds to a sum of two words.
 void add_fixed(uint place, float v)
@@ -47,17 +55,17 @@ float give_way(uint begin, uint end)
     float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {
-        vec4 f = fixel[2u * (entry[i] >> 8)];
+        vec4 f = fixel[2u * fixel_of(i)];
         float x = ((f.z * (float(entry[i] & 255u) * unit)) * f.x) * f.x;
         if (f.z > 0.0 && f.x < 0.0 && x > most) {
             most = x;
-            worst = entry[i] >> 8;
+            worst = fixel_of(i);
         }
     }
     if (worst == 0xffffffffu) return 0.0;
     atomicOr(sums[4u * n_fixels + worst], 1u);
     for (uint i = begin; i < end; i++) {
-        uint k = entry[i] >> 8;
+        uint k = fixel_of(i);
         vec4 f = fixel[2u * k];
         if (!(f.z > 0.0) || k == worst) continue;
         float l = float(entry[i] & 255u) * f.w;
@@ -79,7 +87,7 @@ vec2 improve(uint s)
     Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
     float tv = 0.0;
     for (uint i = begin; i < end; i++) {
-        uint k = entry[i] >> 8;
+        uint k = fixel_of(i);
         vec4 f = fixel[2u * k];
         vec2 mean = fixel[2u * k + 1u].xy;
         float q = float(entry[i] & 255u), l = q * unit;
@@ -90,7 +98,7 @@ vec2 improve(uint s)
     for (int n = 0; n < 100 && begin < end && abs(at.d) > 0.001; n++) {
         float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
         for (uint i = begin; i < end; i++) {
-            uint k = entry[i] >> 8;
+            uint k = fixel_of(i);
             vec4 f = fixel[2u * k];
             vec2 mean = fixel[2u * k + 1u].xy;
             float l = f.w * float(entry[i] & 255u);
@@ -107,7 +115,7 @@ vec2 improve(uint s)
     float w = c > min_coefficient ? exponential(c) : 0.0;
     for (uint i = begin; i < end; i++) {
         float q = float(entry[i] & 255u);
-        uint place = 4u * (entry[i] >> 8);
+        uint place = 4u * fixel_of(i);
         add_fixed(place, q * w);
         add_fixed(place + 2u, q * c);
     }

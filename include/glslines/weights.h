@@ -79,6 +79,11 @@ typedef enum gls_walk_line {
 } gls_walk_line;
 /* How streamlines are mapped, before the first comes: ratio pieces for each segment (1 .. 32; default 1). */
 GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gls_walk_line line);
+/* A device that maps the streamlines, before the first comes, in place of the CPU's threads: the same bytes. It is
+ * borrowed until gls_weights_solve() or gls_weights_destroy(), and used by a thread of the library while the next come.
+ * Where it fails, has no memory for that, or no double precision in its hardware, the CPU does it. NULL (default): the
+ * CPU. */
+GLS_API gls_status gls_weights_set_device(gls_weights *weights, gls_device *device);
 /* Maps streamlines; it stays with the caller: finishing or aborting it does nothing. Threads share each parcel.
  * GLS_ERR_INPUT: a point that is not finite. */
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);

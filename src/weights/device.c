@@ -135,10 +135,18 @@ static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from
     return status;
 }
 
-/* At least one, since a buffer has no size of 0. */
+/* Words of the entries, and behind them bytes of wide ones. At least one, since a buffer has no size of 0. */
 static size_t entry_bytes(const gls_chunk *chunk)
 {
-    return 4 * (size_t)(chunk->start[chunk->n] > 0 ? chunk->start[chunk->n] : 1);
+    const size_t n = chunk->start[chunk->n] > 0 ? chunk->start[chunk->n] : 1;
+    return 4 * n + (chunk->high ? (n + 3) / 4 * 4 : 0);
+}
+
+static gls_status write_entries(const gls_chunk *chunk, gls_buffer *to)
+{
+    const size_t n = chunk->start[chunk->n], bytes = n * sizeof *chunk->entry;
+    gls_status status = n > 0 ? gls_buffer_write(to, 0, bytes, chunk->entry) : GLS_OK;
+    return !status && n > 0 && chunk->high ? gls_buffer_write(to, bytes, n, chunk->high) : status;
 }
 
 static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_chunk *to)
@@ -147,7 +155,8 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     const size_t bytes = entry_bytes(from);
     gls_status status = fill_streamlines(d, from, p, to);
     if (status || bytes > p->room) return status;
-    status = fill(p->device, "entries", bytes, from->start[from->n] > 0 ? from->entry : NULL, &to->entries);
+    status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "entries", &to->entries);
+    if (!status) status = write_entries(from, to->entries);
     if (status == GLS_ERR_DEVICE_MEMORY) {
         p->room = 0;
         return GLS_OK;
@@ -187,9 +196,7 @@ static gls_status build_chunks(device_solver *d)
 static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **entries)
 {
     *entries = p->stage[p->next_stage++ % N_STAGES];
-    return from->start[from->n] > 0
-               ? gls_buffer_write(*entries, 0, from->start[from->n] * sizeof *from->entry, from->entry)
-               : GLS_OK;
+    return write_entries(from, *entries);
 }
 
 static gls_status run_rows(device_solver *d, const gls_chunk *from, const device_chunk *chunk, int which)
@@ -211,6 +218,8 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
             gls_arg_uint(3, (uint32_t)coefficients_of(from, 1 - which)),
             gls_arg_uint(4, (uint32_t)costs_of(from)),
             gls_arg_uint(10, (uint32_t)d->base.model->n),
+            gls_arg_uint(11, from->high ? from->start[from->n] : 0),
+            gls_arg_uint(12, from->low_bits),
             gls_arg_float(5, d->base.unit),
             gls_arg_float(6, d->base.tikhonov),
             gls_arg_float(7, (float)o->max_coeff_step),

@@ -12,7 +12,7 @@
 #include "util/status.h"
 #include "weights/amplitudes.h"
 
-#define MAX_FIXELS (UINT32_C(1) << 24)
+#define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is none */
 
 typedef struct block {
     gls_fixel *fixel;

@@ -8,24 +8,8 @@
 #include "util/status.h"
 #include "weights/solver.h"
 
-#ifdef __clang__
-#pragma STDC FP_CONTRACT OFF /* gcc does not fuse in ISO mode */
-#endif
+#include "weights/shared.h"
 
-/* What text that is GLSL and C at once calls by other names. */
-#define F(x) x##f
-#define FUNCTION static inline
-#define INT(x) ((int32_t)(x))
-#define UINT(x) ((uint32_t)(x))
-#define FLOAT(x) ((float)(x))
-#define uint uint32_t
-#define abs fabsf
-static inline float intBitsToFloat(int32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
 typedef struct Moments Moments;
 typedef struct Search Search;
 typedef struct Step Step;
@@ -80,25 +64,39 @@ static void add_fixed(int64_t *sum, float v)
     *sum += (int64_t)(fixed_range(v) * 16777216.0f);
 }
 
+/* The entries of a streamline. */
+typedef struct row {
+    const uint32_t *entry;
+    const uint8_t *high;
+    unsigned low_bits;
+    uint32_t n;
+} row;
+
+static inline uint32_t fixel_of(const row *r, uint32_t i)
+{
+    return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
+}
+
 /* In place of a coefficient beyond the largest: the mean of the fixels, without the one that asks most, which is
  * marked. */
-static float give_way(const host_solver *h, host_thread *t, const uint32_t *entry, uint32_t n)
+static float give_way(const host_solver *h, host_thread *t, const row *r)
 {
+    const uint32_t *entry = r->entry, n = r->n;
     float most = 0, sum = 0, weight = 0;
     uint32_t worst = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        const host_fixel f = h->fixel[entry[i] >> 8];
+        const host_fixel f = h->fixel[fixel_of(r, i)];
         float x = ((f.share * ((float)(entry[i] & 255) * h->base.unit)) * f.excess) * f.excess;
         if (f.share > 0 && f.excess < 0 && x > most) {
             most = x;
-            worst = entry[i] >> 8;
+            worst = fixel_of(r, i);
         }
     }
     if (worst == UINT32_MAX) return 0;
     t->mark[worst] = 1;
     t->marked = true;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = entry[i] >> 8;
+        uint32_t k = fixel_of(r, i);
         const host_fixel f = h->fixel[k];
         if (!(f.share > 0) || k == worst) continue;
         float l = (float)(entry[i] & 255) * f.unit;
@@ -130,13 +128,14 @@ static float search_change(const Search *search, Moments m, host_thread *t, uint
 }
 
 /* Reads the fixels of a row; what excluded ones would add to sums is 0. */
-static void gather_row(const host_solver *h, host_thread *t, const uint32_t *entry, uint32_t n)
+static void gather_row(const host_solver *h, host_thread *t, const row *r)
 {
     float *const *list = t->list;
-    for (uint32_t i = 0; i < n; i++) {
-        const host_fixel *f = &h->fixel[entry[i] >> 8];
-        __builtin_prefetch(t->sum + 2 * (size_t)(entry[i] >> 8), 1);
-        list[UNITS][i] = (float)(entry[i] & 255);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const size_t k = fixel_of(r, i);
+        const host_fixel *f = &h->fixel[k];
+        __builtin_prefetch(t->sum + 2 * k, 1);
+        list[UNITS][i] = (float)(r->entry[i] & 255);
         list[LENGTH][i] = f->unit;
         list[SHARE][i] = f->share;
         list[EXCESS][i] = f->excess;
@@ -180,24 +179,25 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
 }
 
 /* One streamline; returns its part of the costs. */
-static void improve(const host_solver *h, host_thread *t, const uint32_t *entry, uint32_t n, float variation_factor,
-                    const float *from, float *to, float part[2])
+static void improve(const host_solver *h, host_thread *t, const row *r, float variation_factor, const float *from,
+                    float *to, float part[2])
 {
+    const uint32_t n = r->n;
     const gls_weights_options *o = h->base.options;
     const float limit = (float)o->max_coeff_step, least = (float)o->min_coeff;
     Search search = {*from, exponential(*from), variation_factor, h->base.tikhonov, limit};
     float tv, x = 0;
-    gather_row(h, t, entry, n);
+    gather_row(h, t, r);
     Moments m = sum_row(h, t, &search, n, &tv);
     if (n > 0) x = search_change(&search, m, t, n);
     x = x < -limit ? -limit : x > limit ? limit : x;
     float c = search.c + x;
     c = c < least ? least : c;
-    if (c > (float)o->max_coeff) c = give_way(h, t, entry, n);
+    if (c > (float)o->max_coeff) c = give_way(h, t, r);
     *to = c;
     float w = c > least ? exponential(c) : 0;
     for (uint32_t i = 0; i < n; i++) {
-        int64_t *sum = t->sum + 2 * (size_t)(entry[i] >> 8);
+        int64_t *sum = t->sum + 2 * (size_t)fixel_of(r, i);
         add_fixed(sum, t->list[UNITS][i] * w);
         add_fixed(sum + 1, t->list[UNITS][i] * c);
     }
@@ -225,9 +225,13 @@ static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, floa
         for (size_t i = 0; i < GLS_SOLVER_GROUP && g * GLS_SOLVER_GROUP + i < chunk->n; i++) {
             size_t s = g * GLS_SOLVER_GROUP + i, at = chunk->first + s;
             const uint32_t end = s + 2 <= chunk->n ? chunk->start[s + 2] : chunk->start[s + 1];
-            for (uint32_t e = chunk->start[s + 1]; e < end; e++) __builtin_prefetch(&h->fixel[chunk->entry[e] >> 8]);
-            improve(h, t, chunk->entry + chunk->start[s], chunk->start[s + 1] - chunk->start[s],
-                    h->base.model->variation[at], &h->coefficient[from][at], &h->coefficient[1 - from][at], part[i]);
+            for (uint32_t e = chunk->start[s + 1]; e < end; e++)
+                __builtin_prefetch(&h->fixel[gls_chunk_fixel(chunk, e)]);
+            const uint32_t first = chunk->start[s];
+            const row r = {chunk->entry + first, chunk->high ? chunk->high + first : NULL, chunk->low_bits,
+                           chunk->start[s + 1] - first};
+            improve(h, t, &r, h->base.model->variation[at], &h->coefficient[from][at], &h->coefficient[1 - from][at],
+                    part[i]);
         }
         sum_group(part);
         sums[g][0] = part[0][0];

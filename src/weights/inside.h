@@ -3,11 +3,13 @@
 #define GLS_WEIGHTS_INSIDE_H
 
 #include "weights/model.h"
+#include "weights/queue.h"
 
 struct gls_weights {
     gls_weights_options options;
     float *mask, *scale; /* of each voxel; NULL: 1 */
     gls_rows rows;
+    gls_row_queue *queue; /* of a device that maps; NULL: threads do */
     gls_weight_model model;
     float *weight;
     float *coefficient;     /* SIFT2 */

@@ -6,13 +6,13 @@
 gls_status gls_weights_run_linear(gls_weights *w)
 {
     const gls_weight_model *m = &w->model;
-#pragma omp parallel for
     for (size_t i = 0; i < w->rows.n_chunks; i++) {
         const gls_chunk *chunk = &w->rows.chunk[i];
+#pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
             double sum = 0, length = 0;
             for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
-                uint32_t fixel = chunk->entry[k] >> GLS_ROW_LENGTH_BITS, units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
+                uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
                 const gls_model_constant *c = &m->constant[fixel];
                 sum += (double)c->mask * (double)c->fd * units / (double)m->length[fixel];
                 length += (double)c->mask * units * m->unit;

@@ -1,10 +1,13 @@
 #include "weights/model.h"
 
-#include <math.h>
+#include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "util/parallel.h"
 #include "util/status.h"
+
+#define MAX_PARTS 64
+#define MAX_PART_BYTES ((size_t)64 << 20) /* of the sums that threads have beside those of the model */
 
 void gls_weight_model_finish(gls_weight_model *m)
 {
@@ -16,20 +19,53 @@ void gls_weight_model_finish(gls_weight_model *m)
     *m = (gls_weight_model){0};
 }
 
-static void sum_entries(gls_weight_model *m)
+/* What one thread has found of each fixel. */
+typedef struct entry_sums {
+    uint64_t *length;
+    uint32_t *count;
+} entry_sums;
+
+typedef struct entry_counter {
+    const gls_chunk *chunk;
+    entry_sums part[MAX_PARTS];
+} entry_counter;
+
+static void count_entries(void *user, int thread, size_t from, size_t until)
 {
-    for (size_t c = 0; c < m->rows->n_chunks; c++) {
-        const gls_chunk *chunk = &m->rows->chunk[c];
-        const uint32_t n = chunk->start[chunk->n];
-#pragma omp parallel for
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t fixel = chunk->entry[i] >> GLS_ROW_LENGTH_BITS, length = chunk->entry[i] & GLS_ROW_MAX_LENGTH;
-#pragma omp atomic
-            m->length[fixel] += length;
-#pragma omp atomic
-            m->count[fixel]++;
-        }
+    const entry_counter *c = user;
+    const entry_sums *sums = &c->part[thread];
+    for (size_t i = from; i < until; i++) {
+        const size_t fixel = gls_chunk_fixel(c->chunk, i);
+        sums->length[fixel] += c->chunk->entry[i] & GLS_ROW_MAX_LENGTH;
+        sums->count[fixel]++;
     }
+}
+
+/* By as many threads as have room for sums of their own. */
+static gls_status sum_entries(gls_weight_model *m)
+{
+    entry_counter c = {.part = {{m->length, m->count}}};
+    const int threads = omp_get_max_threads() < MAX_PARTS ? omp_get_max_threads() : MAX_PARTS;
+    int n = 1;
+    while (n < threads && (size_t)n * m->n * (sizeof *m->length + sizeof *m->count) < MAX_PART_BYTES) n++;
+    bool room = true;
+    for (int i = 1; i < n; i++) {
+        c.part[i] = (entry_sums){calloc(m->n, sizeof *m->length), calloc(m->n, sizeof *m->count)};
+        room &= c.part[i].length && c.part[i].count;
+    }
+    for (size_t i = 0; i < m->rows->n_chunks && room; i++) {
+        c.chunk = &m->rows->chunk[i];
+        gls_parallel(c.chunk->start[c.chunk->n], 65536, n, count_entries, &c);
+    }
+    for (int i = 1; i < n; i++) {
+        for (size_t k = 0; k < m->n && room; k++) {
+            m->length[k] += c.part[i].length[k];
+            m->count[k] += c.part[i].count[k];
+        }
+        free(c.part[i].length);
+        free(c.part[i].count);
+    }
+    return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
 }
 
 /* Fixels that take no part: their mask is 0. */
@@ -102,16 +138,15 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
 static void set_variation(gls_weight_model *m, const gls_weights_options *o)
 {
     const gls_rows *rows = m->rows;
-#pragma omp parallel for
     for (size_t i = 0; i < rows->n_chunks; i++) {
         const gls_chunk *chunk = &rows->chunk[i];
+#pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
             double length = (double)rows->contribution[chunk->first + s];
             if (m->n_removed > 0) {
                 length = 0;
                 for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++)
-                    length += (double)m->state[chunk->entry[k] >> GLS_ROW_LENGTH_BITS].unit *
-                              (chunk->entry[k] & GLS_ROW_MAX_LENGTH);
+                    length += (double)m->state[gls_chunk_fixel(chunk, k)].unit * (chunk->entry[k] & GLS_ROW_MAX_LENGTH);
             }
             m->variation[chunk->first + s] = length > 0 ? (float)(o->reg_tv * m->scale / length) : 0;
         }
@@ -129,8 +164,8 @@ gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_optio
     m->variation = malloc((rows->n + 1) * sizeof *m->variation);
     if (!m->length || !m->count || !m->constant || !m->state || !m->variation)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels and %zu streamlines", n, rows->n);
-    sum_entries(m);
-    gls_status status = set_scale(m, o);
+    gls_status status = sum_entries(m);
+    if (!status) status = set_scale(m, o);
     if (!status) status = exclude(m, o);
     if (!status) set_variation(m, o);
     return status;

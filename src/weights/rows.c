@@ -26,19 +26,13 @@ typedef struct row_thread {
     portion *portion;
     size_t portion_capacity;
     uint32_t *entry;
-    size_t n, capacity;
+    uint8_t *high_bits; /* where entries are wide */
+    size_t n, capacity, high_capacity;
     uint64_t n_without_points, n_outside; /* of a parcel */
     size_t bad;                           /* of its streamlines, the first with a point that cannot be mapped */
     double low[3], high[3];               /* of all points */
     bool failed;
 } row_thread;
-
-/* Where the entries of a streamline of the parcel lie before they are put in order. */
-typedef struct placed {
-    int thread;
-    uint32_t n;
-    size_t first;
-} placed;
 
 double gls_rows_unit(const gls_rows *rows)
 {
@@ -62,12 +56,19 @@ gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *
             rows->thread[i].high[a] = -INFINITY;
         }
     gls_rows_set_walk(rows, 1, false);
+    gls_rows_set_width(rows, GLS_ROW_FIXEL_BITS);
     return rows->thread ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+}
+
+void gls_rows_set_width(gls_rows *rows, unsigned low_bits)
+{
+    rows->low_bits = low_bits;
+    rows->wide = rows->fixels->n > (size_t)1 << low_bits;
 }
 
 void gls_rows_set_walk(gls_rows *rows, uint32_t ratio, bool straight)
 {
-    gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight);
+    gls_walk_grid_init(&rows->grid, &rows->fixels->grid, ratio, straight, gls_rows_unit(rows));
 }
 
 void gls_rows_finish(gls_rows *rows)
@@ -76,10 +77,12 @@ void gls_rows_finish(gls_rows *rows)
         gls_walk_finish(&rows->thread[i].walk);
         free(rows->thread[i].portion);
         free(rows->thread[i].entry);
+        free(rows->thread[i].high_bits);
     }
     for (size_t i = 0; i < rows->n_chunks; i++) {
         free(rows->chunk[i].start);
         free(rows->chunk[i].entry);
+        free(rows->chunk[i].high);
     }
     free(rows->thread);
     free(rows->chunk);
@@ -111,8 +114,6 @@ static void sort_portions(portion *p, size_t n)
 /* Lengths by voxel and direction, in ascending order. */
 static size_t join_visits(row_thread *t)
 {
-    static const double none[3] = {1, 0, 0};
-    const gls_lobe_sphere *sphere = gls_lobe_sphere_get();
     const size_t n = t->walk.n;
     size_t kept = 0;
     if (n > t->portion_capacity) {
@@ -124,9 +125,7 @@ static size_t join_visits(row_thread *t)
     }
     for (size_t i = 0; i < n; i++) {
         const gls_visit *v = &t->walk.visit[i];
-        bool zero = v->chord[0] == 0 && v->chord[1] == 0 && v->chord[2] == 0;
-        uint64_t direction = gls_lobe_sphere_nearest(sphere, zero ? none : v->chord);
-        t->portion[i] = (portion){(uint64_t)v->voxel << 11 | direction, (uint32_t)i, v->length};
+        t->portion[i] = (portion){(uint64_t)v->voxel << 11 | v->direction, (uint32_t)i, v->length};
     }
     sort_portions(t->portion, n);
     for (size_t i = 0; i < n; i++) {
@@ -140,25 +139,29 @@ static size_t join_visits(row_thread *t)
 
 /* Adds a length to the entry of its fixel among those from `first` on, of the same voxel; one that would pass the
  * largest length opens another. */
-static void add_entry(row_thread *t, size_t first, uint32_t fixel, uint32_t length)
+static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_t fixel, uint32_t length)
 {
+    const uint32_t low = rows->wide ? fixel & ((UINT32_C(1) << rows->low_bits) - 1) : fixel;
+    const uint8_t high = (uint8_t)(rows->wide ? fixel >> rows->low_bits : 0);
     for (size_t k = first; k < t->n; k++)
-        if (t->entry[k] >> GLS_ROW_LENGTH_BITS == fixel &&
+        if (t->entry[k] >> GLS_ROW_LENGTH_BITS == low && (!rows->wide || t->high_bits[k] == high) &&
             (t->entry[k] & GLS_ROW_MAX_LENGTH) + length <= GLS_ROW_MAX_LENGTH) {
             t->entry[k] += length;
             return;
         }
-    if (!gls_list_reserve(&t->entry, t->n, &t->capacity, 65536, sizeof *t->entry)) {
+    if (!gls_list_reserve(&t->entry, t->n, &t->capacity, 65536, sizeof *t->entry) ||
+        (rows->wide && !gls_list_reserve(&t->high_bits, t->n, &t->high_capacity, 65536, 1))) {
         t->failed = true;
         return;
     }
-    t->entry[t->n++] = fixel << GLS_ROW_LENGTH_BITS | length;
+    if (rows->wide) t->high_bits[t->n] = high;
+    t->entry[t->n++] = low << GLS_ROW_LENGTH_BITS | length;
 }
 
 /* The row of the visits in t->walk, behind the thread's other entries; returns the contribution. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
-    const float per_mm = (float)(1 / gls_rows_unit(rows)), least = 0.5f * (float)gls_rows_unit(rows);
+    const double per_mm = rows->grid.block.unit[0], least = rows->grid.block.unit[1];
     const size_t n = join_visits(t);
     size_t first = t->n;
     double contribution = 0;
@@ -167,10 +170,10 @@ static float make_row(const gls_rows *rows, row_thread *t)
         size_t voxel = (size_t)(p->key >> 11);
         uint32_t fixel = gls_fixel_at(rows->fixels, voxel, p->key & 2047);
         if (i > 0 && t->portion[i - 1].key >> 11 != p->key >> 11) first = t->n;
-        if (fixel == GLS_NO_FIXEL || !(p->length > (double)least)) continue;
+        if (fixel == GLS_NO_FIXEL || !(p->length > least)) continue;
         contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
-        float units = floorf(per_mm * (float)p->length + 0.5f);
-        add_entry(t, first, fixel, units < (float)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
+        double units = per_mm * p->length + 0.5;
+        add_entry(rows, t, first, fixel, units < (double)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
     }
     return (float)contribution;
 }
@@ -179,7 +182,8 @@ static float make_row(const gls_rows *rows, row_thread *t)
 typedef struct parcel {
     gls_rows *rows;
     const gls_streamlines *s;
-    placed *place;
+    float (*copy)[3]; /* not NULL: they look at the points and copy them, without mapping */
+    gls_placed *place;
     float *contribution;
 } parcel;
 
@@ -201,28 +205,34 @@ static void map_some(void *user, int thread, size_t from, size_t until)
 {
     const parcel *p = user;
     const gls_streamlines *s = p->s;
-    row_thread *t = &p->rows->thread[thread];
+    const gls_rows *rows = p->rows;
+    row_thread *t = &rows->thread[thread];
     for (size_t i = from; i < until && !t->failed && !t->walk.failed; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
         if (look_at_points(t, s, i) < s->offset[i + 1]) {
             if (i < t->bad) t->bad = i;
             return;
         }
-        gls_walk_visits(&t->walk, &p->rows->grid, s->point + s->offset[i], n);
-        p->contribution[i] = make_row(p->rows, t);
+        if (p->copy) {
+            if (n > 0) memcpy(p->copy[s->offset[i] - s->offset[0]], s->point[s->offset[i]], n * sizeof *p->copy);
+            continue;
+        }
+        gls_walk_visits(&t->walk, &rows->grid, s->point + s->offset[i], n);
+        p->contribution[i] = make_row(rows, t);
         t->n_without_points += n < 2;
         t->n_outside += n >= 2 && t->walk.n == 0;
-        p->place[i] = (placed){thread, (uint32_t)(t->n - first), first};
+        p->place[i] = (gls_placed){&t->entry, rows->wide ? &t->high_bits : NULL, first, (uint32_t)(t->n - first)};
     }
 }
 
 static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_t i)
 {
+    const size_t number = rows->n_taken + i;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
         for (int a = 0; a < 3; a++)
             if (!isfinite(s->point[p][a]))
-                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", rows->n + i);
-    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", rows->n + i, GLS_WALK_MAX_STEP);
+                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", number);
+    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
 /* Room for one more row of n entries. */
@@ -243,13 +253,19 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n)
     uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
     if (!entry) return false;
     c->entry = entry;
+    if (rows->wide) {
+        uint8_t *high = realloc(c->high, capacity);
+        if (!high) return false;
+        c->high = high;
+    }
     c->capacity = capacity;
     return true;
 }
 
-static void add_row(gls_chunk *c, const uint32_t *entry, size_t n)
+static void add_row(gls_chunk *c, const uint32_t *entry, const uint8_t *high, size_t n)
 {
     if (n > 0) memcpy(c->entry + c->start[c->n], entry, n * sizeof *entry);
+    if (n > 0 && high) memcpy(c->high + c->start[c->n], high, n);
     c->start[c->n + 1] = c->start[c->n] + (uint32_t)n;
     c->n++;
 }
@@ -262,12 +278,12 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     rows->chunk = chunk;
     gls_chunk *to = &chunk[rows->n_chunks], *from = rows->n_chunks > 0 ? to - 1 : NULL;
     const size_t whole = from ? from->n - from->n % GLS_ROW_GROUP : 0;
-    *to = (gls_chunk){.first = from ? from->first + whole : 0};
+    *to = (gls_chunk){.first = from ? from->first + whole : 0, .low_bits = rows->low_bits};
     rows->n_chunks++;
     for (size_t s = whole; from && s < from->n; s++) {
-        size_t n = from->start[s + 1] - from->start[s];
+        size_t first = from->start[s], n = from->start[s + 1] - first;
         if (!reserve(rows, to, n)) return NULL;
-        add_row(to, n > 0 ? from->entry + from->start[s] : NULL, n);
+        add_row(to, n > 0 ? from->entry + first : NULL, n > 0 && from->high ? from->high + first : NULL, n);
     }
     if (from) from->n = whole;
     return to;
@@ -282,7 +298,7 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
     return c && reserve(rows, c, n) ? c : NULL;
 }
 
-static gls_status collect(gls_rows *rows, const placed *place, const float *contribution, size_t n)
+gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n)
 {
     if (rows->n + n > rows->n_capacity) {
         size_t capacity = 2 * (rows->n + n);
@@ -294,10 +310,10 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
     for (size_t i = 0; i < n; i++) {
         gls_chunk *c = open_chunk(rows, place[i].n);
         if (!c)
-            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 4 bytes after %zu streamlines",
-                            rows->n_entries, rows->n);
-        const uint32_t *entry = rows->thread[place[i].thread].entry;
-        add_row(c, place[i].n > 0 ? entry + place[i].first : NULL, place[i].n);
+            return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
+                            rows->n_entries, rows->wide ? 5 : 4, rows->n);
+        const gls_placed *p = &place[i];
+        add_row(c, p->n > 0 ? *p->entry + p->first : NULL, p->n > 0 && p->high ? *p->high + p->first : NULL, p->n);
         rows->contribution[rows->n++] = contribution[i];
         rows->n_entries += place[i].n;
         rows->n_without_fixels += place[i].n == 0;
@@ -305,24 +321,14 @@ static gls_status collect(gls_rows *rows, const placed *place, const float *cont
     return GLS_OK;
 }
 
-gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+/* What the threads have found. */
+static gls_status end_threads(const parcel *p)
 {
-    parcel p = {rows, s, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    gls_rows *rows = p->rows;
     gls_status status = GLS_OK;
     size_t bad = SIZE_MAX;
-    if (!p.place || !p.contribution) {
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-        goto fail;
-    }
     for (int i = 0; i < rows->n_threads; i++) {
         row_thread *t = &rows->thread[i];
-        t->n = 0;
-        t->n_without_points = t->n_outside = 0;
-        t->bad = SIZE_MAX;
-    }
-    gls_parallel(s->n, GROUP, rows->n_threads, map_some, &p);
-    for (int i = 0; i < rows->n_threads; i++) {
-        const row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
         rows->n_without_points += t->n_without_points;
@@ -332,10 +338,45 @@ gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
             rows->high[a] = fmax(rows->high[a], t->high[a]);
         }
     }
-    if (!status && bad < SIZE_MAX) status = fail_bad(rows, s, bad);
-    if (!status) status = collect(rows, p.place, p.contribution, s->n);
-fail:
+    return !status && bad < SIZE_MAX ? fail_bad(rows, p->s, bad) : status;
+}
+
+static gls_status run_threads(parcel *p)
+{
+    gls_rows *rows = p->rows;
+    for (int i = 0; i < rows->n_threads; i++) {
+        row_thread *t = &rows->thread[i];
+        t->n = 0;
+        t->n_without_points = t->n_outside = 0;
+        t->bad = SIZE_MAX;
+    }
+    gls_parallel(p->s->n, GROUP, rows->n_threads, map_some, p);
+    return end_threads(p);
+}
+
+gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *s, float (*to)[3])
+{
+    parcel p = {.rows = rows, .s = s, .copy = to};
+    gls_status status = run_threads(&p);
+    rows->n_taken += status ? 0 : s->n;
+    return status;
+}
+
+gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *s)
+{
+    parcel p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    gls_status status = GLS_OK;
+    if (!p.place || !p.contribution) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    if (!status) status = run_threads(&p);
+    if (!status) status = gls_rows_collect(rows, p.place, p.contribution, s->n);
     free(p.place);
     free(p.contribution);
+    return status;
+}
+
+gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *s)
+{
+    gls_status status = s->n > 0 ? gls_rows_map(rows, s) : GLS_OK;
+    rows->n_taken += status ? 0 : s->n;
     return status;
 }

@@ -55,7 +55,7 @@ static double change(const sift *s, double slope, const gls_chunk *c, size_t i, 
            after = s->density_sum / (s->length - length), dmu = after - mu, sum = slope * dmu;
     *quantum = 0;
     for (uint32_t e = c->start[i]; e < c->start[i + 1]; e++) {
-        uint32_t k = c->entry[e] >> GLS_ROW_LENGTH_BITS;
+        uint32_t k = gls_chunk_fixel(c, e);
         double l = (c->entry[e] & GLS_ROW_MAX_LENGTH) * s->m->unit, mask = (double)s->m->constant[k].mask,
                fd = (double)s->m->constant[k].fd, td = s->density[k], less = td > l ? td - l : 0;
         double now = mu * td - fd, then = after * less - fd;
@@ -104,7 +104,7 @@ static size_t rank(sift *s)
 static void take_out(sift *s, const gls_chunk *c, size_t i)
 {
     for (uint32_t e = c->start[i]; e < c->start[i + 1]; e++) {
-        double *td = &s->density[c->entry[e] >> GLS_ROW_LENGTH_BITS];
+        double *td = &s->density[gls_chunk_fixel(c, e)];
         *td = fmax(*td - (c->entry[e] & GLS_ROW_MAX_LENGTH) * s->m->unit, 0);
     }
     s->length -= (double)s->rows->contribution[c->first + i];

@@ -6,33 +6,38 @@
 
 #include <glslines/image.h>
 
+#include "weights/sphere.h"
+
 #define GLS_WALK_MAX_RATIO 32
 #define GLS_WALK_MAX_STEP 1e5 /* mm between two points */
 
 /* A passage through a voxel of the grid. */
 typedef struct gls_visit {
     size_t voxel;
-    double chord[3]; /* from entry to exit, mm */
-    double length;   /* along the curve, mm */
+    uint32_t direction; /* of the sphere of lobes */
+    double length;      /* along the curve, mm */
 } gls_visit;
 
-/* The grid as walks need it. */
+/* The grid as walks need it; the kernel reads the same block (glsl/weights/map.comp). */
+typedef struct gls_walk_block {
+    double to_grid[3][4], axis[3][4];
+    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz of squared lengths, mm2; square of the precision; 1 / ratio */
+    double shape[3][4];  /* of each coefficient of a curve: of the ways to the point before, the next, the one behind */
+    int32_t size[4];     /* voxels; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
+    double unit[2];      /* units of length in a mm; mm: sums of this or less make no entry */
+} gls_walk_block;
+
 typedef struct gls_walk_grid {
-    int32_t dim[3];
-    double to_voxel[3][4];
-    double precision;                    /* mm: how exactly a curve is cut at the faces of voxels */
-    uint32_t ratio;                      /* pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
-    bool straight;                       /* straight segments; else a cubic through the points */
-    double piece[GLS_WALK_MAX_RATIO][4]; /* weights of the four points round a segment at the start of each piece */
+    gls_walk_block block;
+    const gls_lobe_sphere *sphere;
 } gls_walk_grid;
-void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight);
+/* unit: of lengths, mm */
+void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit);
 
 /* Room for one streamline; all zero at first. */
 typedef struct gls_walk {
     size_t n, capacity;
     gls_visit *visit;
-    size_t n_points, point_capacity;
-    double (*point)[3];
     bool failed; /* memory ran out */
 } gls_walk;
 void gls_walk_finish(gls_walk *walk);

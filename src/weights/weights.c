@@ -39,7 +39,11 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
     gls_weights *w = calloc(1, sizeof *w);
     if (!w) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     w->options = o;
-    gls_status status = gls_rows_init(&w->rows, fixels, NULL, o.chunk_entries);
+    /* the option is of entries of 4 bytes */
+    const bool wide = gls_fixels_count(fixels) > (size_t)1 << GLS_ROW_FIXEL_BITS;
+    const size_t chunk_entries = wide && o.chunk_entries >= 5 ? o.chunk_entries / 5 * 4 : o.chunk_entries;
+    gls_status status = gls_rows_init(&w->rows, fixels, NULL, chunk_entries);
+    if (wide) gls_log(GLS_LOG_INFO, "%zu fixels: entries take 5 bytes", gls_fixels_count(fixels));
     if (status)
         gls_weights_destroy(w);
     else
@@ -50,6 +54,7 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
 void gls_weights_destroy(gls_weights *w)
 {
     if (!w) return;
+    gls_row_queue_destroy(w->queue);
     gls_weight_model_finish(&w->model);
     gls_rows_finish(&w->rows);
     free(w->mask);
@@ -98,11 +103,30 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
+/* Whether double precision is in its hardware: other drivers emulate it, slower than the CPU, and software renderers
+ * are the CPU by a longer way. */
+static bool has_doubles(const gls_device_info *info)
+{
+    static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+        if (strstr(info->vendor, vendors[i])) return !info->gles && !info->software;
+    return false;
+}
+
+gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
+{
+    GLS_REQUIRE(w && w->rows.n_taken == 0);
+    gls_row_queue_destroy(w->queue);
+    w->queue = NULL;
+    if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
+    return gls_row_queue_create(&w->rows, device, w->options.device_bytes, &w->queue);
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_weights *w = user;
     double start = gls_clock_seconds();
-    gls_status status = gls_rows_append(&w->rows, s);
+    gls_status status = w->queue ? gls_row_queue_append(w->queue, s) : gls_rows_append(&w->rows, s);
     w->result.seconds_map += gls_clock_seconds() - start;
     return status;
 }
@@ -173,7 +197,12 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
 {
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     double start = gls_clock_seconds();
-    gls_status status = prepare(w);
+    gls_status status = w->queue ? gls_row_queue_end(w->queue) : GLS_OK;
+    gls_row_queue_destroy(w->queue);
+    w->queue = NULL;
+    w->result.seconds_map += gls_clock_seconds() - start;
+    start = gls_clock_seconds();
+    if (!status) status = prepare(w);
     if (status) return status;
     w->weight = calloc(w->rows.n, sizeof *w->weight);
     w->state = malloc(w->model.n * sizeof *w->state);
@@ -220,8 +249,7 @@ static gls_status sum_weighted(const gls_weights *w, float *out)
         const gls_chunk *c = &w->rows.chunk[i];
         for (size_t s = 0; s < c->n; s++)
             for (uint32_t k = c->start[s]; k < c->start[s + 1]; k++)
-                sum[c->entry[k] >> GLS_ROW_LENGTH_BITS] +=
-                    (double)w->weight[c->first + s] * (c->entry[k] & GLS_ROW_MAX_LENGTH);
+                sum[gls_chunk_fixel(c, k)] += (double)w->weight[c->first + s] * (c->entry[k] & GLS_ROW_MAX_LENGTH);
     }
     for (size_t k = 0; k < w->model.n; k++) out[k] = (float)(sum[k] * w->model.unit);
     free(sum);

@@ -274,7 +274,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         gls_writer_join(writer, group);
         sink = gls_tractogram_writer_sink(writer);
     }
-    status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, job->params.step_size);
+    status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
     if (!status) status = track(job, tracker, &sink, journal);
     /* shards of a selection do not know which of theirs will count */

@@ -5,6 +5,7 @@
 
 #include <glslines/odf.h>
 
+#include "util/log.h"
 #include "util/status.h"
 #include "workflow/params.h"
 
@@ -19,7 +20,20 @@ gls_status gls_weigh_check(const gls_job_options *o)
     return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
 }
 
-gls_status gls_weigh_begin(gls_weigh *w, const gls_study *study, const gls_job_options *o, double step)
+/* A context of its own on a GPU: the trackers go on beside it. */
+static gls_status set_device(gls_weigh *w, const gls_device_set *devices)
+{
+    if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
+    gls_status status = gls_device_reopen(devices->device[0], &w->device);
+    if (status) {
+        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+        return GLS_OK;
+    }
+    return gls_weights_set_device(w->weights, w->device);
+}
+
+gls_status gls_weigh_begin(gls_weigh *w, const gls_study *study, const gls_job_options *o,
+                           const gls_device_set *devices, double step)
 {
     const gls_image *from = o->sh ? study->odf_image : study->model.sh;
     gls_image *sh = NULL;
@@ -33,6 +47,7 @@ gls_status gls_weigh_begin(gls_weigh *w, const gls_study *study, const gls_job_o
     gls_image_destroy(sh);
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
+    if (!status) status = set_device(w, devices);
     w->keeps_ends = o->connectome != NULL;
     return status ? status
                   : gls_weights_set_walk(w->weights, gls_weights_upsampling(step, gls_fixels_grid(w->fod.fixels)),
@@ -94,6 +109,7 @@ gls_status gls_weigh_connect(const gls_weigh *w, gls_connectome *connectome)
 void gls_weigh_finish(gls_weigh *w)
 {
     gls_weights_destroy(w->weights);
+    gls_device_close(w->device);
     gls_fod_finish(&w->fod);
     free(w->end);
     *w = (gls_weigh){0};

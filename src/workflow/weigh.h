@@ -13,6 +13,7 @@
 typedef struct gls_weigh {
     gls_fod fod;
     gls_weights *weights; /* NULL: none are wanted */
+    gls_device *device;   /* that maps beside those that track; NULL: the CPU does */
     bool keeps_ends;
     size_t n, capacity;
     float (*end)[2][3]; /* of each streamline */
@@ -21,7 +22,8 @@ typedef struct gls_weigh {
 /* Whether the options give FODs, where they ask for weights. */
 gls_status gls_weigh_check(const gls_job_options *options);
 /* Fixels of the FODs that are tracked; step: mm. To be finished whatever comes. */
-gls_status gls_weigh_begin(gls_weigh *weigh, const gls_study *study, const gls_job_options *options, double step);
+gls_status gls_weigh_begin(gls_weigh *weigh, const gls_study *study, const gls_job_options *options,
+                           const gls_device_set *devices, double step);
 /* It stays with the caller. */
 gls_sink gls_weigh_sink(gls_weigh *weigh);
 gls_status gls_weigh_solve(gls_weigh *weigh, const gls_device_set *devices);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,14 @@
 #include "util/format.h"
 #include "util/log.h"
 #include "util/output.h"
+#include "util/parallel.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
+
+#define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */
+#define NUMBER_BLOCK 1024
 
 static gls_status measure(void *user, const gls_streamlines *s)
 {
@@ -76,6 +81,9 @@ void gls_weights_tell(const gls_weights *w)
     gls_log(GLS_LOG_INFO, "mapped: %s streamlines, %s entries, %s", gls_format_count(r->streamlines, n, sizeof n),
             gls_format_count(r->entries, entries, sizeof entries),
             gls_format_duration(r->seconds_map, seconds, sizeof seconds));
+    if (r->iteration)
+        gls_log(GLS_LOG_INFO, "solved: %zu iterations, %s", r->n_iterations - 1,
+                gls_format_duration(r->seconds_solve, seconds, sizeof seconds));
     if (r->without_fixels > 0)
         gls_log(GLS_LOG_WARNING,
                 "%" PRIu64 " of %" PRIu64 " streamlines touch no fixel (%" PRIu64 " have less than two points, %" PRIu64
@@ -108,14 +116,52 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
+/* Numbers as text, blocks of them by several threads. */
+typedef struct number_text {
+    const float *value;
+    size_t n;
+    double factor;
+    char (*text)[NUMBER_ROOM * NUMBER_BLOCK];
+    size_t *length; /* of each block */
+} number_text;
+
+static void format_blocks(void *user, int thread, size_t from, size_t until)
+{
+    const number_text *t = user;
+    (void)thread;
+    for (size_t block = from; block < until; block++) {
+        const size_t first = block * NUMBER_BLOCK;
+        char *to = t->text[block];
+        for (size_t i = first; i < first + NUMBER_BLOCK && i < t->n; i++) {
+            if (i > 0) *to++ = ' ';
+            to += snprintf(to, NUMBER_ROOM - 1, "%.10g", (double)t->value[i] * t->factor);
+        }
+        t->length[block] = (size_t)(to - t->text[block]);
+    }
+}
+
+static gls_status put_numbers(gls_text *text, const float *value, size_t n, double factor)
+{
+    const size_t blocks = n / NUMBER_BLOCK + 1;
+    number_text t = {value, n, factor, malloc(blocks * sizeof *t.text), calloc(blocks, sizeof *t.length)};
+    const bool room = t.text && t.length;
+    if (room) gls_parallel(blocks, 1, omp_get_max_threads(), format_blocks, &t);
+    for (size_t i = 0; i < blocks && room; i++) gls_text_append(text, t.text[i], t.length[i]);
+    free(t.text);
+    free(t.length);
+    return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu numbers", n);
+}
+
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment)
 {
     gls_text text = {0};
     gls_text_printf(&text, "# %s\n", comment);
-    for (uint64_t i = 0; i < n; i++) gls_text_printf(&text, "%s%.10g", i > 0 ? " " : "", (double)value[i] * factor);
+    gls_status status = put_numbers(&text, value, (size_t)n, factor);
     gls_text_puts(&text, "\n");
-    return write_file(path, overwrite, group, &text);
+    if (!status) return write_file(path, overwrite, group, &text);
+    gls_text_finish(&text);
+    return status;
 }
 
 gls_status gls_weights_write_selection(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)

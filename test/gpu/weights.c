@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "weights/inside.h"
 #include "weights_scene.h"
 
 static gls_device *device;
@@ -76,6 +77,141 @@ static void test_chunks(void **state)
     gls_device_close(two[1]);
 }
 
+/* Streamlines that turn, leave the grid, have no or one point, or stand still. */
+static gls_streamlines tangled_lines(void)
+{
+    enum { LINES = 700, MOST = 60 };
+    static uint64_t offset[LINES + 1];
+    static float point[LINES * MOST][3];
+    uint64_t random = 11;
+    for (size_t i = 0; i < LINES; i++) {
+        size_t n = i % 50 == 0 ? i / 50 % 3 : 2 + (size_t)random_uniform(&random, 0, MOST - 2);
+        float *p = point[offset[i]];
+        double v[3] = {random_normal(&random), random_normal(&random), random_normal(&random)};
+        for (int a = 0; a < 3; a++) p[a] = (float)random_uniform(&random, 2, 22) + (i % 31 == 4 ? 90 : 0);
+        for (size_t k = 1; k < n; k++, p += 3)
+            for (int a = 0; a < 3; a++) {
+                v[a] += 0.4 * random_normal(&random);
+                p[3 + a] = p[a] + (float)(i % 97 == 5 ? 0 : i % 7 == 3 && a == 0 ? 0 : 0.5 * v[a]);
+            }
+        offset[i + 1] = offset[i] + n;
+    }
+    return (gls_streamlines){.n = LINES, .offset = offset, .point = (const float(*)[3])point};
+}
+
+static void map_lines(const gls_fixels *f, const float *mask, gls_device *by, uint32_t ratio, bool straight,
+                      gls_rows *rows)
+{
+    const gls_streamlines s = tangled_lines();
+    gls_row_queue *queue = NULL;
+    assert_ok(gls_rows_init(rows, f, mask, 5000));
+    gls_rows_set_walk(rows, ratio, straight);
+    if (by) assert_ok(gls_row_queue_create(rows, by, 0, &queue));
+    for (size_t first = 0; first < s.n; first += 350) { /* parcels begin at point 0 */
+        uint64_t offset[351];
+        for (size_t i = 0; i <= 350; i++) offset[i] = s.offset[first + i] - s.offset[first];
+        const gls_streamlines part = {.n = 350, .offset = offset, .point = s.point + s.offset[first]};
+        assert_ok(queue ? gls_row_queue_append(queue, &part) : gls_rows_append(rows, &part));
+    }
+    if (queue) assert_ok(gls_row_queue_end(queue));
+    gls_row_queue_destroy(queue);
+}
+
+static void same_rows(const gls_rows *a, const gls_rows *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->n_entries, b->n_entries);
+    assert_int_equal(a->n_without_points, b->n_without_points);
+    assert_int_equal(a->n_outside, b->n_outside);
+    assert_int_equal(a->n_without_fixels, b->n_without_fixels);
+    assert_int_equal(a->n_chunks, b->n_chunks);
+    assert_memory_equal(a->contribution, b->contribution, a->n * sizeof *a->contribution);
+    for (size_t i = 0; i < a->n_chunks; i++) {
+        const gls_chunk *x = &a->chunk[i], *y = &b->chunk[i];
+        assert_int_equal(x->n, y->n);
+        assert_memory_equal(x->start, y->start, (x->n + 1) * sizeof *x->start);
+        assert_memory_equal(x->entry, y->entry, x->start[x->n] * sizeof *x->entry);
+    }
+}
+
+/* The kernel and the CPU map to the same bytes, on an oblique grid with voxels of unequal sides, too; where the device
+ * has no room, the CPU goes on. */
+static void test_mapping(void **state)
+{
+    static const double oblique[3][4] = {{-1.9, 0.3, 0.1, 21}, {0.25, 1.4, -0.5, 1}, {0.1, 0.4, 2.6, -2}};
+    const int32_t dim[3] = {SCENE_SIDE, SCENE_SIDE, SCENE_SIDE};
+    float mask[SCENE_SIDE * SCENE_SIDE * SCENE_SIDE];
+    gls_device *small = open_limited("storage_bytes=1024");
+    (void)state;
+    for (size_t v = 0; v < sizeof mask / sizeof *mask; v++) mask[v] = (float)(v % 10) / 9;
+    for (int k = 0; k < 2; k++) {
+        gls_fixels *f;
+        gls_image *sh = scene_fods();
+        if (k) assert_ok(gls_grid_init(&sh->grid, dim, oblique));
+        assert_ok(gls_fixels_create(sh, "fods", NULL, NULL, &f));
+        for (uint32_t ratio = 1; ratio <= 7; ratio += 2) {
+            gls_rows host, by_device, limited;
+            map_lines(f, k ? mask : NULL, NULL, ratio, ratio == 3, &host);
+            map_lines(f, k ? mask : NULL, device, ratio, ratio == 3, &by_device);
+            map_lines(f, k ? mask : NULL, small, ratio, ratio == 3, &limited);
+            assert_true(host.n_entries > 1000 && host.n_outside > 10 && host.n_without_points > 5);
+            same_rows(&host, &by_device);
+            same_rows(&host, &limited);
+            gls_rows_finish(&host);
+            gls_rows_finish(&by_device);
+            gls_rows_finish(&limited);
+        }
+        gls_fixels_destroy(f);
+        gls_image_destroy(sh);
+    }
+    gls_device_close(small);
+}
+
+/* Weights with so many low bits of fixels in the words of entries. */
+static gls_weights *solve_width(const gls_weights_options *o, unsigned low_bits, gls_device *const *devices, size_t n)
+{
+    gls_weights *w;
+    assert_ok(gls_weights_create(fixels, o, &w));
+    gls_rows_set_width(&w->rows, low_bits);
+    assert_ok(gls_weights_set_walk(w, 5, GLS_WALK_CURVE));
+    gls_sink sink = gls_weights_sink(w);
+    assert_ok(gls_sink_append(&sink, &scene->lines));
+    assert_ok(gls_weights_solve(w, devices, n, NULL, NULL));
+    for (size_t i = 0; i < w->rows.n_chunks; i++) assert_true(!w->rows.chunk[i].high == !w->rows.wide);
+    return w;
+}
+
+/* Entries of 5 bytes, as more than 2^24 fixels need them, have the results of those of 4. */
+static void test_wide(void **state)
+{
+    (void)state;
+    const size_t n = gls_fixels_count(fixels);
+    float *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
+    assert_true(n > 128 && n < 2048);
+    for (int k = 0; k < 5; k++) {
+        gls_weights_options o = gls_weights_options_default();
+        o.method = k < 3 ? GLS_WEIGHTS_SIFT2 : k == 3 ? GLS_WEIGHTS_LINEAR : GLS_WEIGHTS_SIFT;
+        if (k == 1) o.chunk_entries = 901, o.device_bytes = 1;
+        if (k == 2) o.max_coeff = 0.3;
+        for (size_t on_device = 0; on_device < (k < 3 ? 2 : 1); on_device++) {
+            gls_weights *narrow = solve_width(&o, GLS_ROW_FIXEL_BITS, &device, on_device);
+            gls_weights *wide = solve_width(&o, 3 + (unsigned)k, &device, on_device);
+            assert_true(wide->rows.wide && !narrow->rows.wide);
+            assert_memory_equal(gls_weights_get(narrow, NULL), gls_weights_get(wide, NULL),
+                                SCENE_LINES * sizeof(float));
+            for (int kind = 0; kind < GLS_WEIGHTS_N_VALUES; kind++) {
+                assert_ok(gls_weights_get_fixels(narrow, (gls_weights_values)kind, a));
+                assert_ok(gls_weights_get_fixels(wide, (gls_weights_values)kind, b));
+                assert_memory_equal(a, b, n * sizeof *a);
+            }
+            gls_weights_destroy(narrow);
+            gls_weights_destroy(wide);
+        }
+    }
+    free(a);
+    free(b);
+}
+
 /* The least that OpenGL ES 3.1 has is enough. */
 static void test_limits(void **state)
 {
@@ -116,8 +252,9 @@ static int set_up(void **state)
 int main(void)
 {
     int code = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same), cmocka_unit_test(test_chunks),
-                                       cmocka_unit_test(test_limits), cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),    cmocka_unit_test(test_chunks),
+                                       cmocka_unit_test(test_mapping), cmocka_unit_test(test_wide),
+                                       cmocka_unit_test(test_limits),  cmocka_unit_test(test_no_memory)};
     static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
     for (int k = 0; k < 2 && code == 0; k++) {
         if (!gpu_open(apis[k], &device, &code)) return code;

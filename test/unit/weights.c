@@ -166,7 +166,7 @@ static void test_walk(void **state)
     assert_ok(gls_grid_init(&grid, (const int32_t[]){8, 8, 8}, affine));
     for (uint32_t ratio = 1; ratio <= 4; ratio += 3) {
         const float line[][3] = {{0.1f, 2, 3}, {1.3f, 2, 3}, {2.9f, 2, 3}, {4.2f, 2, 3}};
-        gls_walk_grid_init(&g, &grid, ratio, ratio == 1);
+        gls_walk_grid_init(&g, &grid, ratio, ratio == 1, 0.01);
         gls_walk_visits(&walk, &g, line, 4);
         assert_int_equal(walk.n, 5);
         double sum = 0;
@@ -179,8 +179,8 @@ static void test_walk(void **state)
     }
     gls_walk_visits(&walk, &g, (const float[][3]){{1, 1, 1}}, 1);
     assert_int_equal(walk.n, 0);
-    /* through a corner of the grid from outside to outside */
-    gls_walk_visits(&walk, &g, (const float[][3]){{-3, 2, 1}, {2, -3, 1}}, 2);
+    /* past a corner of the grid and through it, from outside to outside */
+    gls_walk_visits(&walk, &g, (const float[][3]){{-3, 1.9f, 1}, {1.9f, -3, 1}}, 2);
     assert_int_equal(walk.n, 0);
     gls_walk_visits(&walk, &g, (const float[][3]){{-3, 4, 1}, {4, -3, 1}}, 2);
     assert_true(walk.n >= 2);

@@ -148,10 +148,16 @@ static gls_status solve(weighting *w)
     if (!status) status = gls_fod_read(&w->source, &w->fod);
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
+    if (!status && devices.n > 0) status = gls_weights_set_device(w->weights, devices.device[0]);
     if (!status) status = map(w);
     if (!status) status = gls_weights_solve(w->weights, devices.device, devices.n, go_on, w->job);
+    if (!status) {
+        gls_weights_tell(w->weights);
+    } else { /* before its device */
+        gls_weights_destroy(w->weights);
+        w->weights = NULL;
+    }
     gls_device_set_close(&devices);
-    if (!status) gls_weights_tell(w->weights);
     return status;
 }
 

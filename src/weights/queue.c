@@ -1,0 +1,180 @@
+#include "weights/queue.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/status.h"
+#include "weights/map.h"
+
+/* Streamlines that are mapped in one run. */
+typedef struct parcel {
+    size_t n, capacity, point_capacity;
+    uint64_t *offset; /* n + 1 */
+    float (*point)[3];
+} parcel;
+
+struct gls_row_queue {
+    gls_rows *rows;
+    gls_device *device; /* NULL: it has failed */
+    uint64_t device_bytes;
+    gls_mapper *mapper;
+    parcel parcel[2];
+    int filling; /* the other one is the thread's, while it runs */
+    bool running;
+    pthread_t thread;
+    gls_status status; /* of the thread, with its message, and the streamlines that have their rows */
+    char message[512];
+    size_t done;
+};
+
+static gls_streamlines view(const parcel *p)
+{
+    return (gls_streamlines){.n = p->n, .offset = p->offset, .point = (const float(*)[3])p->point};
+}
+
+static gls_status create_mapper(gls_row_queue *q)
+{
+    const gls_rows *rows = q->rows;
+    if (rows->wide) return gls_fail(GLS_ERR_UNSUPPORTED, "there are more than 2^%u fixels", rows->low_bits);
+    const gls_mapper_source source = {.device = q->device,
+                                      .device_bytes = q->device_bytes,
+                                      .fixels = rows->fixels,
+                                      .mask = rows->mask,
+                                      .grid = &rows->grid};
+    return gls_mapper_create(&source, &q->mapper);
+}
+
+static gls_status take_run(gls_row_queue *q, const gls_streamlines *s, const gls_mapped *mapped, size_t n)
+{
+    gls_rows *rows = q->rows;
+    gls_placed *place = malloc((n + 1) * sizeof *place);
+    float *contribution = malloc((n + 1) * sizeof *contribution);
+    gls_status status =
+        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
+    for (size_t i = 0; i < n && !status; i++) {
+        const uint64_t *offset = &s->offset[q->done + i];
+        place[i] = (gls_placed){gls_mapper_entries(q->mapper), NULL, mapped[i].first, mapped[i].n};
+        contribution[i] = (float)mapped[i].contribution;
+        rows->n_without_points += offset[1] - offset[0] < 2;
+        rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;
+    }
+    if (!status) status = gls_rows_collect(rows, place, contribution, n);
+    free(place);
+    free(contribution);
+    return status;
+}
+
+/* Maps the parcel that does not fill. */
+static void *map_parcel(void *user)
+{
+    gls_row_queue *q = user;
+    const gls_streamlines s = view(&q->parcel[1 - q->filling]);
+    q->done = 0;
+    q->status = q->mapper ? GLS_OK : create_mapper(q);
+    while (q->done < s.n && !q->status) {
+        const gls_mapped *mapped;
+        size_t n = s.n - q->done;
+        q->status = gls_mapper_run(q->mapper, &s, q->done, &n, &mapped);
+        if (!q->status) q->status = take_run(q, &s, mapped, n);
+        q->done += q->status ? 0 : n;
+    }
+    if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
+    return NULL;
+}
+
+/* Until the device has mapped its parcel; what it does not do, threads do. */
+static gls_status wait_for_device(gls_row_queue *q)
+{
+    if (q->running) pthread_join(q->thread, NULL);
+    q->running = false;
+    if (!q->status) return GLS_OK;
+    if (q->status == GLS_ERR_MEMORY) return gls_fail(q->status, "%s", q->message);
+    gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
+    q->device = NULL;
+    q->status = GLS_OK;
+    gls_mapper_destroy(q->mapper);
+    q->mapper = NULL;
+    gls_streamlines rest = view(&q->parcel[1 - q->filling]);
+    rest.n -= q->done;
+    rest.offset += q->done;
+    return rest.n > 0 ? gls_rows_map(q->rows, &rest) : GLS_OK;
+}
+
+/* Those that wait go to the device, or where that has failed to threads. */
+static gls_status flush(gls_row_queue *q)
+{
+    gls_status status = wait_for_device(q);
+    parcel *p = &q->parcel[q->filling];
+    if (status || p->n == 0) return status;
+    q->filling = 1 - q->filling;
+    q->parcel[q->filling].n = 0;
+    if (!q->device) {
+        const gls_streamlines s = view(p);
+        return gls_rows_map(q->rows, &s);
+    }
+    q->running = pthread_create(&q->thread, NULL, map_parcel, q) == 0;
+    if (!q->running) map_parcel(q);
+    return GLS_OK;
+}
+
+/* Behind those that wait. */
+static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
+{
+    parcel *p = &q->parcel[q->filling];
+    const size_t n = p->n + s->n, before = p->n > 0 ? (size_t)p->offset[p->n] : 0,
+                 points = before + (size_t)(s->offset[s->n] - s->offset[0]);
+    if (n >= p->capacity) {
+        uint64_t *to = realloc(p->offset, 2 * (n + 1) * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        p->offset = to;
+        p->capacity = 2 * (n + 1);
+    }
+    if (!p->point || points > p->point_capacity) {
+        const size_t capacity = points + points / 4 + GLS_MAPPER_POINTS / 4;
+        float(*to)[3] = realloc(p->point, capacity * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+        p->point = to;
+        p->point_capacity = capacity;
+    }
+    gls_status status = gls_rows_copy(q->rows, s, p->point + before);
+    for (size_t i = 0; i <= s->n; i++) p->offset[p->n + i] = before + s->offset[i] - s->offset[0];
+    p->n = n;
+    return status;
+}
+
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, gls_row_queue **queue)
+{
+    gls_row_queue *q = calloc(1, sizeof *q);
+    if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes};
+    *queue = q;
+    return GLS_OK;
+}
+
+gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
+{
+    gls_status status = s->n > 0 ? keep(q, s) : GLS_OK;
+    const parcel *p = &q->parcel[q->filling];
+    return !status && p->n > 0 && p->offset[p->n] >= GLS_MAPPER_POINTS ? flush(q) : status;
+}
+
+gls_status gls_row_queue_end(gls_row_queue *q)
+{
+    gls_status status = flush(q);
+    return status ? status : wait_for_device(q);
+}
+
+void gls_row_queue_destroy(gls_row_queue *q)
+{
+    if (!q) return;
+    if (q->running) pthread_join(q->thread, NULL);
+    gls_mapper_destroy(q->mapper);
+    for (int k = 0; k < 2; k++) {
+        free(q->parcel[k].offset);
+        free(q->parcel[k].point);
+    }
+    free(q);
+}

@@ -1,0 +1,56 @@
+/* What text that is GLSL and C at once calls by other names (glsl/weights/language.glsl has them for GLSL). To be
+ * included last, before such text; behind it `uint` and `abs` are to be undefined again. */
+#ifndef GLS_WEIGHTS_SHARED_H
+#define GLS_WEIGHTS_SHARED_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF /* gcc does not fuse in ISO mode */
+#endif
+
+#define F(x) x##f
+#define D(x) ((double)x##f)
+#define FUNCTION static inline
+#define EXACT
+#define INT(x) ((int32_t)(x))
+#define UINT(x) ((uint32_t)(x))
+#define FLOAT(x) ((float)(x))
+#define DOUBLE(x) ((double)(x))
+
+static inline float intBitsToFloat(int32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline int32_t floatBitsToInt(float f)
+{
+    int32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline double from_words(uint32_t low, uint32_t high)
+{
+    uint64_t bits = (uint64_t)high << 32 | low;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint32_t high_word(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint32_t)(bits >> 32);
+}
+
+#define uint uint32_t
+#define abs fabsf
+
+#endif
