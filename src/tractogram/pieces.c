@@ -22,8 +22,7 @@ void gls_piece_rooms_finish(gls_piece_rooms *rooms)
     *rooms = (gls_piece_rooms){0};
 }
 
-/* One writes, the others bring pieces into their form. */
-static int threads(void)
+int gls_pieces_threads(void)
 {
     int most = omp_get_max_threads(), n = most / CORES_EACH;
     return most < 2 ? 1 : n < 2 ? 2 : n > GLS_PIECE_THREADS ? GLS_PIECE_THREADS : n;
@@ -31,7 +30,7 @@ static int threads(void)
 
 bool gls_pieces_wanted(uint64_t bytes)
 {
-    return threads() > 1 && bytes >= 4 * PIECE_OF_MANY;
+    return gls_pieces_threads() > 1 && bytes >= 4 * PIECE_OF_MANY;
 }
 
 /* In its form, where it goes. */
@@ -183,7 +182,7 @@ gls_status gls_pieces_append(const gls_pieces *p)
 {
     static gls_piece_rooms none; /* where data stay where they are, rooms only count them */
     const uint64_t bytes = p->place(p->user, p->n);
-    const int n_threads = gls_pieces_wanted(bytes) ? threads() : 1;
+    const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
     job j = {.p = p,
              .piece = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE,
              .lock = PTHREAD_MUTEX_INITIALIZER,

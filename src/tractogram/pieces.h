@@ -30,6 +30,8 @@ typedef struct gls_pieces {
     uint32_t *crc;          /* goes on over what is written; NULL: not wanted */
 } gls_pieces;
 
+/* Threads of a large append: one writes, the others bring pieces into their form. */
+int gls_pieces_threads(void);
 /* Whether an append of so many bytes is worth it. */
 bool gls_pieces_wanted(uint64_t bytes);
 /* Appends all units. After a failure the file's end is undefined. */
