@@ -22,6 +22,7 @@ Needs nothing but Python. About 100 s on an H100."""
 
 import argparse
 import ctypes
+import glob
 import json
 import os
 import subprocess
@@ -169,14 +170,16 @@ class Profile:
 
     def __init__(self):
         self.nvml = None
-        try:
-            nvml = ctypes.CDLL("libnvidia-ml.so.1")
-            self.device = ctypes.c_void_p()
-            if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device)):
+        self.device = ctypes.c_void_p()
+        for path in ["libnvidia-ml.so.1", *glob.glob("/usr/local/nvidia/lib*/libnvidia-ml.so.1"), *glob.glob("/usr/lib/*/libnvidia-ml.so.1"), *glob.glob("/usr/lib64/libnvidia-ml.so.1")]:
+            try:
+                nvml = ctypes.CDLL(path)
+            except OSError:
+                continue
+            if not nvml.nvmlInit_v2() and not nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device)):
+                self.nvml = nvml
                 return
-            self.nvml = nvml
-        except OSError as error:
-            print(error)
+        print("no NVML")
 
     def clock(self):
         mhz = ctypes.c_uint()
@@ -270,9 +273,10 @@ def main():
             steps = max(1, round(c["parameters"]["step_size_mm"] / c["parameters"]["ptt_substep_mm"])) if "ptt_substep_mm" in c["parameters"] else 1
             turns[g, p] = c["points"] * steps + 2 * c["streamlines"] if p == "pass_2" else c["seeds"]
         rows = {key: {} for key in keys}
-        variants = [("groups 1", None, 1), ("groups 2", None, 2), ("groups 3", None, 3), ("groups 4", None, 4)] + [(n, PROBES[n], 0) for n in PROBES]
+        names = ["issue", "texture", "groups 1", "groups 2", "latency", "shuffle", "groups 3", "integer", "groups 4"]
         if order != orders[0]:
-            variants = [v for v in variants if v[0] in ("groups 1", "groups 2", "issue", "latency", "texture")]
+            names = names[:5]
+        variants = [(n, PROBES.get(n), 0 if n in PROBES else int(n.split()[1])) for n in names]
         for name, probe, groups in variants:
             if time.time() - start > options.seconds:
                 print(f"no time for {name} of order {order}")

@@ -90,7 +90,8 @@ static parcel make_parcel(uint32_t seed)
 typedef struct plain {
     int fd, n_threads, thread;
     uint64_t bytes;
-    const unsigned char *data; /* PLAIN_BYTES */
+    const unsigned char *data; /* PLAIN_BYTES each, one behind the other */
+    size_t n_data;
 } plain;
 
 static void *write_plain(void *user)
@@ -99,7 +100,8 @@ static void *write_plain(void *user)
     for (uint64_t at = (uint64_t)p->thread * PLAIN_BYTES; at < p->bytes; at += (uint64_t)p->n_threads * PLAIN_BYTES) {
         size_t n = p->bytes - at < PLAIN_BYTES ? (size_t)(p->bytes - at) : PLAIN_BYTES;
         for (size_t done = 0; done < n;) {
-            ssize_t m = pwrite(p->fd, p->data + done, n - done, (off_t)(at + done));
+            const unsigned char *data = p->data + at / PLAIN_BYTES % p->n_data * PLAIN_BYTES;
+            ssize_t m = pwrite(p->fd, data + done, n - done, (off_t)(at + done));
             if (m <= 0) exit((perror("pwrite"), 1));
             done += (size_t)m;
         }
@@ -107,7 +109,8 @@ static void *write_plain(void *user)
     return NULL;
 }
 
-static double time_plain(const char *folder, uint64_t bytes, int n_threads)
+/* From one piece of memory, which stays in the cache, or from a parcel. */
+static double time_plain(const char *folder, uint64_t bytes, int n_threads, const parcel *from)
 {
     plain p[GLS_PIECE_THREADS];
     pthread_t thread[GLS_PIECE_THREADS];
@@ -118,7 +121,9 @@ static double time_plain(const char *folder, uint64_t bytes, int n_threads)
     if (fd < 0) exit((perror(path), 1));
     for (int i = 0; i < n_threads; i++) {
         if (!data[i]) memset(data[i] = large(PLAIN_BYTES), 1, PLAIN_BYTES);
-        p[i] = (plain){fd, n_threads, i, bytes, data[i]};
+        p[i] = (plain){fd, n_threads, i, bytes, data[i], 1};
+        if (from) p[i].data = (const unsigned char *)from->lines.point;
+        if (from) p[i].n_data = from->bytes / PLAIN_BYTES;
     }
     double start = now();
     for (int i = 1; i < n_threads; i++)
@@ -215,7 +220,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < PARCELS; i++) parcels[i] = make_parcel(i + 1);
     if (beside && pthread_create(&other, NULL, share_out, NULL) != 0) return 1;
     /* not counted: memory that the machine has not touched before comes more slowly */
-    time_plain(argv[1], bytes + bytes / 8, 1);
+    time_plain(argv[1], bytes + bytes / 8, 1, NULL);
     for (int t = 0; t < times; t++)
         for (int k = 0; k < KINDS; k++) {
             uint64_t written = bytes;
