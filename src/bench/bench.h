@@ -56,6 +56,8 @@ typedef enum bench_time {
 } bench_time;
 extern const char *const bench_time_names[BENCH_TIMES];
 
+typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
+
 /* What a device reaches in small kernels that do one thing only. */
 typedef struct bench_ceilings {
     bool measured;
@@ -92,7 +94,9 @@ typedef struct bench_column {
     gls_track_result result;
     uint64_t commissural;
     uint64_t file_bytes; /* 0: nothing written */
-    double plain_bytes;  /* per second: so many of that size by plain writes to the same place; 0: not measured */
+    /* Bytes per second of plain writes of as many to the same place, behind each repetition, by one thread and by as
+     * many as the writer has; 0: not measured. */
+    double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
     double kernel[GLS_ENGINE_TIMES]; /* seconds of the device, of a run beside the others */
     uint64_t host_bytes;             /* of the host for streamlines, at most */
     uint64_t device_bytes;           /* of the tracker */
@@ -144,8 +148,8 @@ void bench_model_finish(bench_model *model);
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
 
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
-/* Bytes per second of plain writes of 16 MiB each to a new file there, the best of three. */
-gls_status bench_plain_file(const char *directory, uint64_t bytes, double *rate);
+/* Bytes per second of plain writes of 16 MiB each to a new file there, once. */
+gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate);
 bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *params);
 
 /* The table, to standard output: a row for each figure, a column for each getter, device and mapping. */
@@ -155,5 +159,7 @@ char *bench_json_text(const bench_run *run);
 
 /* Median of a time over the repetitions of a column. */
 double bench_median(const bench_column *column, bench_time time);
+/* The same of plain writes. */
+double bench_median_plain(const bench_column *column, bench_plain plain);
 
 #endif

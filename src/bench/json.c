@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "tractogram/pieces.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/json.h"
@@ -126,7 +127,6 @@ static void add_result(cJSON *column, const bench_column *c)
     gls_json_double(column, "median_length_mm", r->median_length);
     gls_json_double(column, "max_length_mm", r->max_length);
     gls_json_uint(column, "file_bytes", c->file_bytes);
-    if (c->plain_bytes > 0) gls_json_double(column, "plain_write_bytes_per_second", round(c->plain_bytes));
     gls_json_uint(column, "device_bytes", c->device_bytes);
     gls_json_uint(column, "host_bytes", c->host_bytes);
     cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
@@ -141,6 +141,19 @@ static double rounded(double seconds)
     return round(1e6 * seconds) / 1e6;
 }
 
+/* Plain writes behind each repetition: bytes per second. */
+static void add_plain(cJSON *column, const bench_column *c)
+{
+    static const char *const names[] = {"one_thread", "threads_of_the_writer"};
+    if (c->n == 0 || c->plain[BENCH_PLAIN_ONE][0] <= 0) return;
+    cJSON *plain = cJSON_AddObjectToObject(column, "plain_writes");
+    gls_json_uint(plain, "writer_threads", (uint64_t)gls_pieces_threads());
+    for (int k = 0; k < BENCH_PLAIN; k++) {
+        cJSON *values = cJSON_AddArrayToObject(plain, names[k]);
+        for (int i = 0; i < c->n; i++) gls_json_append_double(values, round(c->plain[k][i]));
+    }
+}
+
 static void add_times(cJSON *column, const bench_column *c)
 {
     cJSON *seconds = cJSON_AddObjectToObject(column, "seconds");
@@ -153,6 +166,7 @@ static void add_times(cJSON *column, const bench_column *c)
         cJSON *values = cJSON_AddArrayToObject(object, "values");
         for (int i = 0; i < c->n; i++) gls_json_append_double(values, rounded(c->seconds[t][i]));
     }
+    add_plain(column, c);
     gls_json_double(seconds, "fit", rounded(c->seconds_fit));
     gls_json_double(seconds, "upload", rounded(c->result.seconds_upload));
     gls_json_double(seconds, "compile", rounded(c->result.seconds_compile));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "tractogram/pieces.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -87,6 +88,17 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     return GLS_OK;
 }
 
+/* What plain writes to the same place reach now: memory that the machine has not touched for a while comes slowly, to
+ * the writer and to them. */
+static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
+{
+    const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
+    gls_status status = GLS_OK;
+    for (int k = 0; run->directory && k < BENCH_PLAIN && status == GLS_OK; k++)
+        status = bench_plain_file(run->directory, c->file_bytes, n_threads[k], &c->plain[k][i]);
+    return status;
+}
+
 static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -101,6 +113,7 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
                             (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines,
                             (unsigned long long)points, (unsigned long long)streamlines);
         for (int t = 0; t < BENCH_TIMES; t++) c->seconds[t][i] = seconds[t];
+        code = write_plainly(run, c, i);
         c->n = i + 1;
     }
     return code;
@@ -166,7 +179,6 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     c->work = bench_work_count(run, model, &c->params);
     gls_status code = repeat(run, tracker, seeds, c);
     if (!code) code = time_kernels(run, tracker, seeds, c);
-    if (!code && run->directory) code = bench_plain_file(run->directory, c->file_bytes, &c->plain_bytes);
     gls_seeds_destroy(seeds);
     gls_tracker_destroy(tracker);
     return code;
@@ -175,4 +187,9 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
 double bench_median(const bench_column *c, bench_time time)
 {
     return c->n > 0 ? bench_spread_of(c->seconds[time], c->n).median : 0;
+}
+
+double bench_median_plain(const bench_column *c, bench_plain plain)
+{
+    return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
 }

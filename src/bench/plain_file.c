@@ -1,5 +1,4 @@
 /* What the file system takes in when nothing else is done: the ceiling of the writer of a tractogram. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,41 +7,48 @@
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/output.h"
+#include "util/parallel.h"
 #include "util/status.h"
 
 #define PIECE ((size_t)16 << 20)
 /* More tells no more, and the memory may be that of the tractogram. */
 #define MOST_BYTES ((uint64_t)4 << 30)
-enum { TIMES = 3 };
 
-static gls_status write_once(const char *path, const unsigned char *data, uint64_t bytes, double *seconds)
-{
+typedef struct plain {
     gls_output output;
-    gls_status status = gls_output_create(path, true, &output);
-    if (status) return status;
-    double start = gls_clock_seconds();
-    for (uint64_t at = 0; at < bytes && !status; at += PIECE)
-        status = gls_output_write_at(&output, at, data, bytes - at < PIECE ? (size_t)(bytes - at) : PIECE);
-    if (!status) (void)fsync(output.fd);
-    *seconds = gls_clock_seconds() - start;
-    gls_output_discard(&output);
-    return status;
+    uint64_t bytes;
+    const unsigned char *data; /* PIECE */
+    bool failed;
+} plain;
+
+static void write_some(void *user, int thread, size_t from, size_t until)
+{
+    plain *p = user;
+    (void)thread;
+    for (uint64_t i = from; i < until; i++) {
+        const uint64_t at = i * PIECE, n = p->bytes - at < PIECE ? p->bytes - at : PIECE;
+        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->failed = true;
+    }
 }
 
-gls_status bench_plain_file(const char *directory, uint64_t bytes, double *rate)
+gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate)
 {
     char path[4096];
     unsigned char *data = malloc(PIECE);
-    gls_status status = data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
-    snprintf(path, sizeof path, "%s/plain", directory);
-    if (data) memset(data, 1, PIECE); /* pages of its own */
-    if (bytes > MOST_BYTES) bytes = MOST_BYTES;
+    plain p = {.bytes = bytes < MOST_BYTES ? bytes : MOST_BYTES, .data = data};
     *rate = 0;
-    for (int i = 0; i < TIMES && !status; i++) {
-        double seconds = 0;
-        status = write_once(path, data, bytes, &seconds);
-        if (!status && seconds > 0) *rate = fmax(*rate, (double)bytes / seconds);
+    if (!data) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    snprintf(path, sizeof path, "%s/plain", directory);
+    memset(data, 1, PIECE); /* pages of its own */
+    gls_status status = gls_output_create(path, true, &p.output);
+    if (status == GLS_OK) {
+        double start = gls_clock_seconds();
+        gls_parallel((size_t)((p.bytes + PIECE - 1) / PIECE), 1, n_threads, write_some, &p);
+        (void)fsync(p.output.fd);
+        *rate = (double)p.bytes / (gls_clock_seconds() - start);
+        if (p.failed) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write", path);
     }
+    gls_output_discard(&p.output);
     free(data);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "tractogram/pieces.h"
 #include "util/format.h"
 #include "workflow/params.h"
 
@@ -162,16 +163,27 @@ static void kernel_row(const bench_run *run, const char *name, gls_engine_time t
     end_row();
 }
 
-/* The writer beside plain writes to the same place. */
+/* The writer beside plain writes to the same place, by one thread and by as many as it has. */
 static void file_row(const bench_run *run)
 {
-    char rate[32], text[64];
+    char rate[32], text[80];
     label("written, B/s");
     for (int i = 0; i < run->n_columns; i++) {
         const bench_column *c = &run->column[i];
-        double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0;
+        double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0,
+               plain = bench_median_plain(c, BENCH_PLAIN_ONE);
         gls_format_rate(v, rate, sizeof rate);
-        snprintf(text, sizeof text, "%s(%.3g %%)", rate, c->plain_bytes > 0 ? 100 * v / c->plain_bytes : 0);
+        snprintf(text, sizeof text, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
+        cell(text);
+    }
+    end_row();
+    snprintf(text, sizeof text, "plain writes, 1 and %d", gls_pieces_threads());
+    label(text);
+    for (int i = 0; i < run->n_columns; i++) {
+        char many[32];
+        gls_format_rate(bench_median_plain(&run->column[i], BENCH_PLAIN_ONE), rate, sizeof rate);
+        gls_format_rate(bench_median_plain(&run->column[i], BENCH_PLAIN_MANY), many, sizeof many);
+        snprintf(text, sizeof text, "%s, %s", rate, many);
         cell(text);
     }
     end_row();

@@ -9,35 +9,50 @@
 #include "util/parallel.h"
 #include "util/status.h"
 
-/* Alone, a piece stays in the cache between its checks and its write; among several threads each writes long enough
- * that the wait for its turn counts for nothing. */
+/* A piece that one thread checks and writes stays in its cache meanwhile; among several threads each writes long enough
+ * that handing it over counts for nothing. */
 #define PIECE_ALONE ((uint64_t)1 << 20)
-#define PIECE_OF_MANY ((uint64_t)4 << 20)
+#define PIECE_OF_MANY ((uint64_t)2 << 20)
 /* The others track, and copy what comes from the device. */
 #define CORES_EACH 4
 
 void gls_piece_rooms_finish(gls_piece_rooms *rooms)
 {
-    for (int i = 0; i < GLS_PIECE_THREADS; i++) free(rooms->room[i].data);
+    for (int i = 0; i < GLS_PIECE_ROOMS; i++) free(rooms->room[i].data);
     *rooms = (gls_piece_rooms){0};
 }
 
-static int threads(void)
+int gls_pieces_threads(void)
 {
-    int n = omp_get_max_threads() / CORES_EACH;
-    return n < 1 ? 1 : n > GLS_PIECE_THREADS ? GLS_PIECE_THREADS : n;
+    int most = omp_get_max_threads(), n = most / CORES_EACH;
+    return most < 2 ? 1 : n < 2 ? 2 : n > GLS_PIECE_THREADS ? GLS_PIECE_THREADS : n;
 }
 
 bool gls_pieces_wanted(uint64_t bytes)
 {
-    return threads() > 1 && bytes >= 2 * PIECE_OF_MANY;
+    return gls_pieces_threads() > 1 && bytes >= 4 * PIECE_OF_MANY;
 }
+
+/* In its form, where it goes. */
+typedef struct piece {
+    uint64_t offset;
+    size_t bytes;
+    const void *data;
+    struct gls_piece_room *room; /* in which data lie; NULL: where they came from */
+} piece;
 
 typedef struct job {
     const gls_pieces *p;
     uint64_t piece, position; /* bytes of a piece; where the first begins */
-    uint32_t *crc;            /* of each; NULL: not wanted */
-    pthread_mutex_t turn;     /* of writing, and of what follows */
+    size_t n_pieces;
+    uint32_t *crc; /* of each; NULL: not wanted */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t next; /* the piece that is formed next */
+    int forming, n_ready, n_rooms;
+    piece ready[GLS_PIECE_ROOMS];                 /* to be written; the oldest first */
+    struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* those that nobody uses */
+    bool has_writer;
     gls_status status;
     char message[1024];
 } job;
@@ -65,51 +80,98 @@ static gls_status make_room(struct gls_piece_room *room, size_t bytes)
     return room->data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a piece of a tractogram");
 }
 
-static gls_status write_in_turn(job *j, uint64_t offset, const void *data, size_t bytes)
-{
-    pthread_mutex_lock(&j->turn);
-    gls_status status = j->status == GLS_OK ? gls_output_write_at(j->p->output, offset, data, bytes) : GLS_OK;
-    pthread_mutex_unlock(&j->turn);
-    return status;
-}
-
-static gls_status one_piece(job *j, int thread, size_t i)
+/* Brings piece i into its form; bytes are 0 where a long streamline began in a piece before. */
+static gls_status form_piece(const job *j, size_t i, piece *out)
 {
     const gls_pieces *p = j->p;
     const size_t from = unit_at(p, i * j->piece), until = unit_at(p, (i + 1) * j->piece);
     const uint64_t at = p->place(p->user, from);
-    const size_t bytes = (size_t)(p->place(p->user, until) - at);
-    if (bytes == 0) return GLS_OK; /* a long streamline began in a piece before */
-    struct gls_piece_room *room = p->rooms ? &p->rooms->room[thread] : NULL;
-    gls_status status = room ? make_room(room, bytes) : GLS_OK;
-    const void *data = room ? room->data : NULL;
-    if (status == GLS_OK) status = p->form(p->user, from, until, room ? room->data : NULL, &data);
-    if (status != GLS_OK) return status;
-    if (j->crc) j->crc[i] = gls_crc32(0, data, bytes);
-    return write_in_turn(j, j->position + at, data, bytes);
+    out->bytes = (size_t)(p->place(p->user, until) - at);
+    out->offset = j->position + at;
+    if (out->bytes == 0) return GLS_OK;
+    gls_status status = p->rooms ? make_room(out->room, out->bytes) : GLS_OK;
+    out->data = p->rooms ? out->room->data : NULL;
+    if (status == GLS_OK) status = p->form(p->user, from, until, p->rooms ? out->room->data : NULL, &out->data);
+    if (status == GLS_OK && j->crc) j->crc[i] = gls_crc32(0, out->data, out->bytes);
+    return status;
 }
 
-static void some_pieces(void *user, int thread, size_t from, size_t until)
+/* --- with the lock held ---------------------------------------------------- */
+
+static void note(job *j, gls_status status)
+{
+    if (status == GLS_OK || j->status != GLS_OK) return;
+    j->status = status;
+    snprintf(j->message, sizeof j->message, "%s", gls_last_error());
+}
+
+/* Whether there is a piece to be formed, and a room for it. */
+static bool can_form(const job *j)
+{
+    return j->status == GLS_OK && j->next < j->n_pieces && j->n_rooms > 0;
+}
+
+/* Forms the next piece, which is then ready. */
+static void form_next(job *j)
+{
+    const size_t i = j->next++;
+    piece done = {.room = j->room[--j->n_rooms]};
+    j->forming++;
+    pthread_mutex_unlock(&j->lock);
+    gls_status status = form_piece(j, i, &done);
+    pthread_mutex_lock(&j->lock);
+    j->forming--;
+    note(j, status);
+    if (status == GLS_OK && done.bytes > 0)
+        j->ready[j->n_ready++] = done;
+    else
+        j->room[j->n_rooms++] = done.room;
+    pthread_cond_broadcast(&j->changed);
+}
+
+static void write_next(job *j)
+{
+    const piece due = j->ready[0];
+    for (int i = 1; i < j->n_ready; i++) j->ready[i - 1] = j->ready[i];
+    j->n_ready--;
+    pthread_mutex_unlock(&j->lock);
+    gls_status status = gls_output_write_at(j->p->output, due.offset, due.data, due.bytes);
+    pthread_mutex_lock(&j->lock);
+    note(j, status);
+    j->room[j->n_rooms++] = due.room;
+    pthread_cond_broadcast(&j->changed);
+}
+
+/* --- who does what --------------------------------------------------------- */
+
+/* Whoever comes first writes whatever is ready, and helps where nothing is; the others form pieces. */
+static void take_part(void *user, int thread, size_t from, size_t until)
 {
     job *j = user;
-    for (size_t i = from; i < until; i++) {
-        gls_status status = one_piece(j, thread, i);
-        if (status == GLS_OK) continue;
-        pthread_mutex_lock(&j->turn);
-        if (j->status == GLS_OK) {
-            j->status = status;
-            snprintf(j->message, sizeof j->message, "%s", gls_last_error());
-        }
-        pthread_mutex_unlock(&j->turn);
-        return;
+    (void)thread;
+    (void)from;
+    (void)until;
+    pthread_mutex_lock(&j->lock);
+    const bool writes = !j->has_writer;
+    j->has_writer = true;
+    for (;;) {
+        if (writes && j->status == GLS_OK && j->n_ready > 0)
+            write_next(j);
+        else if (can_form(j))
+            form_next(j);
+        else if (j->status != GLS_OK || (j->next == j->n_pieces && (!writes || j->forming == 0)))
+            break;
+        else
+            pthread_cond_wait(&j->changed, &j->lock);
     }
+    pthread_mutex_unlock(&j->lock);
 }
 
 /* The sum of all from the sums of the pieces. */
-static void join_sums(const job *j, size_t n_pieces)
+static void join_sums(const job *j)
 {
     const gls_pieces *p = j->p;
-    for (size_t i = 0; i < n_pieces; i++) {
+    for (size_t i = 0; i < j->n_pieces; i++) {
         uint64_t from = p->place(p->user, unit_at(p, i * j->piece)),
                  until = p->place(p->user, unit_at(p, (i + 1) * j->piece));
         if (until > from) *p->crc = gls_crc32_join(*p->crc, j->crc[i], until - from);
@@ -118,19 +180,25 @@ static void join_sums(const job *j, size_t n_pieces)
 
 gls_status gls_pieces_append(const gls_pieces *p)
 {
+    static gls_piece_rooms none; /* where data stay where they are, rooms only count them */
     const uint64_t bytes = p->place(p->user, p->n);
-    const int n_threads = gls_pieces_wanted(bytes) ? threads() : 1;
-    job j = {.p = p, .piece = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE, .turn = PTHREAD_MUTEX_INITIALIZER};
-    const size_t n_pieces = (size_t)((bytes + j.piece - 1) / j.piece);
-    if (n_pieces == 0) return GLS_OK;
-    if (p->crc && !(j.crc = calloc(n_pieces, sizeof *j.crc)))
+    const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
+    job j = {.p = p,
+             .piece = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE,
+             .lock = PTHREAD_MUTEX_INITIALIZER,
+             .changed = PTHREAD_COND_INITIALIZER,
+             .n_rooms = n_threads > 1 ? 2 * n_threads : 1};
+    j.n_pieces = (size_t)((bytes + j.piece - 1) / j.piece);
+    if (j.n_pieces == 0) return GLS_OK;
+    for (int i = 0; i < j.n_rooms; i++) j.room[i] = p->rooms ? &p->rooms->room[i] : &none.room[i];
+    if (p->crc && !(j.crc = calloc(j.n_pieces, sizeof *j.crc)))
         return gls_fail(GLS_ERR_MEMORY, "%s: no memory", p->output->path);
     gls_status status = gls_output_reserve(p->output, bytes, &j.position);
     if (status == GLS_OK) {
-        gls_parallel(n_pieces, 1, n_threads, some_pieces, &j);
+        gls_parallel((size_t)n_threads, 1, n_threads, take_part, &j);
         if (j.status != GLS_OK) status = gls_fail(j.status, "%s", j.message);
     }
-    if (status == GLS_OK && p->crc) join_sums(&j, n_pieces);
+    if (status == GLS_OK && p->crc) join_sums(&j);
     free(j.crc);
     return status;
 }

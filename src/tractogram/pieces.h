@@ -1,19 +1,20 @@
 /* Large appends to a tractogram, in pieces: several threads bring them into the form of the file, check them and sum
- * them up, and write them, one at a time, each at its place. A file system takes in a file at the speed of one thread;
- * so that one does nothing else. */
+ * them up, and one writes them, each at its place. A file system takes in a file at the speed of one thread; so that
+ * one does nothing else while pieces are ready. */
 #ifndef GLS_TRACTOGRAM_PIECES_H
 #define GLS_TRACTOGRAM_PIECES_H
 
 #include "util/output.h"
 
 #define GLS_PIECE_THREADS 4
+#define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
 
 /* The memory of the threads, from append to append; all zero at first. */
 typedef struct gls_piece_rooms {
     struct gls_piece_room {
         unsigned char *data;
         size_t bytes;
-    } room[GLS_PIECE_THREADS];
+    } room[GLS_PIECE_ROOMS];
 } gls_piece_rooms;
 void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 
@@ -29,6 +30,8 @@ typedef struct gls_pieces {
     uint32_t *crc;          /* goes on over what is written; NULL: not wanted */
 } gls_pieces;
 
+/* Threads of a large append: one writes, the others bring pieces into their form. */
+int gls_pieces_threads(void);
 /* Whether an append of so many bytes is worth it. */
 bool gls_pieces_wanted(uint64_t bytes);
 /* Appends all units. After a failure the file's end is undefined. */

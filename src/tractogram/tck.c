@@ -99,33 +99,43 @@ static gls_status define(gls_tractogram_writer *w)
 
 static const float separator[3] = {NAN, NAN, NAN};
 
+/* Streamlines on their way into the file. */
+typedef struct lines {
+    const gls_tractogram_writer *w;
+    const gls_streamlines *s;
+} lines;
+
 static uint64_t place_lines(const void *user, size_t i)
 {
-    const gls_streamlines *s = user;
+    const gls_streamlines *s = ((const lines *)user)->s;
     return (s->offset[i] + i) * sizeof separator;
 }
 
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
-    const gls_streamlines *s = user;
+    const lines *l = user;
+    const gls_streamlines *s = l->s;
     (void)data;
-    for (size_t i = from; i < until; i++) {
+    gls_status status =
+        gls_writer_check_points(l->w, s->point + s->offset[from], (size_t)(s->offset[until] - s->offset[from]));
+    for (size_t i = from; i < until && status == GLS_OK; i++) {
         const size_t bytes = (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point;
         memcpy(room, s->point[s->offset[i]], bytes);
         memcpy(room + bytes, separator, sizeof separator);
         room += bytes + sizeof separator;
     }
-    return GLS_OK;
+    return status;
 }
 
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     tck *t = w->state;
-    gls_status status = GLS_OK;
-    if (gls_pieces_wanted(place_lines(s, s->n)))
+    lines l = {w, s};
+    if (gls_pieces_wanted(place_lines(&l, s->n)))
         return gls_packer_put_pieces(
             &t->packer,
-            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = (void *)s, .rooms = &w->rooms});
+            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
+    gls_status status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) {
         status = gls_packer_put(&t->packer, s->point[s->offset[i]],
                                 (size_t)(s->offset[i + 1] - s->offset[i]) * sizeof *s->point);
@@ -166,4 +176,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return status;
 }
 
-const gls_tractogram_driver gls_tck_driver = {false, create, define, append, finish, destroy};
+const gls_tractogram_driver gls_tck_driver = {true, create, define, append, finish, destroy};

@@ -126,17 +126,33 @@ static float *put_values(trk *t, const values *v, const gls_column *columns, uin
     return to;
 }
 
-static float *put_point(const gls_tractogram_writer *w, const float *point, float *to)
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+
+/* n points as they stand in the file, each so many floats behind the last; two at a time. */
+static void put_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n, size_t stride, float *to)
 {
     const trk *t = w->state;
-    if (w->in_stored_space) {
-        memcpy(to, point, 3 * sizeof *to);
-    } else {
-        double p[3] = {point[0], point[1], point[2]};
-        gls_affine_apply((const double(*)[4])t->to_voxmm, p, p);
-        for (int i = 0; i < 3; i++) to[i] = (float)p[i];
+    double map[3][4];
+    size_t i = 0;
+    memcpy(map, t->to_voxmm, sizeof map);
+    for (; i + 2 <= n; i += 2, to += 2 * stride) {
+        const float *a = point[i], *b = point[i + 1];
+        const pair x = {a[0], b[0]}, y = {a[1], b[1]}, z = {a[2], b[2]};
+        for (int r = 0; r < 3; r++) {
+            const pair p = map[r][0] * x + map[r][1] * y + map[r][2] * z + map[r][3];
+            to[r] = (float)p[0];
+            to[stride + (size_t)r] = (float)p[1];
+        }
     }
-    return to + 3;
+    if (i == n) return;
+    double p[3] = {point[i][0], point[i][1], point[i][2]};
+    gls_affine_apply((const double(*)[4])map, p, p);
+    for (int r = 0; r < 3; r++) to[r] = (float)p[r];
+}
+
+static void put_stored_points(const float (*point)[3], size_t n, size_t stride, float *to)
+{
+    for (size_t i = 0; i < n; i++, to += stride) memcpy(to, point[i], sizeof *point);
 }
 
 /* Streamlines on their way into the file. */
@@ -159,18 +175,25 @@ static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
     const gls_streamlines *s = l->s;
     put32(record, (uint32_t)(s->offset[i + 1] - s->offset[i]));
     float *to = (float *)(void *)(record + 4);
-    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
-        to = put_point(l->w, s->point[p], to);
-        if (t->scalars.n > 0) to = put_values(t, &t->scalars, s->dpv, p, to);
-    }
-    return (unsigned char *)put_values(t, &t->properties, s->dps, i, to);
+    const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), stride = 3 + t->scalars.n_values;
+    if (l->w->in_stored_space)
+        put_stored_points(s->point + s->offset[i], n, stride, to);
+    else
+        put_points(l->w, s->point + s->offset[i], n, stride, to);
+    for (size_t p = 0; t->scalars.n > 0 && p < n; p++)
+        put_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
+    return (unsigned char *)put_values(t, &t->properties, s->dps, i, to + n * stride);
 }
 
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
+    const lines *l = user;
+    const uint64_t *offset = l->s->offset;
     (void)data;
-    for (size_t i = from; i < until; i++) room = put_line(user, i, room);
-    return GLS_OK;
+    gls_status status =
+        gls_writer_check_points(l->w, l->s->point + offset[from], (size_t)(offset[until] - offset[from]));
+    for (size_t i = from; i < until && status == GLS_OK; i++) room = put_line(l, i, room);
+    return status;
 }
 
 static gls_status append_one(const lines *l, size_t i)
@@ -203,6 +226,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
         return gls_packer_put_pieces(
             &t->packer,
             &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
+    status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
     for (size_t i = 0; i < s->n && status == GLS_OK; i++) status = append_one(&l, i);
     return status;
 }
@@ -240,4 +264,4 @@ static gls_status finish(gls_tractogram_writer *w)
     return gls_output_write_at(&w->output, 0, header, sizeof header);
 }
 
-const gls_tractogram_driver gls_trk_driver = {false, create, define, append, finish, destroy};
+const gls_tractogram_driver gls_trk_driver = {true, create, define, append, finish, destroy};

@@ -9,23 +9,37 @@ typedef struct job {
     void *user;
     size_t n, grain;
     atomic_size_t next;
-    int seats, taken; /* threads that may take part, and do or did */
+    int seats, taken, busy; /* threads that may take part, that did, and that do beside the caller */
+    pthread_cond_t left;    /* busy is 0 */
+    struct job *following;
 } job;
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t posted, left;
-    job *job; /* NULL: none */
-    int n_workers, busy;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER, .left = PTHREAD_COND_INITIALIZER};
+    pthread_cond_t posted;
+    job *jobs;             /* those with items left, the newest first */
+    int n_workers, wanted; /* wanted: helpers of all jobs */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local bool inside; /* a task */
 
 static void take_part(job *j, int thread)
 {
+    inside = true;
     for (;;) {
         const size_t from = atomic_fetch_add(&j->next, j->grain);
-        if (from >= j->n) return;
+        if (from >= j->n) break;
         j->task(j->user, thread, from, j->n - from < j->grain ? j->n : from + j->grain);
     }
+    inside = false;
+}
+
+/* One that has items and a seat left; NULL: none. With the lock held. */
+static job *find_job(void)
+{
+    job *j = pool.jobs;
+    while (j && (j->taken == j->seats || atomic_load(&j->next) >= j->n)) j = j->following;
+    return j;
 }
 
 static void *work(void *user)
@@ -33,17 +47,17 @@ static void *work(void *user)
     (void)user;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
-        job *j = pool.job;
-        if (!j || j->taken == j->seats || atomic_load(&j->next) >= j->n) {
+        job *j = find_job();
+        if (!j) {
             pthread_cond_wait(&pool.posted, &pool.lock);
             continue;
         }
         const int thread = j->taken++;
-        pool.busy++;
+        j->busy++;
         pthread_mutex_unlock(&pool.lock);
         take_part(j, thread);
         pthread_mutex_lock(&pool.lock);
-        if (--pool.busy == 0) pthread_cond_signal(&pool.left);
+        if (--j->busy == 0) pthread_cond_signal(&j->left);
     }
     return NULL;
 }
@@ -59,25 +73,41 @@ static void start_workers(int n)
     pthread_attr_destroy(&attributes);
 }
 
+static void post(job *j)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.wanted += j->seats - 1;
+    start_workers(pool.wanted);
+    j->following = pool.jobs;
+    pool.jobs = j;
+    for (int i = 1; i < j->seats; i++) pthread_cond_signal(&pool.posted);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Waits for those who take part. */
+static void withdraw(job *j)
+{
+    pthread_mutex_lock(&pool.lock);
+    job **place = &pool.jobs;
+    while (*place != j) place = &(*place)->following;
+    *place = j->following;
+    pool.wanted -= j->seats - 1;
+    while (j->busy > 0) pthread_cond_wait(&j->left, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}
+
 void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task, void *user)
 {
-    job j = {.task = task, .user = user, .n = n, .grain = grain > 0 ? grain : 1, .seats = n_threads, .taken = 1};
+    job j = {.task = task, .user = user, .n = n, .grain = grain > 0 ? grain : 1, .taken = 1};
     if (n == 0) return;
-    pthread_mutex_lock(&pool.lock);
-    const bool shared = n_threads > 1 && n > j.grain && !pool.job;
-    if (shared) {
-        start_workers(n_threads - 1);
-        pool.job = &j;
-        pthread_cond_broadcast(&pool.posted);
-    }
-    pthread_mutex_unlock(&pool.lock);
-    if (!shared) {
+    const size_t parts = (n - 1) / j.grain + 1;
+    j.seats = parts < (size_t)n_threads ? (int)parts : n_threads;
+    if (inside || j.seats < 2 || pthread_cond_init(&j.left, NULL) != 0) {
         task(user, 0, 0, n);
         return;
     }
+    post(&j);
     take_part(&j, 0);
-    pthread_mutex_lock(&pool.lock);
-    while (pool.busy > 0) pthread_cond_wait(&pool.left, &pool.lock);
-    pool.job = NULL;
-    pthread_mutex_unlock(&pool.lock);
+    withdraw(&j);
+    pthread_cond_destroy(&j.left);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -80,8 +81,51 @@ static void test_at_the_same_time(void **state)
     assert_null(wrong);
 }
 
+/* Two calls of two items, none of which ends before all four have begun. */
+typedef struct meeting {
+    pthread_mutex_t lock;
+    pthread_cond_t all;
+    int begun;
+    bool failed;
+} meeting;
+
+static void meet(void *user, int thread, size_t from, size_t until)
+{
+    meeting *m = user;
+    struct timespec limit;
+    (void)thread;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 60;
+    pthread_mutex_lock(&m->lock);
+    m->begun += (int)(until - from);
+    pthread_cond_broadcast(&m->all);
+    while (m->begun < 4 && !m->failed)
+        if (pthread_cond_timedwait(&m->all, &m->lock, &limit) != 0) m->failed = true;
+    /* alone with both items is not what is wanted */
+    if (until - from != 1) m->failed = true;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void *call(void *user)
+{
+    gls_parallel(2, 1, 2, meet, user);
+    return NULL;
+}
+
+static void test_each_call_gets_threads(void **state)
+{
+    meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER, .all = PTHREAD_COND_INITIALIZER};
+    pthread_t other;
+    (void)state;
+    assert_int_equal(pthread_create(&other, NULL, call, &m), 0);
+    call(&m);
+    pthread_join(other, NULL);
+    assert_false(m.failed);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_once), cmocka_unit_test(test_at_the_same_time)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_once), cmocka_unit_test(test_at_the_same_time),
+                                       cmocka_unit_test(test_each_call_gets_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
