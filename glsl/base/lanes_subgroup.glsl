@@ -26,15 +26,15 @@ int lane_min(int x) { return subgroupMin(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
 // Pairs, then pairs of pairs: both partners find the same, and after the last turn all do.
-#define BUTTERFLY(type, name, join)                                        \
-    type name(type x)                                                      \
-    {                                                                      \
-        for (int bit = 0; bit < 6; bit++)                                  \
-            if (1 << bit < LANES) {                                        \
-                type other = subgroupShuffleXor(x, 1u << uint(bit));       \
-                x = join;                                                  \
-            }                                                              \
-        return x;                                                          \
+#define BUTTERFLY(type, name, join)                                  \
+    type name(type x)                                                \
+    {                                                                \
+        for (int bit = 0; bit < 6; bit++)                            \
+            if (1 << bit < LANES) {                                  \
+                type other = subgroupShuffleXor(x, 1u << uint(bit)); \
+                x = join;                                            \
+            }                                                        \
+        return x;                                                    \
     }
 BUTTERFLY(float, lane_sum, x + other)
 BUTTERFLY(float, lane_max, max(x, other))
@@ -96,16 +96,16 @@ float lane_sums(float x[16])
 }
 #undef HALVE
 
-#define LANE_SUMS(x, n, ROOM, size, TARGET)                            \
-    {                                                                  \
-        float total = lane_sums(x);                                    \
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                                  \
+    {                                                                        \
+        float total = lane_sums(x);                                          \
         if (LANE < 16 && sum_of_lane() < (n)) TARGET(sum_of_lane()) = total; \
     }
 #else
-#define LANE_SUMS(x, n, ROOM, size, TARGET)        \
-    for (int j = 0; j < (n); j++) {                \
-        float total = lane_sum(x[j]);              \
-        if (LANE == 0) TARGET(j) = total;          \
+#define LANE_SUMS(x, n, ROOM, size, TARGET) \
+    for (int j = 0; j < (n); j++) {         \
+        float total = lane_sum(x[j]);       \
+        if (LANE == 0) TARGET(j) = total;   \
     }
 #endif
 
@@ -117,15 +117,16 @@ int lane_place(bool wanted, inout uint count)
     return int(place);
 }
 
-#define LANE_LIST(n, v, yes, count, place, put)  \
-    for (int turn = 0; turn < (n); turn += LANES) { \
-        int v = turn + LANE;                     \
-        bool wanted = false;                     \
-        if (v < (n)) wanted = yes;               \
-        int place = lane_place(wanted, count);   \
-        if (wanted) { put }                      \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, put) \
+    for (int turn = 0; turn < int(n); turn += LANES) {     \
+        int i = turn + LANE, v = vertex;                   \
+        bool wanted = false;                               \
+        if (i < int(n)) wanted = yes;                      \
+        int place = lane_place(wanted, count);             \
+        if (wanted) { put }                                \
     }
-#define LIST_HIGH_FIRST // which costs little here
+#define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
+#define COLLECT_MOST 1024
 
 void lane_ask() {}
 

@@ -1,6 +1,6 @@
 // Peaks of the ODF in loops, the vertices dealt out to the lanes.
 // A list of all vertices that are high takes shared memory, of which large spheres have none to spare.
-#if defined(LIST_HIGH_FIRST) && N_VERTICES <= 1024
+#if N_VERTICES <= COLLECT_MOST
 #define LISTED_FIRST 1
 #define LIST_ROOM N_VERTICES
 #else
@@ -55,16 +55,12 @@ uint find_peaks()
     // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
     // same list that have been looked at.
     uint n_high = 0u;
-    LANE_LIST(N_VERTICES, v, ODF(v) >= level, n_high, place, CANDIDATE(place) = uint(v);)
+    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, CANDIDATE(place) = uint(v);)
     lane_sync();
-    for (int first = 0; first < int(n_high); first += LANES) {
-        int v = int(CANDIDATE(min(first + LANE, int(n_high) - 1)));
-        bool peak = first + LANE < int(n_high) && is_peak(v, level);
-        int place = lane_place(peak, count);
-        if (peak) put_candidate(place, v);
-    }
+    LANE_LIST(n_high, i, v, int(CANDIDATE(min(i, int(n_high) - 1))), is_peak(v, level), count, place,
+              put_candidate(place, v);)
 #else
-    LANE_LIST(N_VERTICES, v, is_peak(v, level), count, place, put_candidate(place, v);)
+    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, put_candidate(place, v);)
 #endif
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));
