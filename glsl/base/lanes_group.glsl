@@ -6,6 +6,7 @@
 #define LANE int(gl_LocalInvocationIndex)
 #define SLOT 0u
 #define GROUP_SLOTS 1u
+#define WORK_GROUP_LANES
 
 // A multiple of four words, so that neighbours can be read as one vector. LANE_SUMS needs a word for each lane.
 #define SLOT_ARRAY(type, name, size) shared type name[(max(size, LANES) + 3) / 4 * 4]

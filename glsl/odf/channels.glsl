@@ -1,6 +1,8 @@
-// The channels of the field at a point, in shared memory: lanes fill them together. They lie in quads, of which each is
-// one load, but not where a draw names single channels: an element of a quad that only the run knows takes branches.
-#ifdef CHANNELS_DRAWN
+// The channels of the field at a point, in shared memory: lanes fill them together. Where lanes are a work group they lie
+// in quads, each of them one load, but not if a draw names single channels: an element of a quad that only the run knows
+// takes branches. (NVIDIA's compiler joins loads of words at addresses that the run knows; of quads at such addresses it
+// makes so many at once that fewer streamlines have registers.)
+#if defined(CHANNELS_DRAWN) || !defined(WORK_GROUP_LANES)
 SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
 #define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 #define PUT_CHANNELS(i, value)  \
