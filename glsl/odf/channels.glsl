@@ -1,7 +1,7 @@
-// The channels of the field at a point, in shared memory: lanes fill them together. Where lanes are a work group they lie
-// in quads, each of them one load, but not if a draw names single channels: an element of a quad that only the run knows
-// takes branches. (NVIDIA's compiler joins loads of words at addresses that the run knows; of quads at such addresses it
-// makes so many at once that fewer streamlines have registers.)
+// The channels of the field at a point, in shared memory: lanes fill them together. Where lanes are a work group, they
+// lie in quads, each of them one load, but not if a draw names single channels: an element of a quad that only the run
+// knows takes branches. (Of words at addresses that only the run knows NVIDIA's compiler joins loads itself, and keeps
+// fewer registers busy with them than with quads.)
 #if defined(CHANNELS_DRAWN) || !defined(WORK_GROUP_LANES)
 SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
 #define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)

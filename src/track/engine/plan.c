@@ -45,8 +45,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     plan->lanes = plan->mapping->lanes(limits);
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
-    /* lavapipe lets subgroups of one work group see each other's shared memory out of turn, and on NVIDIA one alone needs
-     * no barrier that costs anything (see glsl/base/lanes_subgroup.glsl): there each has a group of its own */
+    /* lavapipe lets subgroups of one work group see each other's shared memory out of turn, and on NVIDIA one alone
+     * needs no barrier that costs anything (see glsl/base/lanes_subgroup.glsl): there each has a group of its own */
     uint32_t n = limits->software || plan->lanes_in_step ? 1 : 4;
     plan->group = plan->mapping->group(limits, n);
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
