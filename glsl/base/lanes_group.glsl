@@ -4,13 +4,12 @@
 // A GPU takes longer to read what all lanes show than to wait at a second barrier: lanes join by fours first, then read
 // what the fours have come to.
 #define LANE int(gl_LocalInvocationIndex)
-#define SLOT 0u
+#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
 #define GROUP_SLOTS 1u
-#define WORK_GROUP_LANES
 
 // A multiple of four words, so that neighbours can be read as one vector. LANE_SUMS needs a word for each lane.
-#define SLOT_ARRAY(type, name, size) shared type name[(max(size, LANES) + 3) / 4 * 4]
-#define SLOT_ELEMENT(name, size, i) name[i]
+#define SLOT_ARRAY(type, name, size) shared type name[1][(max(size, LANES) + 3) / 4 * 4]
+#define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 void lane_sync() { barrier(); } // which also orders what a work group shares
 void lane_settle() {}           // whatever joins lanes has a barrier
@@ -18,19 +17,19 @@ void lane_settle() {}           // whatever joins lanes has a barrier
 // Where lanes show each other words, one after the other: on the first board, then on the second. Who writes on one
 // has seen all others leave it, at the barrier of the other. Boards are arrays of words, not of vectors: for a store
 // into an element of a vector that only the run knows, compilers write a branch for each.
-shared uint lane_words[2 * LANES], lane_fours[LANES];
-#define LANE_WORDS(i) \
-    uvec4(lane_words[4 * (i)], lane_words[4 * (i) + 1], lane_words[4 * (i) + 2], lane_words[4 * (i) + 3])
+shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
+#define SHOWN(i) lane_words[SLOT][i]
+#define JOINED(i) lane_fours[SLOT][i]
+#define LANE_WORDS(i) uvec4(SHOWN(4 * (i)), SHOWN(4 * (i) + 1), SHOWN(4 * (i) + 2), SHOWN(4 * (i) + 3))
+#define LANE_FOURS(i) uvec4(JOINED(4 * (i)), JOINED(4 * (i) + 1), JOINED(4 * (i) + 2), JOINED(4 * (i) + 3))
 #define MORE_WORDS(i) LANE_WORDS(LANES / 4 + (i))
-#define LANE_FOURS(i) \
-    uvec4(lane_fours[4 * (i)], lane_fours[4 * (i) + 1], lane_fours[4 * (i) + 2], lane_fours[4 * (i) + 3])
 #define MORE_FOURS(i) LANE_FOURS(FOURS_ROWS + (i))
 const int FOURS_ROWS = LANES / 16;
 
 // The words of this lane and the three beside it.
 uvec4 lane_four(uint x)
 {
-    lane_words[LANE] = x;
+    SHOWN(LANE) = x;
     lane_sync();
     return LANE_WORDS(LANE / 4);
 }
@@ -38,7 +37,7 @@ uvec4 lane_four(uint x)
 // Shows what four lanes have come to.
 void lane_show_four(uint x)
 {
-    if (LANE % 4 == 0) lane_fours[LANE / 4] = x;
+    if (LANE % 4 == 0) JOINED(LANE / 4) = x;
     lane_sync();
 }
 
@@ -63,14 +62,14 @@ float most_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
 void lane_range(inout float most, inout float least)
 {
-    lane_words[LANE] = floatBitsToUint(most);
-    lane_words[LANES + LANE] = floatBitsToUint(-least);
+    SHOWN(LANE) = floatBitsToUint(most);
+    SHOWN(LANES + LANE) = floatBitsToUint(-least);
     lane_sync();
     uint high = floatBitsToUint(most_of(uintBitsToFloat(LANE_WORDS(LANE / 4))));
     uint low = floatBitsToUint(most_of(uintBitsToFloat(MORE_WORDS(LANE / 4))));
     if (LANE % 4 == 0) {
-        lane_fours[LANE / 4] = high;
-        lane_fours[LANES / 4 + LANE / 4] = low;
+        JOINED(LANE / 4) = high;
+        JOINED(LANES / 4 + LANE / 4) = low;
     }
     lane_sync();
     vec4 highs = uintBitsToFloat(LANE_FOURS(0)), lows = uintBitsToFloat(MORE_FOURS(0));
@@ -91,15 +90,15 @@ int least_where(vec4 x, float value, uvec4 number)
 
 void lane_largest(inout float x, inout int number)
 {
-    lane_words[LANE] = floatBitsToUint(x);
-    lane_words[LANES + LANE] = uint(number);
+    SHOWN(LANE) = floatBitsToUint(x);
+    SHOWN(LANES + LANE) = uint(number);
     lane_sync();
     vec4 values = uintBitsToFloat(LANE_WORDS(LANE / 4));
     x = most_of(values);
     number = least_where(values, x, MORE_WORDS(LANE / 4));
     if (LANE % 4 == 0) {
-        lane_fours[LANE / 4] = floatBitsToUint(x);
-        lane_fours[LANES / 4 + LANE / 4] = uint(number);
+        JOINED(LANE / 4) = floatBitsToUint(x);
+        JOINED(LANES / 4 + LANE / 4) = uint(number);
     }
     lane_sync();
     values = uintBitsToFloat(LANE_FOURS(0));
@@ -138,11 +137,11 @@ uint lane_upto(uint x, out uint total)
             lane_sync();                                                                                          \
             float own = 0.0;                                                                                      \
             for (int r = 0; r < at_once; r++) own += ROOM(mine * LANES + part * at_once + (r + mine) % at_once);  \
-            lane_fours[LANE] = floatBitsToUint(own);                                                              \
+            JOINED(LANE) = floatBitsToUint(own);                                                              \
             lane_sync();                                                                                          \
             if (part == 0 && from + mine < (n)) {                                                                 \
                 own = 0.0;                                                                                        \
-                for (int r = 0; r < LANES / at_once; r++) own += uintBitsToFloat(lane_fours[r * at_once + mine]); \
+                for (int r = 0; r < LANES / at_once; r++) own += uintBitsToFloat(JOINED(r * at_once + mine)); \
                 TARGET(from + mine) = own;                                                                        \
             }                                                                                                     \
         }                                                                                                         \
@@ -179,7 +178,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 #define LANE_COLLECT(n, v, yes, count, place, put)                                      \
     {                                                                                   \
         uint total, own = 0u;                                                           \
-        for (int turn = 0; turn * LANES < (n); turn++) {                                \
+        for (int turn = 0; turn < ((n) + LANES - 1) / LANES; turn++) {                                \
             int v = turn * LANES + LANE;                                                \
             if (v < (n) && (yes)) own |= 1u << uint(turn);                              \
         }                                                                               \

@@ -1,12 +1,17 @@
 // What the lanes of a streamline do together, where they are a subgroup.
 #define LANE int(gl_SubgroupInvocationID)
+#if SLOTS == 1
+#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
+#define GROUP_SLOTS 1u
+#else
 #define SLOT gl_SubgroupID
 #define GROUP_SLOTS gl_NumSubgroups
+#endif
 #if !defined(LANES)
 #define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
 #endif
 
-#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][size]
+#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][((size) + 3) / 4 * 4]
 #define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 #if LANES_IN_STEP && SLOTS == 1

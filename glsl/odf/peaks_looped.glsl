@@ -73,21 +73,25 @@ void list_candidates(uint n)
     n_candidates = int(n);
 }
 
+// Of a few candidates every lane looks at all, which is faster than to join the lanes.
+const int FEW = 8;
+
 // Takes the strongest candidate left, drops those too near to it; -1 if none is left.
 int take_strongest()
 {
     float value = -1.0;
     int best = n_candidates;
-    for (int i = LANE; i < n_candidates; i += LANES) {
+    bool few = n_candidates <= FEW;
+    for (int i = few ? 0 : LANE; i < n_candidates; i += few ? 1 : LANES) {
         if (VALUE(i) > value) {
             value = VALUE(i);
             best = i;
         }
     }
-    lane_largest(value, best);
+    if (!few) lane_largest(value, best);
     if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
-    lane_settle();
+    lane_sync();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;

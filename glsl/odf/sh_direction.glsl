@@ -7,11 +7,6 @@
 #if OWN_PLACES
 float channels[VOLUME_CHANNELS];
 #define CHANNEL(i) channels[i]
-#define PUT_CHANNELS(i, value)  \
-    CHANNEL(i) = value.x;       \
-    CHANNEL((i) + 1) = value.y; \
-    CHANNEL((i) + 2) = value.z; \
-    CHANNEL((i) + 3) = value.w;
 #define FIRST_TILE 0
 #define NEXT_TILE 1
 #else
@@ -27,10 +22,13 @@ void take_coefficients(vec3 p)
 #if !OWN_PLACES
     lane_sync();
 #endif
-#define TILES(texture_index, n_tiles, first)                \
-    for (int t = FIRST_TILE; t < n_tiles; t += NEXT_TILE) { \
-        vec4 value = VOLUME_TILE(texture_index, t, base);   \
-        PUT_CHANNELS(first + 4 * t, value)                  \
+#define TILES(texture_index, n_tiles, first)                    \
+    for (int t = FIRST_TILE; t < n_tiles; t += NEXT_TILE) {     \
+        vec4 value = VOLUME_TILE(texture_index, t, base);       \
+        CHANNEL(first + 4 * t) = value.x;                       \
+        CHANNEL(first + 4 * t + 1) = value.y;                   \
+        CHANNEL(first + 4 * t + 2) = value.z;                   \
+        CHANNEL(first + 4 * t + 3) = value.w;                   \
     }
 #include <tile_loops>
 #undef TILES

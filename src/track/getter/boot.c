@@ -84,7 +84,6 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_define_int(d, "RETRY_ON_CONE", params->boot_retry == GLS_BOOT_RETRY_CONE, "boot_retry");
     gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", gls_boot_coefficient_channels(q), "in front of the residuals");
     gls_define_int(d, "VOLUME_CHANNELS", gls_boot_channels(q), "coefficients and residuals");
-    gls_define_int(d, "CHANNELS_DRAWN", 1, "residuals are drawn one by one");
     model->odf = "odf/sh";
     gls_define_loops(d, "boot_sample", "getter/boot", request->looped);
     gls_text text = {0};
