@@ -191,6 +191,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         count += total;                                                                 \
     }
 #define COLLECT_MOST (32 * LANES)
+#define FEW 8
 
 // The smallest lane that says yes is found in a word that a call before has cleared; two in turn, as with boards.
 shared uint lane_poll[2];

@@ -30,6 +30,7 @@ uint lane_upto(uint x, out uint total)
         count += wanted ? 1u : 0u;                         \
     }
 #define COLLECT_MOST 0 // nothing is gained
+#define FEW 0
 void lane_ask() {}
 int lane_first(bool yes) { return yes ? 0 : 1; }
 vec3 lane_of(vec3 x, int lane) { return x; }

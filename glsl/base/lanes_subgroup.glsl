@@ -136,6 +136,7 @@ int lane_place(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
 #define COLLECT_MOST 1024
+#define FEW (LANES_IN_STEP * 8) // it takes registers, and AMD's GPUs lose a wave by it
 
 void lane_ask() {}
 

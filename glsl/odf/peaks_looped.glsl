@@ -1,11 +1,12 @@
 // Peaks of the ODF in loops, the vertices dealt out to the lanes.
-// A list of all vertices that are high takes shared memory, of which large spheres have none to spare.
+// A list of the vertices that are high takes shared memory, of which streamlines that are tracked side by side need
+// much: it has room for half of them.
 #if N_VERTICES <= COLLECT_MOST
 #define LISTED_FIRST 1
-#define LIST_ROOM N_VERTICES
+const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));
 #else
 #define LISTED_FIRST 0
-#define LIST_ROOM MAX_CANDIDATES
+const int LIST_ROOM = MAX_CANDIDATES;
 #endif
 SLOT_ARRAY(uint, candidate_vertex, LIST_ROOM);
 SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
@@ -55,10 +56,11 @@ uint find_peaks()
     // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
     // same list that have been looked at.
     uint n_high = 0u;
-    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, CANDIDATE(place) = uint(v);)
+    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, if (place < LIST_ROOM) CANDIDATE(place) = uint(v);)
     lane_sync();
-    LANE_LIST(n_high, i, v, int(CANDIDATE(min(i, int(n_high) - 1))), is_peak(v, level), count, place,
-              put_candidate(place, v);)
+    bool listed = n_high <= uint(LIST_ROOM);
+    LANE_LIST(listed ? n_high : uint(N_VERTICES), i, v, listed ? int(CANDIDATE(min(i, LIST_ROOM - 1))) : i,
+              is_peak(v, level), count, place, put_candidate(place, v);)
 #else
     LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, put_candidate(place, v);)
 #endif
@@ -73,15 +75,12 @@ void list_candidates(uint n)
     n_candidates = int(n);
 }
 
-// Of a few candidates every lane looks at all, which is faster than to join the lanes.
-const int FEW = 8;
-
 // Takes the strongest candidate left, drops those too near to it; -1 if none is left.
 int take_strongest()
 {
     float value = -1.0;
     int best = n_candidates;
-    bool few = n_candidates <= FEW;
+    bool few = FEW > 0 && n_candidates <= FEW;
     for (int i = few ? 0 : LANE; i < n_candidates; i += few ? 1 : LANES) {
         if (VALUE(i) > value) {
             value = VALUE(i);
@@ -91,7 +90,8 @@ int take_strongest()
     if (!few) lane_largest(value, best);
     if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
-    lane_sync();
+    if (few) lane_sync();
+    else lane_settle();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;
