@@ -23,8 +23,10 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // lane_of: the value of a given lane; lane_chosen: that of the one lane that chose itself; lane_lead: that of the lane
 // for which lane_leads() is true, which speaks for the streamline;
 // lane_first: the first lane that says yes, LANES if none does; lane_ask() goes before, in front of a lane_sync();
-// LANE_LIST: each v from 0 to n - 1 for which yes is true is put at its place: in ascending order, from count on, which
-// goes on behind them.
+// LANE_LIST: of the v that vertex gives for each i from 0 to n - 1, each for which yes is true is put at its place: in
+// ascending order, from count on, which goes on behind them;
+// LANE_COLLECT: each v from 0 to n - 1, in any order; n is at most COLLECT_MOST.
+// Up to FEW values are looked at by every lane rather than by joining the lanes.
 #include <lanes>
 
 // For every coefficient j, of which there are 45 at most. Compilers unroll loops of up to 32 turns; arrays that a

@@ -4,40 +4,40 @@
 // A GPU takes longer to read what all lanes show than to wait at a second barrier: lanes join by fours first, then read
 // what the fours have come to.
 #define LANE int(gl_LocalInvocationIndex)
-#define SLOT 0u
+#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
 #define GROUP_SLOTS 1u
 
-#define SLOT_ARRAY(type, name, size) shared type name[max(size, LANES)] // LANE_SUMS needs so many
-#define SLOT_ELEMENT(name, size, i) name[i]
+// A multiple of four words, so that neighbours can be read as one vector. LANE_SUMS needs a word for each lane.
+#define SLOT_ARRAY(type, name, size) shared type name[1][(max(size, LANES) + 3) / 4 * 4]
+#define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
 void lane_sync() { barrier(); } // which also orders what a work group shares
 void lane_settle() {}           // whatever joins lanes has a barrier
 
-// Where lanes show words to each other, a word or two each. Two boards in turn: who writes on one has seen all others
-// leave it, at the barrier of the other, so that one barrier does.
-const int BOARD_ROWS = LANES / 4, FOURS_ROWS = LANES / 16;
-shared uvec4 lane_board[4 * BOARD_ROWS];
-int lane_board_at = 0;
-
-#define ROW(i) lane_board[lane_board_at + (i)]
-#define SECOND_ROW(i) lane_board[lane_board_at + BOARD_ROWS + (i)]
-
-void lane_turn() { lane_board_at = 2 * BOARD_ROWS - lane_board_at; }
+// Where lanes show each other words, one after the other: on the first board, then on the second. Who writes on one
+// has seen all others leave it, at the barrier of the other. Boards are arrays of words, not of vectors: for a store
+// into an element of a vector that only the run knows, compilers write a branch for each.
+shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
+#define SHOWN(i) lane_words[SLOT][i]
+#define JOINED(i) lane_fours[SLOT][i]
+#define LANE_WORDS(i) uvec4(SHOWN(4 * (i)), SHOWN(4 * (i) + 1), SHOWN(4 * (i) + 2), SHOWN(4 * (i) + 3))
+#define LANE_FOURS(i) uvec4(JOINED(4 * (i)), JOINED(4 * (i) + 1), JOINED(4 * (i) + 2), JOINED(4 * (i) + 3))
+#define MORE_WORDS(i) LANE_WORDS(LANES / 4 + (i))
+#define MORE_FOURS(i) LANE_FOURS(FOURS_ROWS + (i))
+const int FOURS_ROWS = LANES / 16;
 
 // The words of this lane and the three beside it.
 uvec4 lane_four(uint x)
 {
-    lane_turn();
-    ROW(LANE / 4)[LANE % 4] = x;
+    SHOWN(LANE) = x;
     lane_sync();
-    return ROW(LANE / 4);
+    return LANE_WORDS(LANE / 4);
 }
 
-// Shows what four lanes have come to, in the first FOURS_ROWS rows.
+// Shows what four lanes have come to.
 void lane_show_four(uint x)
 {
-    lane_turn();
-    if (LANE % 4 == 0) ROW(LANE / 16)[LANE / 4 % 4] = x;
+    if (LANE % 4 == 0) JOINED(LANE / 4) = x;
     lane_sync();
 }
 
@@ -49,8 +49,8 @@ vec4 plus(vec4 a, vec4 b) { return a + b; }
     {                                                                                      \
         vector words = of_words(lane_four(word_of(x)));                                    \
         lane_show_four(word_of(join(join(words.x, words.y), join(words.z, words.w))));     \
-        words = of_words(ROW(0));                                                          \
-        for (int i = 1; i < FOURS_ROWS; i++) words = join(words, of_words(ROW(i)));        \
+        words = of_words(LANE_FOURS(0));                                                   \
+        for (int i = 1; i < FOURS_ROWS; i++) words = join(words, of_words(LANE_FOURS(i))); \
         return join(join(words.x, words.y), join(words.z, words.w));                       \
     }
 LANES_JOIN(float, vec4, lane_sum, floatBitsToUint, uintBitsToFloat, plus)
@@ -62,22 +62,20 @@ float most_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
 void lane_range(inout float most, inout float least)
 {
-    lane_turn();
-    ROW(LANE / 4)[LANE % 4] = floatBitsToUint(most);
-    SECOND_ROW(LANE / 4)[LANE % 4] = floatBitsToUint(-least);
+    SHOWN(LANE) = floatBitsToUint(most);
+    SHOWN(LANES + LANE) = floatBitsToUint(-least);
     lane_sync();
-    uint high = floatBitsToUint(most_of(uintBitsToFloat(ROW(LANE / 4))));
-    uint low = floatBitsToUint(most_of(uintBitsToFloat(SECOND_ROW(LANE / 4))));
-    lane_turn();
+    uint high = floatBitsToUint(most_of(uintBitsToFloat(LANE_WORDS(LANE / 4))));
+    uint low = floatBitsToUint(most_of(uintBitsToFloat(MORE_WORDS(LANE / 4))));
     if (LANE % 4 == 0) {
-        ROW(LANE / 16)[LANE / 4 % 4] = high;
-        SECOND_ROW(LANE / 16)[LANE / 4 % 4] = low;
+        JOINED(LANE / 4) = high;
+        JOINED(LANES / 4 + LANE / 4) = low;
     }
     lane_sync();
-    vec4 highs = uintBitsToFloat(ROW(0)), lows = uintBitsToFloat(SECOND_ROW(0));
+    vec4 highs = uintBitsToFloat(LANE_FOURS(0)), lows = uintBitsToFloat(MORE_FOURS(0));
     for (int i = 1; i < FOURS_ROWS; i++) {
-        highs = max(highs, uintBitsToFloat(ROW(i)));
-        lows = max(lows, uintBitsToFloat(SECOND_ROW(i)));
+        highs = max(highs, uintBitsToFloat(LANE_FOURS(i)));
+        lows = max(lows, uintBitsToFloat(MORE_FOURS(i)));
     }
     most = most_of(highs);
     least = -most_of(lows);
@@ -92,25 +90,23 @@ int least_where(vec4 x, float value, uvec4 number)
 
 void lane_largest(inout float x, inout int number)
 {
-    lane_turn();
-    ROW(LANE / 4)[LANE % 4] = floatBitsToUint(x);
-    SECOND_ROW(LANE / 4)[LANE % 4] = uint(number);
+    SHOWN(LANE) = floatBitsToUint(x);
+    SHOWN(LANES + LANE) = uint(number);
     lane_sync();
-    vec4 values = uintBitsToFloat(ROW(LANE / 4));
+    vec4 values = uintBitsToFloat(LANE_WORDS(LANE / 4));
     x = most_of(values);
-    number = least_where(values, x, SECOND_ROW(LANE / 4));
-    lane_turn();
+    number = least_where(values, x, MORE_WORDS(LANE / 4));
     if (LANE % 4 == 0) {
-        ROW(LANE / 16)[LANE / 4 % 4] = floatBitsToUint(x);
-        SECOND_ROW(LANE / 16)[LANE / 4 % 4] = uint(number);
+        JOINED(LANE / 4) = floatBitsToUint(x);
+        JOINED(LANES / 4 + LANE / 4) = uint(number);
     }
     lane_sync();
-    values = uintBitsToFloat(ROW(0));
-    for (int i = 1; i < FOURS_ROWS; i++) values = max(values, uintBitsToFloat(ROW(i)));
+    values = uintBitsToFloat(LANE_FOURS(0));
+    for (int i = 1; i < FOURS_ROWS; i++) values = max(values, uintBitsToFloat(LANE_FOURS(i)));
     x = most_of(values);
     number = 0x7fffffff;
     for (int i = 0; i < FOURS_ROWS; i++)
-        number = min(number, least_where(uintBitsToFloat(ROW(i)), x, SECOND_ROW(i)));
+        number = min(number, least_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
 }
 
 uint lane_upto(uint x, out uint total)
@@ -121,7 +117,7 @@ uint lane_upto(uint x, out uint total)
     lane_show_four((four.x + four.y) + (four.z + four.w));
     total = 0u;
     for (int i = 0; i < FOURS_ROWS; i++) {
-        uvec4 row = ROW(i);
+        uvec4 row = LANE_FOURS(i);
         upto += (4 * i < fours ? row.x : 0u) + (4 * i + 1 < fours ? row.y : 0u);
         upto += (4 * i + 2 < fours ? row.z : 0u) + (4 * i + 3 < fours ? row.w : 0u);
         total += (row.x + row.y) + (row.z + row.w);
@@ -131,45 +127,71 @@ uint lane_upto(uint x, out uint total)
 
 // Sums of up to eight numbers at a time, in room for what all lanes have of them: a lane adds up a part of one number,
 // and then one lane for each number its parts. No two lanes read from one bank of memory.
-#define LANE_SUMS(x, n, ROOM, size, TARGET)                                                              \
-    {                                                                                                           \
-        const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;    \
-        int mine = LANE % at_once, part = LANE / at_once;                                                       \
-        for (int from = 0; from < (n); from += at_once) {                                                       \
-            for (int k = 0; k < at_once; k++)                                                                   \
-                if (from + k < (n)) ROOM(k * LANES + LANE) = x[from + k];                                       \
-            lane_sync();                                                                                        \
-            float own = 0.0;                                                                                    \
-            for (int r = 0; r < at_once; r++) own += ROOM(mine * LANES + part * at_once + (r + mine) % at_once);\
-            lane_turn();                                                                                        \
-            ROW(LANE / 4)[LANE % 4] = floatBitsToUint(own);                                                     \
-            lane_sync();                                                                                        \
-            if (part == 0 && from + mine < (n)) {                                                               \
-                own = 0.0;                                                                                      \
-                for (int r = 0; r < LANES / at_once; r++)                                                       \
-                    own += uintBitsToFloat(ROW((r * at_once + mine) / 4)[(r * at_once + mine) % 4]);            \
-                TARGET(from + mine) = own;                                                                      \
-            }                                                                                                   \
-        }                                                                                                       \
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                       \
+    {                                                                                                             \
+        const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;      \
+        int mine = LANE % at_once, part = LANE / at_once;                                                         \
+        for (int from = 0; from < (n); from += at_once) {                                                         \
+            for (int k = 0; k < at_once; k++)                                                                     \
+                if (from + k < (n)) ROOM(k * LANES + LANE) = x[from + k];                                         \
+            lane_sync();                                                                                          \
+            float own = 0.0;                                                                                      \
+            for (int r = 0; r < at_once; r++) own += ROOM(mine * LANES + part * at_once + (r + mine) % at_once);  \
+            JOINED(LANE) = floatBitsToUint(own);                                                              \
+            lane_sync();                                                                                          \
+            if (part == 0 && from + mine < (n)) {                                                                 \
+                own = 0.0;                                                                                        \
+                for (int r = 0; r < LANES / at_once; r++) own += uintBitsToFloat(JOINED(r * at_once + mine)); \
+                TARGET(from + mine) = own;                                                                        \
+            }                                                                                                     \
+        }                                                                                                         \
     }
 
-// Lanes mark their numbers all before any counts them: a barrier for every turn would be dear.
-shared uint lane_marks[(N_VERTICES + 31) / 32];
+// Lanes mark the vertices of their numbers all before any counts them: a barrier for every turn would be dear. Then a
+// lane has a word of marks.
+const int MARK_WORDS = (N_VERTICES + 31) / 32;
+shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 
-#define LANE_LIST(n, v, yes, count, place, put)                                                      \
-    for (int w = LANE; w < ((n) + 31) / 32; w += LANES) lane_marks[w] = 0u;                          \
-    lane_sync();                                                                                     \
-    for (int v = LANE; v < (n); v += LANES)                                                          \
-        if (yes) atomicOr(lane_marks[v / 32], 1u << uint(v % 32));                                   \
-    lane_sync();                                                                                     \
-    for (int w = 0; w < ((n) + 31) / 32; w++) {                                                      \
-        uint word = lane_marks[w];                                                                   \
-        for (int bit = LANE; bit < 32; bit += LANES) {                                               \
-            int v = 32 * w + bit, place = int(count) + bitCount(word & ((1u << uint(bit)) - 1u));    \
-            if ((word >> uint(bit) & 1u) != 0u) { put }                                              \
-        }                                                                                            \
-        count += uint(bitCount(word));                                                               \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, put)                                      \
+    {                                                                                           \
+        for (int w = LANE; w < MARK_WORDS; w += LANES) lane_marks[w] = 0u;                      \
+        lane_sync();                                                                            \
+        for (int i = LANE; i < int(n); i += LANES) {                                            \
+            int v = vertex;                                                                     \
+            if (yes) atomicOr(lane_marks[v / 32], 1u << uint(v % 32));                          \
+        }                                                                                       \
+        lane_sync();                                                                            \
+        for (int from = 0; from < MARK_WORDS; from += LANES) {                                  \
+            int w = from + LANE;                                                                \
+            uint total, marks = w < MARK_WORDS ? lane_marks[w] : 0u;                            \
+            int place = int(count + lane_upto(uint(bitCount(marks)), total)) - bitCount(marks); \
+            for (; marks != 0u; marks &= marks - 1u) {                                          \
+                int v = 32 * w + findLSB(marks);                                                \
+                put                                                                             \
+                place++;                                                                        \
+            }                                                                                   \
+            count += total;                                                                     \
+        }                                                                                       \
     }
+
+// Each lane's one after the other.
+#define LANE_COLLECT(n, v, yes, count, place, put)                                      \
+    {                                                                                   \
+        uint total, own = 0u;                                                           \
+        for (int turn = 0; turn < ((n) + LANES - 1) / LANES; turn++) {                                \
+            int v = turn * LANES + LANE;                                                \
+            if (v < (n) && (yes)) own |= 1u << uint(turn);                              \
+        }                                                                               \
+        int place = int(count + lane_upto(uint(bitCount(own)), total)) - bitCount(own); \
+        for (; own != 0u; own &= own - 1u) {                                            \
+            int v = findLSB(own) * LANES + LANE;                                        \
+            put                                                                         \
+            place++;                                                                    \
+        }                                                                               \
+        count += total;                                                                 \
+    }
+#define COLLECT_MOST (32 * LANES)
+#define FEW 8
 
 // The smallest lane that says yes is found in a word that a call before has cleared; two in turn, as with boards.
 shared uint lane_poll[2];
@@ -188,20 +210,31 @@ int lane_first(bool yes)
     return int(lane_poll[lane_poll_at]);
 }
 
+// What one lane shows all others; two in turn, again.
+shared uint lane_note[8];
+int lane_note_at = 0;
+#define NOTE(i) lane_note[4 * lane_note_at + (i)]
+
+void lane_turn() { lane_note_at = 1 - lane_note_at; }
+
 vec3 lane_of(vec3 x, int lane)
 {
     lane_turn();
-    if (LANE == lane) ROW(0) = uvec4(floatBitsToUint(x), 0u);
+    if (LANE == lane) {
+        NOTE(0) = floatBitsToUint(x.x);
+        NOTE(1) = floatBitsToUint(x.y);
+        NOTE(2) = floatBitsToUint(x.z);
+    }
     lane_sync();
-    return uintBitsToFloat(ROW(0).xyz);
+    return uintBitsToFloat(uvec3(NOTE(0), NOTE(1), NOTE(2)));
 }
 
 int lane_chosen(int x, bool chosen)
 {
     lane_turn();
-    if (chosen) ROW(0).x = uint(x);
+    if (chosen) NOTE(0) = uint(x);
     lane_sync();
-    return int(ROW(0).x);
+    return int(NOTE(0));
 }
 
 bool lane_leads() { return LANE == 0; }
@@ -209,7 +242,7 @@ bool lane_leads() { return LANE == 0; }
 uint lane_lead(uint x)
 {
     lane_turn();
-    if (LANE == 0) ROW(0).x = x;
+    if (LANE == 0) NOTE(0) = x;
     lane_sync();
-    return ROW(0).x;
+    return NOTE(0);
 }

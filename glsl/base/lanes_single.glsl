@@ -22,13 +22,15 @@ uint lane_upto(uint x, out uint total)
     return x;
 }
 #define LANE_SUMS(x, n, ROOM, size, TARGET) for (int j = 0; j < (n); j++) TARGET(j) = x[j];
-#define LANE_LIST(n, v, yes, count, place, put) \
-    for (int v = 0; v < (n); v++) {             \
-        int place = int(count);                 \
-        bool wanted = yes;                      \
-        if (wanted) { put }                     \
-        count += wanted ? 1u : 0u;              \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, put) \
+    for (int i = 0; i < int(n); i++) {                     \
+        int v = vertex, place = int(count);                \
+        bool wanted = yes;                                 \
+        if (wanted) { put }                                \
+        count += wanted ? 1u : 0u;                         \
     }
+#define COLLECT_MOST 0 // nothing is gained
+#define FEW 0
 void lane_ask() {}
 int lane_first(bool yes) { return yes ? 0 : 1; }
 vec3 lane_of(vec3 x, int lane) { return x; }

@@ -1,17 +1,26 @@
 // What the lanes of a streamline do together, where they are a subgroup.
 #define LANE int(gl_SubgroupInvocationID)
+#if SLOTS == 1
+#define SLOT gl_WorkGroupID.y // 0; but NVIDIA's compiler joins loads only from addresses that it does not know
+#define GROUP_SLOTS 1u
+#else
 #define SLOT gl_SubgroupID
 #define GROUP_SLOTS gl_NumSubgroups
+#endif
 #if !defined(LANES)
 #define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
 #endif
 
-#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][size]
+#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][((size) + 3) / 4 * 4]
 #define SLOT_ELEMENT(name, size, i) name[SLOT][i]
 
-#if LANES_IN_STEP
-// NVIDIA's compiler makes a barrier of a subgroup one of the whole device's memory, which empties the L1 cache. Its
-// lanes meet again after every branch without one, and a subgroup's accesses to shared memory keep their order.
+#if LANES_IN_STEP && SLOTS == 1
+// NVIDIA's compiler makes nothing of the barrier of a work group that is one subgroup.
+void lane_sync() { barrier(); }
+#elif LANES_IN_STEP
+// But a barrier of a subgroup becomes one of the whole device's memory, which empties the L1 cache. Lanes meet again
+// after every branch without one, and a subgroup's accesses to shared memory keep their order; to wait for those before
+// costs a sixth of boot's time.
 void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
@@ -26,15 +35,15 @@ int lane_min(int x) { return subgroupMin(x); }
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
 // Pairs, then pairs of pairs: both partners find the same, and after the last turn all do.
-#define BUTTERFLY(type, name, join)                                        \
-    type name(type x)                                                      \
-    {                                                                      \
-        for (int bit = 0; bit < 6; bit++)                                  \
-            if (1 << bit < LANES) {                                        \
-                type other = subgroupShuffleXor(x, 1u << uint(bit));       \
-                x = join;                                                  \
-            }                                                              \
-        return x;                                                          \
+#define BUTTERFLY(type, name, join)                                  \
+    type name(type x)                                                \
+    {                                                                \
+        for (int bit = 0; bit < 6; bit++)                            \
+            if (1 << bit < LANES) {                                  \
+                type other = subgroupShuffleXor(x, 1u << uint(bit)); \
+                x = join;                                            \
+            }                                                        \
+        return x;                                                    \
     }
 BUTTERFLY(float, lane_sum, x + other)
 BUTTERFLY(float, lane_max, max(x, other))
@@ -96,16 +105,16 @@ float lane_sums(float x[16])
 }
 #undef HALVE
 
-#define LANE_SUMS(x, n, ROOM, size, TARGET)                            \
-    {                                                                  \
-        float total = lane_sums(x);                                    \
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                                  \
+    {                                                                        \
+        float total = lane_sums(x);                                          \
         if (LANE < 16 && sum_of_lane() < (n)) TARGET(sum_of_lane()) = total; \
     }
 #else
-#define LANE_SUMS(x, n, ROOM, size, TARGET)        \
-    for (int j = 0; j < (n); j++) {                \
-        float total = lane_sum(x[j]);              \
-        if (LANE == 0) TARGET(j) = total;          \
+#define LANE_SUMS(x, n, ROOM, size, TARGET) \
+    for (int j = 0; j < (n); j++) {         \
+        float total = lane_sum(x[j]);       \
+        if (LANE == 0) TARGET(j) = total;   \
     }
 #endif
 
@@ -117,15 +126,17 @@ int lane_place(bool wanted, inout uint count)
     return int(place);
 }
 
-#define LANE_LIST(n, v, yes, count, place, put)  \
-    for (int turn = 0; turn < (n); turn += LANES) { \
-        int v = turn + LANE;                     \
-        bool wanted = false;                     \
-        if (v < (n)) wanted = yes;               \
-        int place = lane_place(wanted, count);   \
-        if (wanted) { put }                      \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, put) \
+    for (int turn = 0; turn < int(n); turn += LANES) {     \
+        int i = turn + LANE, v = vertex;                   \
+        bool wanted = false;                               \
+        if (i < int(n)) wanted = yes;                      \
+        int place = lane_place(wanted, count);             \
+        if (wanted) { put }                                \
     }
-#define LIST_HIGH_FIRST // which costs little here
+#define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
+#define COLLECT_MOST 1024
+#define FEW (LANES_IN_STEP * 8) // it takes registers, and AMD's GPUs lose a wave by it
 
 void lane_ask() {}
 

@@ -5,6 +5,7 @@
 // Weights of a draw are whole numbers, the largest ODF value being PICK_ONE: sums are exact in any order, the same in
 // all mappings, and no vertex of weight 0 can be drawn.
 #include "odf/sphere.glsl"
+#define ODF_EXTREMES odf_max = lane_max(odf_max); // no draw asks for the least
 #include <odf>
 #include <pick>
 

@@ -44,6 +44,6 @@ void odf_at(vec3 p)
 #endif
 #include <tile_loops>
 #undef TILES
-    lane_range(odf_max, odf_min);
+    ODF_EXTREMES
     lane_settle();
 }

@@ -1,5 +1,6 @@
 // Local maxima of the ODF and the choice among them.
 #include "odf/sphere.glsl"
+#define ODF_EXTREMES lane_range(odf_max, odf_min);
 #include <odf>
 #include <peaks>
 

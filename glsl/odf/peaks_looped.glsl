@@ -1,11 +1,12 @@
 // Peaks of the ODF in loops, the vertices dealt out to the lanes.
-// A list of all vertices that are high takes shared memory, of which large spheres have none to spare.
-#if defined(LIST_HIGH_FIRST) && N_VERTICES <= 1024
+// A list of the vertices that are high takes shared memory, of which streamlines that are tracked side by side need
+// much: it has room for half of them.
+#if N_VERTICES <= COLLECT_MOST
 #define LISTED_FIRST 1
-#define LIST_ROOM N_VERTICES
+const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));
 #else
 #define LISTED_FIRST 0
-#define LIST_ROOM MAX_CANDIDATES
+const int LIST_ROOM = MAX_CANDIDATES;
 #endif
 SLOT_ARRAY(uint, candidate_vertex, LIST_ROOM);
 SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
@@ -55,16 +56,13 @@ uint find_peaks()
     // vertices that are high enough are few: full rounds of lanes look at their neighbours. Peaks take places in the
     // same list that have been looked at.
     uint n_high = 0u;
-    LANE_LIST(N_VERTICES, v, ODF(v) >= level, n_high, place, CANDIDATE(place) = uint(v);)
+    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, if (place < LIST_ROOM) CANDIDATE(place) = uint(v);)
     lane_sync();
-    for (int first = 0; first < int(n_high); first += LANES) {
-        int v = int(CANDIDATE(min(first + LANE, int(n_high) - 1)));
-        bool peak = first + LANE < int(n_high) && is_peak(v, level);
-        int place = lane_place(peak, count);
-        if (peak) put_candidate(place, v);
-    }
+    bool listed = n_high <= uint(LIST_ROOM);
+    LANE_LIST(listed ? n_high : uint(N_VERTICES), i, v, listed ? int(CANDIDATE(min(i, LIST_ROOM - 1))) : i,
+              is_peak(v, level), count, place, put_candidate(place, v);)
 #else
-    LANE_LIST(N_VERTICES, v, is_peak(v, level), count, place, put_candidate(place, v);)
+    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, put_candidate(place, v);)
 #endif
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));
@@ -82,16 +80,18 @@ int take_strongest()
 {
     float value = -1.0;
     int best = n_candidates;
-    for (int i = LANE; i < n_candidates; i += LANES) {
+    bool few = FEW > 0 && n_candidates <= FEW;
+    for (int i = few ? 0 : LANE; i < n_candidates; i += few ? 1 : LANES) {
         if (VALUE(i) > value) {
             value = VALUE(i);
             best = i;
         }
     }
-    lane_largest(value, best);
+    if (!few) lane_largest(value, best);
     if (value <= -1.0) return -1;
     vec3 direction = vertex_direction(CANDIDATE(best));
-    lane_settle();
+    if (few) lane_sync();
+    else lane_settle();
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;

@@ -75,6 +75,6 @@ void evaluate_odf(float c[N_COEFFICIENTS])
         put_odf(v, value);
     }
 #endif
-    lane_range(odf_max, odf_min);
+    ODF_EXTREMES
     lane_settle();
 }

@@ -44,15 +44,15 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     if (status != GLS_OK) return status;
     plan->lanes = plan->mapping->lanes(limits);
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
-    /* lavapipe lets subgroups of one work group see each other's shared memory out of turn: there each has a group of
-     * its own */
-    uint32_t n = limits->software ? 1 : 4;
+    plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
+    /* lavapipe lets subgroups of one work group see each other's shared memory out of turn, and on NVIDIA one alone
+     * needs no barrier that costs anything (see glsl/base/lanes_subgroup.glsl): there each has a group of its own */
+    uint32_t n = limits->software || plan->lanes_in_step ? 1 : 4;
     plan->group = plan->mapping->group(limits, n);
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
     if (plan->group.size > limits->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group.size,
                         limits->max_work_group_size);
-    plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
 }
