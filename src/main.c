@@ -13,9 +13,13 @@
 #include "cmd/events.h"
 #include "cmd/exit.h"
 #include "cmd/interrupt.h"
+#include "cmd/launcher.h"
 #include "cmd/message.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/memory.h"
+
+#define NOTIFY_SECONDS 60
 
 static const cmd_command *find_command(const char *name)
 {
@@ -59,6 +63,16 @@ static int unknown_command(const char *name)
     return cmd_error(CMD_EXIT_USAGE, "unknown %s '%s'; 'glslines help' lists the commands", kind, name);
 }
 
+/* At the end of a run for which nobody waited. */
+static void notify(const char *name, double seconds, int code)
+{
+    char title[64], text[64];
+    if (seconds < NOTIFY_SECONDS) return;
+    snprintf(title, sizeof title, "glslines %s", name);
+    snprintf(text, sizeof text, "%s after %.0f s (exit code %d)", code ? "Failed" : "Done", seconds, code);
+    cmd_launcher_notify(title, text);
+}
+
 static int run_command(const cmd_command *command, int argc, char **argv)
 {
     alignas(max_align_t) char values[CMD_MAX_VALUES] = {0};
@@ -83,8 +97,11 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     for (const char *line = arguments.taken; *line; line += strcspn(line, "\n") + 1)
         gls_log(GLS_LOG_INFO, "%.*s", (int)strcspn(line, "\n"), line);
     gls_set_threads(common.nthreads);
+    double start = gls_clock_seconds();
     int code = cmd_finish(cmd_events_begin(&common, command->name));
-    return code ? code : command->run(command, values, &arguments);
+    if (!code) code = command->run(command, values, &arguments);
+    if (common.notify) notify(command->name, gls_clock_seconds() - start, code);
+    return code;
 }
 
 static int run(int argc, char **argv)

@@ -83,7 +83,30 @@ void cmd_launcher_destroy(cmd_launcher *launcher)
     free(launcher);
 }
 
+void cmd_launcher_notify(const char *title, const char *text)
+{
+    GVariantBuilder actions, hints;
+    GDBusConnection *bus = session_bus_exists() ? g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL) : NULL;
+    if (!bus) return;
+    g_dbus_connection_set_exit_on_close(bus, FALSE);
+    g_variant_builder_init(&actions, G_VARIANT_TYPE("as"));
+    g_variant_builder_init(&hints, G_VARIANT_TYPE("a{sv}"));
+    GVariant *what = g_variant_new("(susssasa{sv}i)", "glslines", 0u, "", title, text, &actions, &hints, -1);
+    /* a desktop that does not answer holds the program for two seconds */
+    GVariant *answer = g_dbus_connection_call_sync(bus, "org.freedesktop.Notifications",
+                                                   "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
+                                                   "Notify", what, NULL, G_DBUS_CALL_FLAGS_NONE, 2000, NULL, NULL);
+    if (answer) g_variant_unref(answer);
+    g_object_unref(bus);
+}
+
 #else
+
+void cmd_launcher_notify(const char *title, const char *text)
+{
+    (void)title;
+    (void)text;
+}
 
 cmd_launcher *cmd_launcher_create(void)
 {

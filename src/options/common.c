@@ -16,6 +16,8 @@ const cmd_option cmd_common_options[] = {
     CMD_OPTION("General", INT, nthreads, "nthreads", 0, "N", NULL, GLS_BETWEEN(1, 4096),
                "one for each processor that the process may use", NULL,
                "Threads on the CPU: of fits, of reading and writing, and of the software renderer."),
+    CMD_OPTION("General", FLAG, notify, "notify", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "Show a notification on the desktop when a run of more than a minute has ended (builds with libunity)."),
     CMD_OPTION("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, NULL, NULL, "Print this help and exit."),
     {.name = NULL},
 };

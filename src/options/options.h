@@ -76,6 +76,7 @@ typedef struct cmd_common {
     int progress; /* cmd_progress_mode */
     const char *progress_file;
     int nthreads; /* 0: as many as suit */
+    bool notify;
 } cmd_common;
 
 #define CMD_MAX_POSITIONALS 4096 /* shards of a run */

@@ -118,14 +118,16 @@ void gls_report_view(const gls_report *r, gls_text *out)
     }
     gls_text_printf(
         out,
-        "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2.</p>\n"
-        "<div id=\"stage\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
+        "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
+        "The pictures above show the same streamlines.</p>\n"
+        "<div id=\"stage\" hidden><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
         "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
         "</canvas>",
         r->scene.n_lines);
     for (const char *name = "LRPAIS"; *name; name++)
         gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
-    gls_text_puts(out, "</div>\n<div id=\"controls\">\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
+    gls_text_puts(out,
+                  "</div>\n<div id=\"controls\" hidden>\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
     for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
         gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
     gls_text_puts(out, "</div>\n<div class=\"controls\">");
@@ -263,7 +265,7 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
     }
     cJSON *defaults = make_defaults();
     if (cJSON_GetArraySize(words) > 0) {
-        gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\">Copy</button></p>\n<pre "
+        gls_text_puts(out, "<p>The command line: <button type=\"button\" id=\"copy\" hidden>Copy</button></p>\n<pre "
                            "id=\"command\">");
         put_command_line(out, words);
         gls_text_puts(out, "</pre>\n");

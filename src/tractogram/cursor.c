@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -116,11 +117,18 @@ gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
     return GLS_OK;
 }
 
+gls_status gls_cursor_ended(const gls_cursor *c)
+{
+    /* of deflated data the place in the file tells nothing */
+    if (c->unpacker) return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early, at byte %" PRIu64, c->path,
+                    c->end);
+}
+
 gls_status gls_cursor_read(gls_cursor *c, void *data, size_t bytes)
 {
     char *to = data;
-    if (bytes > gls_cursor_left(c))
-        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", c->path);
+    if (bytes > gls_cursor_left(c)) return gls_cursor_ended(c);
     while (bytes > 0) {
         if (c->next == c->n) {
             gls_status status = gls_cursor_fill(c, 1);

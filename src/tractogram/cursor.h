@@ -27,6 +27,8 @@ gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
 void gls_cursor_finish(gls_cursor *cursor);
 /* Bytes that are left. */
 uint64_t gls_cursor_left(const gls_cursor *cursor);
+/* GLS_ERR_INPUT: more is wanted than there is. */
+gls_status gls_cursor_ended(const gls_cursor *cursor);
 /* The next bytes; GLS_ERR_INPUT if fewer are left. */
 gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);
 /* Makes at least `bytes` of what is left (64 KiB at most; less only at the end) lie in the buffer from buffer + next

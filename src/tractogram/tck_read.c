@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,9 @@ static gls_status open_data(gls_tractogram_reader *r)
     const size_t row = t->wide ? 24 : 12;
     if (status == GLS_OK && t->start > bytes) status = gls_reader_damaged(r, "the place of its data in its header");
     if (status == GLS_OK && (bytes - t->start) % row != 0 && !r->options.recover)
-        status = gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data are not whole points", r->path);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: truncated or damaged: its data are not whole points, the last ends at byte %" PRIu64,
+                          r->path, t->start + (bytes - t->start) / row * row);
     if (status == GLS_OK)
         status = gls_cursor_init(&r->data, r->path, fd, t->start, t->start + (bytes - t->start) / row * row);
     if (r->data.buffer && fd != r->fd) r->data.owns_fd = true;

@@ -246,8 +246,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *
     if (status != GLS_OK) return status;
     uint64_t n = get(t, count, 4);
     if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
-    if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars)))
-        return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its data end too early", r->path);
+    if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars))) return gls_cursor_ended(&r->data);
     status = gls_reader_reserve(r, *points + n);
     if (status == GLS_OK) status = read_points(r, *points, (uint32_t)n);
     if (status == GLS_OK) status = gls_cursor_read(&r->data, t->row, t->n_properties * sizeof *t->row);

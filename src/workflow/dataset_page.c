@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "util/output.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "workflow/dataset.h"
 #include "workflow/dataset_names.h"
@@ -18,6 +19,9 @@ static const char head[] =
     "th, td { padding: .4rem .8rem; border-bottom: 1px solid #888; text-align: left; vertical-align: top; }\n"
     "td.number { text-align: right; font-variant-numeric: tabular-nums; }\nimg { width: min(32rem, 30vw); height: "
     "auto; }\n"
+    "@media (max-width: 50rem) { thead { display: none; } tr, th, td { display: block; border: 0; padding: .1rem 0; }\n"
+    "tr { border-bottom: 1px solid #888; padding: .6rem 0; } td.number { text-align: left; }\n"
+    "td.number::before { content: attr(data-label) \": \"; } img { width: 100%; } }\n"
     "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n<caption>Tractograms by glslines; the same "
     "numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th scope=\"col\">tractogram</th><th "
     "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
@@ -28,6 +32,20 @@ static bool is_there(const gls_dataset_options *o, const char *file)
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", o->output, file);
     return access(path, R_OK) == 0;
+}
+
+static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
+
+/* A length stands there to a tenth of a mm. */
+static void put_number(FILE *page, const char *column, const char *text, bool is_length)
+{
+    double mm;
+    fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
+    if (is_length && gls_parse_double(text, &mm))
+        fprintf(page, "%.1f", mm);
+    else
+        fputs(text, page);
+    fputs("</td>", page);
 }
 
 /* A row of the table group.tsv. Names of BIDS need no escapes: they are letters and digits. */
@@ -48,7 +66,7 @@ static void put_row(const gls_dataset_options *o, FILE *page, char *row)
         fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
     else
         fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
-    for (int i = 1; i < 5; i++) fprintf(page, "<td class=\"number\">%s</td>", cell[i]);
+    for (int i = 1; i < 5; i++) put_number(page, columns[i - 1], cell[i], i >= 3);
     snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
              stem);
     if (is_there(o, file))

@@ -153,4 +153,6 @@ expect 4 track --phantom --nseeds 100 -o other.trx --report=beside.html --device
 expect 2 track --phantom --nseeds 100 -o other.trx --report beside.txt --device llvmpipe -q
 expect 0 report beside.trx --mqc new/folder --force --no-view --device llvmpipe -q
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
+# without its script nothing is shown that does nothing
+grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
 finish "reports"

@@ -2,6 +2,7 @@
 // The 3-D view of a report: streamlines from the page itself, drawn with WebGL 2. Nothing is loaded from anywhere.
 (function () {
   const copy = document.getElementById("copy");
+  if (copy) copy.hidden = false;
   if (copy) copy.addEventListener("click", () => navigator.clipboard.writeText(
     document.getElementById("command").textContent).then(() => { copy.textContent = "Copied"; }));
 
@@ -9,12 +10,16 @@
   const data = document.getElementById("glslines-lines").textContent.trim();
   if (!canvas || !data) return;
   const gl = canvas.getContext("webgl2", { antialias: true });
+  // what needs the script shows itself by it
+  const show = (shown) => {
+    for (const part of ["stage", "controls"]) document.getElementById(part).hidden = !shown;
+  };
   const fail = (why) => {
-    document.getElementById("stage").hidden = true;
-    document.getElementById("controls").hidden = true;
+    show(false);
     status.textContent = why + " The pictures above show the same streamlines.";
   };
   if (!gl) return fail("This browser has no WebGL 2.");
+  show(true);
 
   // u32 lines, u32 points, f32 scale, f32 origin[3], u16 count[lines], then 16-bit differences of x, y and z
   function decode(bytes) {
