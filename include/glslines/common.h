@@ -36,7 +36,8 @@ typedef enum gls_status {
     GLS_ERR_CANCELLED,   /* the caller's progress callback asked to stop */
     GLS_ERR_LOST, /* the device was lost: its driver was reset, or it was unplugged. It can only be closed; a new one
                      may be opened */
-    GLS_ERR_DEVICE_MEMORY /* the device's memory ran out */
+    GLS_ERR_DEVICE_MEMORY, /* the device's memory ran out */
+    GLS_ERR_CONVERGENCE    /* an iteration did not converge; the results are those of its best step */
 } gls_status;
 
 /* Of numbers that are stored. */

@@ -88,6 +88,7 @@ typedef struct gls_tractogram_read_options {
     gls_vtk_space vtk_space;
     bool recover;       /* TCK: leave out a last streamline that was cut off, with a warning; default false: an error */
     bool allow_invalid; /* hand on points that are not finite; default false: an error with the streamline's number */
+    bool quiet;         /* no warnings: the file was read before, and gave them; default false */
 } gls_tractogram_read_options;
 GLS_API gls_tractogram_read_options gls_tractogram_read_options_default(void);
 

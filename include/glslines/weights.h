@@ -112,6 +112,8 @@ typedef struct gls_weights_result {
     size_t n_iterations;                           /* entries of iteration */
     const gls_weights_iteration *iteration;
     bool limit_reached; /* max_iters ended it */
+    bool diverged;      /* the cost rose in the last three iterations, or was not finite: the last entry of iteration is
+                         * the best, and the weights are its */
     uint64_t kept;      /* SIFT: streamlines */
     double cost_first, cost_last;
     double seconds_map, seconds_solve;
@@ -139,6 +141,7 @@ typedef enum gls_weights_values {
     GLS_WEIGHTS_COUNT,    /* entries */
     GLS_WEIGHTS_MEAN,     /* mean coefficient */
     GLS_WEIGHTS_EXCLUDED, /* 1: no coefficient was chosen for its sake */
+    GLS_WEIGHTS_MU_TD,    /* mu TD, to be compared with FD */
     GLS_WEIGHTS_N_VALUES
 } gls_weights_values;
 /* Name of such values, e.g. "td". */

@@ -14,6 +14,7 @@ cmd_exit cmd_exit_from_status(gls_status status)
     case GLS_ERR_UNSUPPORTED: return CMD_EXIT_UNSUPPORTED;
     case GLS_ERR_EMPTY: return CMD_EXIT_EMPTY;
     case GLS_ERR_CANCELLED: return CMD_EXIT_INTERRUPTED;
+    case GLS_ERR_CONVERGENCE: return CMD_EXIT_CONVERGENCE;
     }
     return CMD_EXIT_INTERNAL;
 }
@@ -30,6 +31,7 @@ static const struct {
     {CMD_EXIT_DEVICE, "no usable device, or the device failed or ran out of memory"},
     {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty"},
     {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or device"},
+    {CMD_EXIT_CONVERGENCE, "written, but an iteration did not converge"},
     {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},
 };
 

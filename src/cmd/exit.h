@@ -13,6 +13,7 @@ typedef enum cmd_exit {
     CMD_EXIT_DEVICE = 5,
     CMD_EXIT_EMPTY = 6,
     CMD_EXIT_UNSUPPORTED = 7,
+    CMD_EXIT_CONVERGENCE = 8,
     CMD_EXIT_SIGNAL = 128, /* and the number of the signal that ended the program */
     CMD_EXIT_INTERRUPTED = 130
 } cmd_exit;

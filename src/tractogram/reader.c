@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/log.h"
 #include "util/status.h"
 
 #define MEMORY ((size_t)64 << 20) /* of the values of one kind in one call, where one row is not larger */
@@ -32,6 +35,17 @@ gls_tractogram_read_options gls_tractogram_read_options_default(void)
 {
     return (gls_tractogram_read_options){
         .size = sizeof(gls_tractogram_read_options), .reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
+}
+
+void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    if (r->options.quiet) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    gls_log(GLS_LOG_WARNING, "%s", text);
 }
 
 gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)

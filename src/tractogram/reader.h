@@ -71,6 +71,9 @@ void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room
 void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
 /* Bytes from .. of the file. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
+/* A warning, unless they were given before. */
+void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* "PATH: damaged: WHAT" */
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);

@@ -3,7 +3,6 @@
 #include "tractogram/reader.h"
 #include "tractogram/shard.h"
 #include "tractogram/tractogram.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <ctype.h>
@@ -250,11 +249,11 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     *whole = isnan(end);
     if (status != GLS_OK || *whole) return status;
     t->ended = true;
-    if (end == 0) gls_log(GLS_LOG_WARNING, "%s: has no mark at its end: it may have been cut off", r->path);
+    if (end == 0) gls_reader_warn(r, "%s: has no mark at its end: it may have been cut off", r->path);
     if (*points == first) return GLS_OK;
     if (!r->options.recover)
         return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its last streamline has no end", r->path);
-    gls_log(GLS_LOG_WARNING, "%s: its last streamline has no end and is left out", r->path);
+    gls_reader_warn(r, "%s: its last streamline has no end and is left out", r->path);
     *points = first;
     return GLS_OK;
 }
@@ -266,10 +265,10 @@ static void tell(gls_tractogram_reader *r)
     if (t->told) return;
     t->told = true;
     if (t->counted && t->n_count != r->lines_read)
-        gls_log(GLS_LOG_WARNING, "%s: has %llu streamlines, but its header says %llu", r->path,
-                (unsigned long long)r->lines_read, (unsigned long long)t->n_count);
+        gls_reader_warn(r, "%s: has %llu streamlines, but its header says %llu", r->path,
+                        (unsigned long long)r->lines_read, (unsigned long long)t->n_count);
     if (gls_cursor_left(&r->data) > 0)
-        gls_log(GLS_LOG_WARNING, "%s: data follow the mark at its end; they are not read", r->path);
+        gls_reader_warn(r, "%s: data follow the mark at its end; they are not read", r->path);
 }
 
 static gls_status next_tck(gls_tractogram_reader *r, size_t *n)

@@ -3,7 +3,6 @@
 #include "tractogram/shard.h"
 #include "tractogram/trk.h"
 #include "util/affine.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #include <ctype.h>
@@ -149,8 +148,8 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     }
     if (status != GLS_OK) return status;
     if (has_affine && strcmp(order, codes) != 0)
-        gls_log(GLS_LOG_WARNING, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
-                r->path, order, codes);
+        gls_reader_warn(r, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
+                        r->path, order, codes);
     /* as the header has them: computed from the rounded affine they may differ in the last bit */
     for (int i = 0; i < 3; i++)
         if (fabs(size[i] - g->voxel_size[i]) <= 1e-4 * size[i]) g->voxel_size[i] = size[i];
@@ -271,8 +270,8 @@ static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
     *n = i;
     r->done = 1 - (double)gls_cursor_left(&r->data) / (double)r->info.bytes;
     if (i == 0 && gls_cursor_left(&r->data) > 0 && !t->told) {
-        gls_log(GLS_LOG_WARNING, "%s: more data follow the %llu streamlines of its header; they are not read", r->path,
-                (unsigned long long)t->n_count);
+        gls_reader_warn(r, "%s: more data follow the %llu streamlines of its header; they are not read", r->path,
+                        (unsigned long long)t->n_count);
         t->told = true;
     }
     return GLS_OK;

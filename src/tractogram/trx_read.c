@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "util/float16.h"
-#include "util/log.h"
 #include "util/status.h"
 
 #define MAX_JSON ((uint64_t)16 << 20)
@@ -74,8 +73,7 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
         dim[i] = ok ? (int32_t)size[i] : 1;
     }
     r->info.has_grid = ok && gls_grid_init(&r->info.grid, dim, (const double(*)[4])affine) == GLS_OK;
-    if (!r->info.has_grid)
-        gls_log(GLS_LOG_WARNING, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
+    if (!r->info.has_grid) gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
 }
 
 static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/log.h"
 #include "util/status.h"
 
 #define BLOCK 1024
@@ -93,8 +92,8 @@ static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const 
     if (status != GLS_OK || owner == GLS_VTK_NOBODY) return status;
     bool per_point = owner == GLS_VTK_POINT;
     if (rows != (per_point ? t->n_points : t->n_lines)) {
-        gls_log(GLS_LOG_WARNING, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
-                per_point ? "points" : "lines");
+        gls_reader_warn(r, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
+                        per_point ? "points" : "lines");
         return GLS_OK;
     }
     gls_reader_columns *columns = per_point ? &r->dpv : &r->dps;

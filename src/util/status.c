@@ -40,6 +40,7 @@ const char *gls_status_name(gls_status status)
     case GLS_ERR_CANCELLED: return "cancelled";
     case GLS_ERR_LOST: return "device lost";
     case GLS_ERR_DEVICE_MEMORY: return "out of device memory";
+    case GLS_ERR_CONVERGENCE: return "no convergence";
     }
     return "unknown error";
 }

@@ -18,6 +18,8 @@ typedef struct run {
     gls_weights_iteration *list;
     size_t n, capacity;
     float *before, *now; /* coefficients, for statistics */
+    bool diverged;       /* the cost rose, or was not finite: all is done again as far as iteration `end` */
+    size_t end;
 } run;
 
 static gls_status add_iteration(run *r, gls_fixel_costs costs)
@@ -68,12 +70,38 @@ static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
     return GLS_OK;
 }
 
+/* Whether the cost rose in each of the last three iterations up to i, by more than single precision explains. */
+static bool rises(const run *r, size_t i)
+{
+    for (size_t k = 0; k < 3; k++)
+        if (i < k + 1 || !(total(&r->list[i - k]) > total(&r->list[i - k - 1]))) return false;
+    return total(&r->list[i]) > (1 + 1e-6) * total(&r->list[i - 3]);
+}
+
+/* The iteration of least cost. */
+static size_t find_best(const run *r)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < r->n; i++)
+        if (total(&r->list[i]) < total(&r->list[best])) best = i;
+    return best;
+}
+
 /* Whether iteration number i, whose costs are complete, is the last. */
 static bool is_last(const run *r, size_t i)
 {
+    if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
+}
+
+/* The last iterations were in vain: what the best of them had is found by doing it again. */
+static gls_status give_up(run *r)
+{
+    r->diverged = true;
+    r->end = find_best(r);
+    return GLS_OK;
 }
 
 static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
@@ -90,11 +118,12 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         if (status) break;
         now->tv = i > 0 ? rows.tv : 0;
         now->tikhonov = (double)r->solver->tikhonov * rows.squares;
-        if (!isfinite(total(now)))
-            return gls_fail(GLS_ERR_INPUT, "the cost of iteration %zu is not finite: try more regularisation", i);
+        const bool finite = isfinite(total(now)) != 0;
+        if (!finite && i == 0) return gls_fail(GLS_ERR_INPUT, "the cost of weights of 1 is not finite");
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
-        if (i > 0 ? is_last(r, i) : r->o->max_iters == 0) {
+        if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
+            if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
             return GLS_OK;
         }
         status = r->solver->kind->fixels(r->solver, &fixels);
@@ -113,6 +142,7 @@ static gls_status take_result(run *r, int which)
     for (size_t s = 0; s < w->rows.n && !status; s++)
         w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
     w->result.n_iterations = r->n;
+    w->result.diverged = r->diverged;
     w->result.iteration = r->list;
     w->result.cost_first = r->list ? total(&r->list[0]) : 0;
     w->result.cost_last = r->n > 0 ? total(&r->list[r->n - 1]) : 0;
@@ -125,13 +155,17 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
 {
     int which = 0;
     gls_weights *w = r->w;
+    const bool again = r->diverged;
+    r->n = 0;
+    if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
     gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
                               : gls_host_solver_create(&w->model, r->o, &r->solver);
     if (!status) status = iterate(r, progress, user, &which);
-    if (!status) status = take_result(r, which);
+    const bool in_vain = r->diverged && !again;
+    if (!status && !in_vain) status = take_result(r, which);
     if (r->solver) r->solver->kind->destroy(r->solver);
     r->solver = NULL;
-    return status;
+    return !status && in_vain ? run_on(r, devices, n, progress, user) : status;
 }
 
 gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, size_t n, gls_weights_progress progress,
@@ -150,8 +184,7 @@ gls_status gls_weights_run_sift2(gls_weights *w, gls_device *const *devices, siz
     if (!status) status = run_on(&r, devices, n, progress, user);
     if (n > 0 && (status == GLS_ERR_LOST || status == GLS_ERR_DEVICE_MEMORY || status == GLS_ERR_UNSUPPORTED)) {
         gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
-        r.n = 0;
-        if (r.o->statistics) memset(r.now, 0, w->rows.n * sizeof *r.now);
+        r.diverged = false;
         status = run_on(&r, NULL, 0, progress, user);
     }
     w->iteration = r.list;

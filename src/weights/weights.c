@@ -236,7 +236,8 @@ const float *gls_weights_get_coefficients(const gls_weights *weights)
 
 const char *gls_weights_values_name(gls_weights_values kind)
 {
-    static const char *const names[] = {"fd", "td", "td_first", "excess", "count", "mean_coefficient", "excluded"};
+    static const char *const names[] = {"fd",       "td",   "td_first", "excess", "count", "mean_coefficient",
+                                        "excluded", "mu_td"};
     return kind < GLS_WEIGHTS_N_VALUES ? names[kind] : "";
 }
 
@@ -260,7 +261,7 @@ gls_status gls_weights_get_fixels(const gls_weights *w, gls_weights_values kind,
 {
     GLS_REQUIRE(w && w->weight && out && kind < GLS_WEIGHTS_N_VALUES);
     const gls_weight_model *m = &w->model;
-    if (kind == GLS_WEIGHTS_TD || kind == GLS_WEIGHTS_EXCESS) {
+    if (kind == GLS_WEIGHTS_TD || kind == GLS_WEIGHTS_EXCESS || kind == GLS_WEIGHTS_MU_TD) {
         gls_status status = sum_weighted(w, out);
         if (status || kind == GLS_WEIGHTS_TD) return status;
     }
@@ -269,6 +270,7 @@ gls_status gls_weights_get_fixels(const gls_weights *w, gls_weights_values kind,
         case GLS_WEIGHTS_FD: out[k] = m->constant[k].fd; break;
         case GLS_WEIGHTS_TD_FIRST: out[k] = (float)((double)m->length[k] * m->unit); break;
         case GLS_WEIGHTS_EXCESS: out[k] = (float)(w->result.mu * (double)out[k] - (double)m->constant[k].fd); break;
+        case GLS_WEIGHTS_MU_TD: out[k] = (float)(w->result.mu * (double)out[k]); break;
         case GLS_WEIGHTS_COUNT: out[k] = (float)m->count[k]; break;
         case GLS_WEIGHTS_MEAN: out[k] = w->mean ? w->mean[k].m : 0; break;
         default: out[k] = m->length[k] > 0 && !(w->state[k].share > 0); break;

@@ -89,7 +89,12 @@ void gls_weights_tell(const gls_weights *w)
                 "%" PRIu64 " of %" PRIu64 " streamlines touch no fixel (%" PRIu64 " have less than two points, %" PRIu64
                 " lie outside the FODs)",
                 r->without_fixels, r->streamlines, r->without_points, r->outside);
-    if (r->limit_reached)
+    if (r->diverged)
+        gls_log(GLS_LOG_WARNING,
+                "the cost rose in three iterations one after the other, or was not finite: the weights are those of "
+                "iteration %zu, where it was least",
+                r->n_iterations - 1);
+    else if (r->limit_reached)
         gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the cost still falling",
                 r->n_iterations - 1);
 }
@@ -255,6 +260,7 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
     gls_json_double(model, "cost_last", r->cost_last);
     gls_json_uint(model, "iterations", r->iteration ? r->n_iterations - 1 : r->n_iterations);
     cJSON_AddBoolToObject(model, "iteration_limit_reached", r->limit_reached);
+    if (r->diverged) cJSON_AddBoolToObject(model, "diverged", true);
     if (r->iteration) add_iterations(model, r);
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     gls_json_double(seconds, "mapping", r->seconds_map);

@@ -311,7 +311,7 @@ static void every_status_has_an_exit_code(void **state)
 {
     (void)state;
     assert_int_equal(cmd_exit_from_status(GLS_OK), 0);
-    for (int status = GLS_OK; status <= GLS_ERR_LOST; status++) {
+    for (int status = GLS_OK; status <= GLS_ERR_CONVERGENCE; status++) {
         bool listed = false;
         for (size_t i = 0; cmd_exit_text(i); i++)
             listed = listed || cmd_exit_code(i) == (int)cmd_exit_from_status((gls_status)status);

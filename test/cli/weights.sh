@@ -135,4 +135,34 @@ done
 same memory. memory.1
 expect 6 weights none.tck $sh -o x.txt
 
+# --- warnings come once, though a file without step_size is read twice, and once more for its copy ---
+python3 - << 'END'
+data = open("t.tck", "rb").read()
+end = data.index(b"END")
+head = b"\n".join(b"count: 9999999999" if l.startswith(b"count") else l for l in data[:end].split(b"\n") if b"step_size" not in l)
+start = int(data[:end].split(b"file: . ")[1].split()[0])
+open("count.tck", "wb").write((head + b"END\n").ljust(start, b"\n")[:start] + data[start:])
+END
+expect 0 weights count.tck $sh -o count.trx
+[ "$(grep -c "but its header says 9999999999" stderr)" = 1 ] || note "warnings of a file that is read three times"
+
+# --- a cost that rises: the best iteration, in words and code; the same on a device ---
+expect 8 weights t.tck $sh -o rose.txt --reg-tv 5 --min-iters 20
+says "did not converge"
+says "the cost rose in three iterations"
+best=$(python3 -c "import json; print(json.load(open('rose.json'))['model']['iterations'])")
+check "the best iteration" "j('rose.json')['model']['diverged'] and 0 < $best < 20"
+expect 0 weights t.tck $sh -o best.txt --reg-tv 5 --min-iters 20 --max-iters "$best" -q
+same rose.txt best.txt
+expect 8 weights t.tck $sh -o rose2.txt --reg-tv 5 --min-iters 20 --csv rose2.csv --device llvmpipe
+same rose.txt rose2.txt
+[ "$(wc -l < rose2.csv)" = $((best + 2)) ] || note "iterations of a cost that rises"
+
+# --- units of a column ---
+expect 0 weights t.tck $sh -o area.trx --units area -q
+expect 0 connectome area.trx labels.nii c5.csv --weights dps:sift2_weights -q
+expect 0 connectome t.tck labels.nii c6.csv --weights area.txt -q
+check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv'))) < 1e-4 * max(w('c6.csv'))"
+expect 2 weights t.tck $sh -o x.tck --method sift --units area
+
 finish "fixels and weights"

@@ -13,8 +13,8 @@ Messages go to the logger "glslines".
 """
 
 from ._arrays import load_image
-from ._errors import (ArgumentError, CancelledError, DeviceError, EmptyError, Error, InputError, OutOfMemoryError,
-                      OutputError, UnsupportedError)
+from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, InputError,
+                      OutOfMemoryError, OutputError, UnsupportedError)
 from ._library import version as __version__
 from .devices import Device, devices
 from .files import load, track
@@ -23,7 +23,7 @@ from .params import Params
 from .pictures import render, report
 from .tracking import Batch, Result, Seeds, Tracker
 
-__all__ = ["ArgumentError", "Batch", "CancelledError", "Device", "DeviceError", "EmptyError", "Error", "Gradients",
+__all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError", "Error", "Gradients",
            "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "QBall", "Result", "Seeds", "Sphere",
            "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load", "load_image",
            "render", "report", "track"]

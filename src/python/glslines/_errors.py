@@ -39,6 +39,10 @@ class CancelledError(Error):
     """The progress function asked to stop."""
 
 
+class ConvergenceError(Error):
+    """An iteration did not converge; the results are those of its best step."""
+
+
 CLASSES = {
     "GLS_ERR_ARGUMENT": ArgumentError,
     "GLS_ERR_INPUT": InputError,
@@ -50,4 +54,5 @@ CLASSES = {
     "GLS_ERR_CANCELLED": CancelledError,
     "GLS_ERR_LOST": DeviceError,
     "GLS_ERR_DEVICE_MEMORY": OutOfMemoryError,
+    "GLS_ERR_CONVERGENCE": ConvergenceError,
 }

@@ -114,18 +114,31 @@ gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, con
     return GLS_OK;
 }
 
-gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
-                          gls_tractogram_reader **reader)
+static gls_status open_with(const gls_tract_job *job, const char *path, gls_tractogram_read_options options,
+                            gls_tractogram_reader **reader)
 {
-    gls_tractogram_read_options options = gls_tractogram_read_options_default();
     gls_grid reference;
     gls_status status = job->options.reference ? gls_tract_grid_read(job->options.reference, &reference) : GLS_OK;
     if (status) return status;
     if (job->options.reference) options.reference = &reference;
     options.vtk_space = (gls_vtk_space)job->options.vtk_space;
     options.recover = job->options.recover;
-    options.allow_invalid = allow_invalid;
     return gls_tractogram_reader_open(path, &options, reader);
+}
+
+gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
+                          gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    options.allow_invalid = allow_invalid;
+    return open_with(job, path, options, reader);
+}
+
+gls_status gls_tract_open_again(const gls_tract_job *job, const char *path, gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    options.quiet = true;
+    return open_with(job, path, options, reader);
 }
 
 gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink)

@@ -51,6 +51,8 @@ gls_status gls_tract_grid_choose(const gls_tract_job *job, const char *path, con
                                  const char *output, gls_grid *grid);
 gls_status gls_tract_open(const gls_tract_job *job, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);
+/* A file that was opened and read before: it gives its warnings once. */
+gls_status gls_tract_open_again(const gls_tract_job *job, const char *path, gls_tractogram_reader **reader);
 /* Appends what is left in a reader. */
 gls_status gls_tract_append(const gls_tract_job *job, gls_tractogram_reader *reader, const gls_sink *sink);
 /* The same, then finishes the sink, or aborts it after a failure; NULL reader: nothing is appended. */

@@ -1,6 +1,7 @@
 /* glslines weights: how many fibres each streamline of a tractogram stands for. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <glslines/filters.h>
@@ -66,6 +67,8 @@ static gls_status check(const gls_weights_cli *o)
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs --output OUT");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other");
+    if (o->units && o->method == GLS_WEIGHTS_SIFT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which selects streamlines");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other");
     return check_method(o);
@@ -109,20 +112,19 @@ static gls_status name_files(const weighting *w)
     return status;
 }
 
-/* Maps all streamlines. */
-static gls_status map(const weighting *w)
+/* Maps all streamlines of the reader, which is closed. */
+static gls_status map(const weighting *w, gls_tractogram_reader *reader)
 {
-    gls_tractogram_reader *reader = NULL;
     gls_step_range range = {0};
-    gls_status status = gls_tract_open(w->job, w->tracks, false, &reader);
+    gls_status status = GLS_OK;
     double step = w->o->step_size;
-    if (!status && step == 0) step = gls_header_step(gls_tractogram_reader_info(reader));
-    if (!status && step == 0) {
+    if (step == 0) step = gls_header_step(gls_tractogram_reader_info(reader));
+    if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);
         status = gls_tract_append(w->job, reader, &measure);
         gls_tractogram_reader_close(reader);
         reader = NULL;
-        if (!status) status = gls_tract_open(w->job, w->tracks, false, &reader);
+        if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
     }
     if (!status) status = gls_weights_choose_walk(w->weights, step, &range, gls_fixels_grid(w->fod.fixels));
     gls_sink sink = gls_weights_sink(w->weights);
@@ -143,13 +145,15 @@ static gls_status solve(weighting *w)
     gls_tractogram_reader *reader = NULL;
     gls_device_set devices = {.n = 0};
     gls_status status = gls_tract_open(w->job, w->tracks, false, &reader); /* told before the FODs are segmented */
-    gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_open_devices(w->o->device, w->o->ngpus, (gls_graphics)w->o->api, &devices);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     if (!status && devices.n > 0) status = gls_weights_set_device(w->weights, devices.device[0]);
-    if (!status) status = map(w);
+    if (!status)
+        status = map(w, reader);
+    else
+        gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices.device, devices.n, go_on, w->job);
     if (!status) {
         gls_weights_tell(w->weights);
@@ -159,6 +163,21 @@ static gls_status solve(weighting *w)
     }
     gls_device_set_close(&devices);
     return status;
+}
+
+/* mm2 of a weight of 1 in an FOD of density 1. */
+static double area_of(const weighting *w)
+{
+    const double *side = gls_fixels_grid(w->fod.fixels)->voxel_size;
+    return gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
+}
+
+/* To be freed; NULL: no memory. */
+static float *scale_weights(const weighting *w, const float *value, uint64_t n)
+{
+    float *to = malloc(n * sizeof *to);
+    for (uint64_t i = 0; i < n && to; i++) to[i] = (float)((double)value[i] * area_of(w));
+    return to;
 }
 
 /* The tractogram once more: with its weights, or those of its streamlines that are kept. */
@@ -171,14 +190,20 @@ static gls_status write_tractogram(const weighting *w)
     gls_sink sink = {0}, next;
     uint64_t n;
     const float *value = gls_weights_get(w->weights, &n);
+    float *scaled = w->o->units ? scale_weights(w, value, n) : NULL;
+    if (w->o->units && !scaled) return gls_fail(GLS_ERR_MEMORY, "out of memory for %" PRIu64 " weights", n);
+    if (scaled) value = scaled;
     const gls_column columns[] = {
         {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
     options.overwrite = w->job->options.force;
     gls_status status = gls_tractogram_format_parse(w->o->output, &format);
-    if (!status) status = gls_tract_open(w->job, w->tracks, false, &reader);
-    if (status) return status;
+    if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
+    if (status) {
+        free(scaled);
+        return status;
+    }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->o->output, format, grid, &options, &writer);
@@ -195,6 +220,7 @@ static gls_status write_tractogram(const weighting *w)
     }
     status = gls_tract_pump(w->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
+    free(scaled);
     return status;
 }
 
@@ -205,10 +231,8 @@ static gls_status write_results(const weighting *w)
     gls_output_group *group = &w->job->group;
     uint64_t n;
     const float *value = gls_weights_get(w->weights, &n);
-    const double *side = gls_fixels_grid(w->fod.fixels)->voxel_size;
-    const double area = gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
     gls_status status = is_text(o->output)
-                            ? gls_weights_write_text(o->output, force, group, value, n, o->units ? area : 1,
+                            ? gls_weights_write_text(o->output, force, group, value, n, o->units ? area_of(w) : 1,
                                                      o->units ? "weights by glslines, mm2" : "weights by glslines")
                             : write_tractogram(w);
     if (!status && o->mu) status = gls_weights_write_mu(w->weights, o->mu, force, group);
@@ -220,6 +244,9 @@ static gls_status write_results(const weighting *w)
 static void tell(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);
+    if (r->diverged)
+        w->job->verdict =
+            gls_fail(GLS_ERR_CONVERGENCE, "%s: the weights did not converge: try more regularisation", w->o->output);
     gls_weights_describe(w->job->root, w->weights);
     if (w->o->method == GLS_WEIGHTS_SIFT)
         gls_tract_job_say(w->job, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
