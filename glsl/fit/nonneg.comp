@@ -1,13 +1,14 @@
-// The constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step, in
-// double precision, of which OpenGL ES has none. Each invocation has some rows of B, and a column of the square root V.
-// A voxel that takes too many rows or turns gets NaN: the host solves it. Sums go by fours, over zeros at their ends.
+// The constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step,
+// in double precision, which OpenGL ES lacks. Each invocation has some rows of B, and a row and a column of the square
+// root V. A voxel that takes too many rows or turns gets NaN: the host solves it. Sums go by fours, over zeros at their
+// ends, because CPU renderers end an invocation after 65535 turns of its loops.
 layout(local_size_x = GROUP) in;
 
-layout(location = 0) uniform uint first; // voxel of the first group
-layout(location = 1) uniform uint n;     // data of a voxel
-layout(location = 2) uniform uint turns; // at most
+layout(location = 0) uniform uint n; // data of a voxel
+layout(location = 1) uniform uint turns; // at most
 
-// A matrix after the other: project (n x WIDE), then as GLS_FIT_... say
+// One after the other: the projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B transposed (WIDE x STRIDE),
+// B B' (ROWS x STRIDE)
 layout(std430, binding = 0) readonly buffer Plan { double plan[]; };
 layout(std430, binding = 1) readonly buffer Columns { float column[]; };    // B transposed: WIDE x STRIDE
 layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // blocks of 128 voxels: n x 128
@@ -295,7 +296,7 @@ bool settle(double noise)
 
 void main()
 {
-    uint voxel = first + gl_WorkGroupID.x, block = voxel / BLOCK, at = voxel % BLOCK;
+    uint voxel = gl_WorkGroupID.x, block = voxel / BLOCK, at = voxel % BLOCK;
     rows = n * WIDE;
     inverse = rows + ROWS * WIDE;
     columns = inverse + WIDE * WIDE;
