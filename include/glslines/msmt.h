@@ -4,6 +4,7 @@
 #define GLSLINES_MSMT_H
 
 #include <glslines/csd.h>
+#include <glslines/device.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 
@@ -57,6 +58,7 @@ typedef struct gls_msmt_options {
                                         the response has no coefficient it counts as 0, with a warning */
     const double (*direction)[3]; /* where ODFs must not be negative, scanner axes; NULL (default): the built-in ones */
     size_t n_directions;
+    gls_device *device; /* fits in double precision up to order 8; NULL (default): all cores of the CPU */
 } gls_msmt_options;
 GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL options mean */
 
@@ -69,7 +71,9 @@ GLS_API gls_msmt_options gls_msmt_options_default(void); /* also what NULL optio
  * warning. GLS_ERR_INPUT if there are more tissues than shells, if a response does not fit (see
  * gls_tissue_response_check()), or if there are more shells than the square root of the number of volumes. Voxels that
  * do not settle keep their last point and are counted in the log. The same data give the same bytes for any number of
- * threads. GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
+ * threads; a device's differ from the CPU's by rounding. Voxels that need more active constraints than a device has
+ * room for are fitted by the CPU, as are all, with a warning, where it has no double precision (OpenGL ES).
+ * GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
 GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,

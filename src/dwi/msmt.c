@@ -5,8 +5,10 @@
 #include "dwi/blocks.h"
 #include "dwi/gradients_table.h"
 #include "dwi/msmt_plan.h"
+#include "dwi/nonneg_device.h"
 #include "util/affine.h"
 #include "util/blas.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/status.h"
 
@@ -169,6 +171,48 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     return status;
 }
 
+/* The voxels that the device does not fit are those of *rest, NULL for none. */
+static gls_status fit_on_device(job *job, const gls_image *mask, const gls_grid *grid, gls_device *device,
+                                gls_csd_progress progress, void *progress_user, gls_image **rest)
+{
+    const gls_nonneg_plan *fit = &job->plan.fit;
+    size_t n = gls_blocks_total(mask, job->voxels), k = 0, *index = malloc((2 * n + 1) * sizeof *index);
+    float **to = malloc(fit->k * sizeof *to);
+    gls_nonneg_work work = {.plan = fit,
+                            .volume = (const float *const *)job->volume,
+                            .to = to,
+                            .index = index,
+                            .n = n,
+                            .progress = progress,
+                            .progress_user = progress_user,
+                            .left = index + n};
+    gls_status status = GLS_OK;
+    double begin = gls_clock_seconds();
+    if (!index || !to) {
+        status = gls_fail(GLS_ERR_MEMORY, "multi-tissue deconvolution: out of memory for %zu voxels", n);
+        goto fail;
+    }
+    for (size_t v = 0, i = 0; v < job->voxels; v++)
+        if (!mask || mask->data[v] > 0) index[i++] = v;
+    for (size_t t = 0; t < job->plan.n_tissues; t++)
+        for (size_t j = job->plan.first[t]; j < job->plan.first[t + 1]; j++)
+            to[k++] = job->tissue[t]->data + (j - job->plan.first[t]) * job->voxels;
+    status = gls_nonneg_device_run(&work, device);
+    atomic_fetch_add(&job->n_broken, work.n_broken);
+    if (!status && work.n_left > 0) status = gls_image_create(grid, 1, rest);
+    for (size_t i = 0; i < work.n_left && !status; i++) (*rest)->data[work.left[i]] = 1;
+    if (!status)
+        gls_log(GLS_LOG_INFO,
+                "multi-tissue deconvolution: %zu voxels by %s in %.3g s, %.3g s of them to set up; %zu voxels are left "
+                "to the CPU",
+                n - work.n_left, gls_device_get_info(device)->renderer, gls_clock_seconds() - begin, work.setup_seconds,
+                work.n_left);
+fail:
+    free(to);
+    free(index);
+    return status;
+}
+
 static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                               const gls_tissue_response *const *response, size_t n_tissues)
 {
@@ -206,11 +250,23 @@ gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, co
                          .progress_user = progress_user,
                          .solve = solve_block,
                          .job = &job};
+    gls_image *rest = NULL;
     gls_status status = gls_blas_check("multi-tissue deconvolution");
     if (status == GLS_OK) status = check_input(dwi, gradients, mask, response, n_tissues);
     if (status == GLS_OK) status = make_plan(&job, dwi, gradients, response, n_tissues, options);
+    bool on_device = status == GLS_OK && options->device && gls_nonneg_device_can(&job.plan.fit, options->device);
+    if (status == GLS_OK && options->device && !on_device)
+        gls_log(GLS_LOG_WARNING, "multi-tissue deconvolution: by the CPU: %s cannot fit %zu coefficients",
+                gls_device_get_info(options->device)->renderer, job.plan.fit.k);
+    if (on_device) status = fit_on_device(&job, mask, &dwi->grid, options->device, progress, progress_user, &rest);
+    if (rest) blocks.mask = rest;
     blocks.scratch_bytes = status == GLS_OK ? workspace_bytes(&job.plan.fit) : 0;
-    if (status == GLS_OK) status = gls_blocks_run(&blocks);
+    double begin = gls_clock_seconds();
+    if (status == GLS_OK && (!on_device || rest)) status = gls_blocks_run(&blocks);
+    if (status == GLS_OK && (!on_device || rest))
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels by the CPU in %.3g s",
+                gls_blocks_total(blocks.mask, job.voxels), gls_clock_seconds() - begin);
+    gls_image_destroy(rest);
     size_t n_unsettled = atomic_load(&job.n_unsettled), n_broken = atomic_load(&job.n_broken);
     if (n_unsettled)
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu voxels did not settle and keep their last point",

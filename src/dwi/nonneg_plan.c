@@ -102,8 +102,8 @@ static bool set_active(gls_nonneg_plan *plan)
     plan->stride = rounded(n, 64);
     plan->wide = rounded(k, 8);
     plan->most_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
-    plan->columns = gls_aligned_zeros(k * plan->stride);
-    plan->columns_float = (float *)gls_aligned_zeros((k * plan->stride + 1) / 2);
+    plan->columns = gls_aligned_zeros(plan->wide * plan->stride);
+    plan->columns_float = (float *)gls_aligned_zeros((plan->wide * plan->stride + 1) / 2);
     plan->products = gls_aligned_zeros(n * plan->stride);
     plan->wide_rows = gls_aligned_zeros(n * plan->wide);
     if (!plan->columns || !plan->columns_float || !plan->products || !plan->wide_rows) return false;

@@ -133,8 +133,8 @@ static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key,
 }
 
 gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
-                           int order, const double (*direction)[3], size_t n, const char *cache, const cJSON *key,
-                           const gls_monitor *monitor)
+                           int order, const double (*direction)[3], size_t n, const char *on, const char *cache,
+                           const cJSON *key, const gls_monitor *monitor)
 {
     gls_msmt_options options = gls_msmt_options_default();
     char name[16];
@@ -144,8 +144,12 @@ gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradi
     options.n_directions = n;
     if (key) read_kept(t, cache, key, &dwi->grid, order);
     if (t->kept) return GLS_OK;
-    gls_status status = gls_msmt_fit(dwi, gradients, mask, (const gls_tissue_response *const *)t->response, t->n,
-                                     &options, step, (void *)monitor, t->image);
+    gls_status status = GLS_OK;
+    if (strcmp(on, "cpu") != 0) status = gls_device_open(on, GLS_GRAPHICS_AUTO, &options.device);
+    if (status) return status;
+    status = gls_msmt_fit(dwi, gradients, mask, (const gls_tissue_response *const *)t->response, t->n, &options, step,
+                          (void *)monitor, t->image);
+    gls_device_close(options.device);
     for (size_t i = 0; key && !status && i < t->n; i++) {
         snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
         gls_fit_cache_write(cache, name, key, t->image[i]);

@@ -29,10 +29,11 @@ gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *optio
 /* Estimates the responses where none are given. direction: n of the constraint along the scanner axes, or NULL. */
 gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n);
-/* Images of all tissues, white matter to this order. cache, key: as of gls_fit_cache_read(), or NULL. */
+/* Images of all tissues, white matter to this order. on: the device that fits, or "cpu". cache, key: as of
+ * gls_fit_cache_read(), or NULL. */
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
-                           const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *cache,
-                           const cJSON *key, const gls_monitor *monitor);
+                           const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
+                           const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises them in place where the options and the size of the mask ask for it. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
 /* Three volumes, the fractions of CSF, grey and white matter, which sum to 1 where there is any. */

@@ -1,0 +1,326 @@
+// The constrained fit of a voxel by a work group: the dual active set method of src/dwi/nonneg_active.h, step by step,
+// in double precision, which OpenGL ES lacks. Each invocation has some rows of B, and a row and a column of the square
+// root V. A voxel that takes too many rows or turns gets NaN: the host solves it. Sums go by fours, over zeros at their
+// ends, because CPU renderers end an invocation after 65535 turns of its loops.
+layout(local_size_x = GROUP) in;
+
+layout(location = 0) uniform uint n; // data of a voxel
+layout(location = 1) uniform uint turns; // at most
+
+// One after the other: the projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B transposed (WIDE x STRIDE),
+// B B' (ROWS x STRIDE)
+layout(std430, binding = 0) readonly buffer Plan { double plan[]; };
+layout(std430, binding = 1) readonly buffer Columns { float column[]; };    // B transposed: WIDE x STRIDE
+layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // blocks of 128 voxels: n x 128
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // blocks: K x 128
+
+#define BLOCK 128u
+#define SOFTNESS 1e-10lf    // these are those of src/dwi/nonneg_kernel.c
+#define LEAST_PIVOT 1e-11lf
+#define FLOAT_NOISE 2e-7lf
+#define PER_LANE (STRIDE / GROUP)
+#define LINE (MOST + 1) // between rows of V: an odd number, so that columns lie in different banks
+
+shared double root[MOST * LINE]; // MOST is at most GROUP
+shared double lambda[MOST], aim[MOST], product[MOST], part[MOST];
+shared double start[WIDE], y[WIDE];
+shared vec4 y_float[WIDE / 4];
+shared uint row_of[MOST];
+shared double number[GROUP];
+shared float value_of[GROUP];
+shared uint place_of[GROUP];
+
+uint lane, count, held; // bit q of held: row lane + q GROUP is active
+uint products, rows, inverse, columns;
+
+double total(double x)
+{
+    number[lane] = x;
+    barrier();
+    for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
+        if (lane < s) number[lane] += number[lane + s];
+        barrier();
+    }
+    double sum = number[0];
+    barrier();
+    return sum;
+}
+
+// Of all lanes the lowest value and, among equals, the lowest place.
+void lowest_of(inout double x, inout uint at)
+{
+    number[lane] = x;
+    place_of[lane] = at;
+    barrier();
+    for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
+        if (lane < s && (number[lane + s] < number[lane] ||
+                         (number[lane + s] == number[lane] && place_of[lane + s] < place_of[lane]))) {
+            number[lane] = number[lane + s];
+            place_of[lane] = place_of[lane + s];
+        }
+        barrier();
+    }
+    x = number[0];
+    at = place_of[0];
+    barrier();
+}
+
+// The lowest of all rows that are not active, in single precision, which is enough to choose by.
+double lowest_float(out uint row)
+{
+    float sum[PER_LANE];
+    for (uint q = 0u; q < PER_LANE; q++) sum[q] = 0.0;
+    for (uint j = 0u; j < WIDE; j += 4u) {
+        vec4 v = y_float[j / 4u];
+        for (uint q = 0u; q < PER_LANE; q++) {
+            uint at = j * STRIDE + q * GROUP + lane;
+            sum[q] += column[at] * v.x;
+            sum[q] += column[at + STRIDE] * v.y;
+            sum[q] += column[at + 2u * STRIDE] * v.z;
+            sum[q] += column[at + 3u * STRIDE] * v.w;
+        }
+    }
+    float least = 0.0;
+    uint at = 0u;
+    for (uint q = 0u; q < PER_LANE; q++)
+        if (sum[q] < least && (held >> q & 1u) == 0u) {
+            least = sum[q];
+            at = q * GROUP + lane;
+        }
+    value_of[lane] = least;
+    place_of[lane] = at;
+    barrier();
+    for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
+        if (lane < s && (value_of[lane + s] < value_of[lane] ||
+                         (value_of[lane + s] == value_of[lane] && place_of[lane + s] < place_of[lane]))) {
+            value_of[lane] = value_of[lane + s];
+            place_of[lane] = place_of[lane + s];
+        }
+        barrier();
+    }
+    double value = double(value_of[0]);
+    row = place_of[0];
+    barrier();
+    return value;
+}
+
+double lowest(out uint row)
+{
+    double least = 0.0lf;
+    row = 0u;
+    for (uint q = 0u; q < PER_LANE; q++) {
+        double sum = 0.0lf;
+        for (uint j = 0u; j < WIDE; j += 4u) {
+            uint at = columns + j * STRIDE + q * GROUP + lane;
+            sum += plan[at] * y[j];
+            sum += plan[at + STRIDE] * y[j + 1u];
+            sum += plan[at + 2u * STRIDE] * y[j + 2u];
+            sum += plan[at + 3u * STRIDE] * y[j + 3u];
+        }
+        if (sum < least && (held >> q & 1u) == 0u) {
+            least = sum;
+            row = q * GROUP + lane;
+        }
+    }
+    lowest_of(least, row);
+    return least;
+}
+
+// Of V with product: row lane.
+double row_sum()
+{
+    double sum = 0.0lf, more = 0.0lf;
+    for (uint j = 0u; j < count; j += 4u) {
+        uint at = lane * LINE + j;
+        sum += root[at] * product[j];
+        more += root[at + 1u] * product[j + 1u];
+        sum += root[at + 2u] * product[j + 2u];
+        more += root[at + 3u] * product[j + 3u];
+    }
+    return sum + more;
+}
+
+// Of V with part: column lane.
+double column_sum()
+{
+    double sum = 0.0lf, more = 0.0lf;
+    for (uint i = 0u; i < count; i += 4u) {
+        uint at = i * LINE + lane;
+        sum += root[at] * part[i];
+        more += root[at + LINE] * part[i + 1u];
+        sum += root[at + 2u * LINE] * part[i + 2u];
+        more += root[at + 3u * LINE] * part[i + 3u];
+    }
+    return sum + more;
+}
+
+void append(uint row, double value)
+{
+    bool mine = lane < count;
+    if (lane < MOST) product[lane] = mine ? plan[products + row * STRIDE + row_of[lane]] : 0.0lf;
+    barrier();
+    double of_lane = mine ? row_sum() : 0.0lf;
+    if (lane < MOST) part[lane] = of_lane;
+    double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
+    double scale = 1.0lf / sqrt(max(pivot, LEAST_PIVOT)), way = -value * scale;
+    if (lane <= count) {
+        double added = mine ? -column_sum() * scale : scale, here = mine ? lambda[lane] : 0.0lf;
+        root[count * LINE + lane] = added;
+        if (mine) root[lane * LINE + count] = 0.0lf;
+        aim[lane] = here + way * added;
+    }
+    if (lane == 0u) row_of[count] = row;
+    if (row % GROUP == lane) held |= 1u << row / GROUP;
+    count++;
+    barrier();
+}
+
+// Lets the active row in place q go: a reflection gathers its column of V in the last row, which leaves.
+void remove(uint q)
+{
+    uint last = count - 1u, row = row_of[q];
+    double of_lane = lane <= last ? root[lane * LINE + q] : 0.0lf, square = total(of_lane * of_lane),
+           before = root[last * LINE + q], size = sqrt(square), factor = 1.0lf / (square + abs(before) * size);
+    if (lane == last) of_lane += before < 0.0lf ? -size : size;
+    if (lane < MOST) part[lane] = of_lane;
+    barrier();
+    if (lane <= last) {
+        double sum = column_sum() * factor;
+        for (uint i = 0u; i <= last; i += 4u) {
+            uint at = i * LINE + lane;
+            root[at] -= sum * part[i];
+            root[at + LINE] -= sum * part[i + 1u];
+            root[at + 2u * LINE] -= sum * part[i + 2u];
+            root[at + 3u * LINE] -= sum * part[i + 3u];
+        }
+    }
+    barrier();
+    double way = aim[q] / root[last * LINE + q];
+    barrier();
+    if (lane <= last) aim[lane] -= way * root[last * LINE + lane];
+    barrier();
+    if (lane < last) {
+        root[lane * LINE + q] = root[lane * LINE + last];
+        root[lane * LINE + last] = 0.0lf;
+    }
+    if (lane == 0u) {
+        row_of[q] = row_of[last];
+        lambda[q] = lambda[last];
+        lambda[last] = 0.0lf;
+        aim[q] = aim[last];
+    }
+    if (row % GROUP == lane) held &= ~(1u << row / GROUP);
+    count = last;
+    barrier();
+}
+
+// Moves the multipliers to where the active rows ask for, letting go those that would turn negative on the way.
+void follow()
+{
+    for (;;) {
+        bool mine = lane < count && aim[lane] < 0.0lf;
+        double way = mine ? lambda[lane] / (lambda[lane] - aim[lane]) : 2.0lf;
+        uint at = mine ? lane : GROUP;
+        lowest_of(way, at);
+        if (at == GROUP) break;
+        if (lane < count) lambda[lane] = max(lambda[lane] + way * (aim[lane] - lambda[lane]), 0.0lf);
+        barrier();
+        remove(at);
+    }
+    if (lane < count) lambda[lane] = aim[lane];
+    barrier();
+}
+
+void place()
+{
+    if (lane < WIDE) {
+        double sum = start[lane], more = 0.0lf;
+        for (uint j = 0u; j < count; j += 4u) {
+            uint at = rows + lane;
+            sum += plan[at + row_of[j] * WIDE] * lambda[j];
+            more += plan[at + row_of[j + 1u] * WIDE] * lambda[j + 1u];
+            sum += plan[at + row_of[j + 2u] * WIDE] * lambda[j + 2u];
+            more += plan[at + row_of[j + 3u] * WIDE] * lambda[j + 3u];
+        }
+        sum += more;
+        y[lane] = sum;
+        y_float[lane / 4u][lane % 4u] = float(sum);
+    }
+    barrier();
+}
+
+// What rounding has left of the active rows' equations is taken out.
+void refine()
+{
+    bool mine = lane < count;
+    double sum = mine ? SOFTNESS * lambda[lane] : 0.0lf;
+    for (uint i = 0u; i < WIDE && mine; i++) sum += plan[rows + row_of[lane] * WIDE + i] * y[i];
+    if (lane < MOST) product[lane] = sum;
+    barrier();
+    double of_lane = mine ? row_sum() : 0.0lf;
+    if (lane < MOST) part[lane] = of_lane;
+    barrier();
+    if (mine) lambda[lane] -= column_sum();
+    barrier();
+    place();
+}
+
+// dwi2fod's rule for an end: active rows lie below 0 by that much, too.
+bool is_lowest(double value)
+{
+    double largest = lane < count ? -lambda[lane] : 0.0lf;
+    uint at = lane;
+    lowest_of(largest, at);
+    return value >= SOFTNESS * largest;
+}
+
+bool settle(double noise)
+{
+    bool exact = false;
+    for (uint turn = 0u; turn < turns && count < MOST; turn++) {
+        uint row;
+        double value = exact ? lowest(row) : lowest_float(row);
+        if (exact) {
+            if (is_lowest(value)) return true;
+        } else {
+            if (value < -noise) value = total(lane < WIDE ? plan[rows + row * WIDE + lane] * y[lane] : 0.0lf);
+            exact = value > -noise;
+            if (exact) continue;
+        }
+        append(row, value);
+        follow();
+        place();
+    }
+    return false;
+}
+
+void main()
+{
+    uint voxel = gl_WorkGroupID.x, block = voxel / BLOCK, at = voxel % BLOCK;
+    rows = n * WIDE;
+    inverse = rows + ROWS * WIDE;
+    columns = inverse + WIDE * WIDE;
+    products = columns + WIDE * STRIDE;
+    lane = gl_LocalInvocationID.x;
+    count = 0u;
+    held = 0u;
+    for (uint i = lane; i < MOST * LINE; i += GROUP) root[i] = 0.0lf;
+    if (lane < MOST) {
+        row_of[lane] = 0u;
+        lambda[lane] = 0.0lf;
+    }
+    double of_lane = 0.0lf;
+    for (uint i = 0u; i < n && lane < WIDE; i++)
+        of_lane += plan[i * WIDE + lane] * double(signal[(block * n + i) * BLOCK + at]);
+    if (lane < WIDE) {
+        start[lane] = of_lane;
+        y[lane] = of_lane;
+        y_float[lane / 4u][lane % 4u] = float(of_lane);
+    }
+    double size = sqrt(total(of_lane * of_lane));
+    bool settled = settle(FLOAT_NOISE * size);
+    if (settled) refine();
+    double sum = 0.0lf;
+    for (uint i = lane; i < WIDE; i++) sum += plan[inverse + i * WIDE + lane] * y[i];
+    if (lane < K) result[(block * K + lane) * BLOCK + at] = settled ? float(sum) : uintBitsToFloat(0x7fc00000u);
+}
