@@ -7,12 +7,15 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-stages="gcc clang sanitize threads fuzz source peers python report gbm zink drivers cluster"
+stages="gcc clang sanitize threads fuzz source peers gbm python report zink drivers arm64 cluster"
 [ "${1:-}" != --quick ] || stages=gcc
 stages=${GLS_TEST_STAGES:-$stages}
 # no test may be left out because there is no device: llvmpipe is one
 export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 GLS_TEST_REQUIRE_LOCALE=1 CTEST_OUTPUT_ON_FAILURE=1
 passed=0 failed=0 skipped=0 failures=
+
+# Several programs share the cores: threads that have nothing to do must not spin.
+export OMP_WAIT_POLICY=passive
 
 # check NAME COMMAND...: status 77 means that what it needs is not on this machine
 check() {
@@ -53,6 +56,24 @@ outcome() { # PID LOG
     cat "$2"
     return $status
 }
+
+# Checks in the background, as many at a time as there are cores; their outcomes come in the order of their beginning. LOG gets the output, which is printed if the check fails.
+pool=
+pool_take() { # of the oldest
+    entry=${pool%% *}
+    pool=${pool#* }
+    [ "$pool" != "$entry" ] || pool=
+    log=$(echo "$entry" | cut -d: -f2)
+    check "$(echo "$entry" | cut -d: -f3- | tr '~' ' ')" quietly outcome "${entry%%:*}" "$log"
+}
+pool_add() { # NAME LOG COMMAND...
+    [ "$(echo "$pool" | wc -w)" -lt "$jobs" ] || pool_take
+    name=$1 log=$2
+    shift 2
+    "$@" > "$log" 2>&1 &
+    pool="${pool:+$pool }$!:$log:$(echo "$name" | tr ' ' '~')"
+}
+pool_end() { while [ -n "$pool" ]; do pool_take; done; }
 
 configure_and_build() { # FOLDER CMAKE-OPTIONS...
     folder=$1
@@ -127,13 +148,15 @@ stage_threads() {
 # Each reader for GLS_FUZZ_SECONDS seconds under libFuzzer, from the kept inputs.
 stage_fuzz() {
     header "fuzz: readers"
-    CC=clang check "build with libFuzzer" configure_and_build build/fuzz -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" || return
+    CC=clang check "configure for libFuzzer" quietly cmake -S . -B build/fuzz -G Ninja -DGLS_WERROR=ON -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
+        check "build with libFuzzer" quietly cmake --build build/fuzz -j "$jobs" --target libfuzzer || return
     for corpus in test/fuzz/corpus/*/; do
         name=$(basename "$corpus")
         rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"
-        check "reader $name" quietly env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
-            -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus"
+        pool_add "reader $name" "build/fuzz/$name.log" env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 \
+            -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus"
     done
+    pool_end
 }
 
 # The composed shaders of the variants that the options ask for: as this machine's devices get them, then in every mapping as OpenGL and as OpenGL ES, whatever they offer.
@@ -230,18 +253,17 @@ find_pyafq() {
 stage_python() {
     header "python: package, stand-in for cuslines, wheel"
     check "pyAFQ and cuslines" find_pyafq || return
-    # the wheel compiles all anew: beside the tests, which mostly use one core
+    # what follows mostly uses one core, and the wheel compiles all anew: beside each other
     quietly python3 -m venv "$build/python/tools"
-    sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel > "$build/python/wheel.log" 2>&1 &
-    wheel=$!
     export TQDM_DISABLE=1
     check "NULL is refused" python3 test/python/nulls.py build/libglslines.so include/glslines
-    check "package against the program" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
-    check "stand-in against cuslines, its script, pyAFQ" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" test/python/dropin.py \
-        "$build/glslines" "$build/python/dropin" "$script"
+    pool_add "stand-in against cuslines, its script, pyAFQ" build/python/dropin.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" \
+        test/python/dropin.py "$build/glslines" "$build/python/dropin" "$script"
+    pool_add "package against the program" build/python/api.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$pyafq" test/python/api.py build/glslines build/python/api
+    pool_add "BIDS: validator, pybids, trx-python" build/python/bids.log sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
+    pool_add "wheel in an environment of its own" build/python/wheel.log sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel
+    pool_end
     unset TQDM_DISABLE
-    check "BIDS: validator, pybids, trx-python" sh test/bids/run.sh build/glslines build/python/bids "$pyafq"
-    check "wheel in an environment of its own" outcome $wheel "$build/python/wheel.log"
 }
 
 # axe-core from npm, beside the tests that need it.
@@ -265,9 +287,14 @@ stage_packages() {
     check "packages" sh test/packaging/run.sh "$build/packages"
 }
 
+# An emulated machine, which leaves much of the cores idle: beside the stages that follow.
 stage_gbm() {
-    header "GBM: a render node in a virtual machine"
-    check "GBM render node" sh test/guest/gbm.sh build/glslines
+    header "GBM: a render node in a virtual machine, in the background"
+    # shellcheck disable=SC2086
+    need_packages $GUEST_PACKAGES || return
+    mkdir -p "$build/guest"
+    sh test/guest/gbm.sh build/glslines > "$build/guest/gbm.log" 2>&1 &
+    gbm=$!
 }
 
 stage_zink() {
@@ -316,6 +343,7 @@ stage_cluster() {
 }
 
 finish() {
+    [ -z "${gbm:-}" ] || check "GBM render node" outcome $gbm "$build/guest/gbm.log"
     printf '\n'
     [ "$failed" -eq 0 ] || printf 'failed:%s\n' "$failures"
     echo "$passed passed, $failed failed, $skipped skipped in $(($(date +%s) - started)) s"
@@ -325,5 +353,9 @@ finish() {
 
 started=$(date +%s)
 mkdir -p "$build"
-for stage in $stages; do "stage_$stage"; done
+for stage in $stages; do
+    begun_stage=$(date +%s)
+    "stage_$stage"
+    echo "$stage: $(($(date +%s) - begun_stage)) s"
+done
 finish

@@ -107,6 +107,7 @@ gls_status gls_device_check(gls_device *device, const char *what)
 
 gls_status gls_device_check_reset(gls_device *device, const char *what)
 {
+    if (gls_inject_wait()) gls_device_mark_lost(device, "a kernel took longer than the driver waits");
     switch (device->lost || !device->reset_status ? GL_NO_ERROR : device->reset_status()) {
     case GL_NO_ERROR: break;
     case GL_GUILTY_CONTEXT_RESET:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/status.h"
 
 #define MAX_RULES 32
@@ -11,7 +12,8 @@
 typedef struct rule {
     gls_fault fault;
     uint64_t call;
-    bool later; /* and all later ones */
+    bool later;     /* and all later ones */
+    uint64_t value; /* slow: nanoseconds */
 } rule;
 
 atomic_bool gls_inject_active;
@@ -19,33 +21,43 @@ atomic_bool gls_inject_active;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static rule rules[MAX_RULES];
 static size_t n_rules;
-static uint64_t counts[GLS_FAULT_COUNT], memory_limit;
+static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
+static double owed; /* seconds that the device still works */
+static bool late;
 static char *environment; /* as it was read last */
 
-/* "KIND:N" or "KIND:N+" of this length; the kind of a limit of memory is GLS_FAULT_COUNT. */
+/* "KIND:N", "KIND:N+" or "slow:N=VALUE" of this length. */
 static bool parse_rule(const char *text, size_t length, rule *r)
 {
-    static const char *const kinds[GLS_FAULT_COUNT + 1] = {
-        [GLS_FAULT_OPEN] = "open",       [GLS_FAULT_ALLOC] = "alloc",       [GLS_FAULT_UPLOAD] = "upload",
-        [GLS_FAULT_COMPILE] = "compile", [GLS_FAULT_SILENT] = "silent",     [GLS_FAULT_CRASH] = "crash",
-        [GLS_FAULT_HANG] = "hang",       [GLS_FAULT_DISPATCH] = "dispatch", [GLS_FAULT_READBACK] = "readback",
-        [GLS_FAULT_RESET] = "reset",     [GLS_FAULT_COUNT] = "memory"};
+    static const char *const kinds[GLS_FAULT_KINDS] = {
+        [GLS_FAULT_OPEN] = "open",        [GLS_FAULT_ALLOC] = "alloc",       [GLS_FAULT_UPLOAD] = "upload",
+        [GLS_FAULT_COMPILE] = "compile",  [GLS_FAULT_SILENT] = "silent",     [GLS_FAULT_CRASH] = "crash",
+        [GLS_FAULT_HANG] = "hang",        [GLS_FAULT_DISPATCH] = "dispatch", [GLS_FAULT_READBACK] = "readback",
+        [GLS_FAULT_RESET] = "reset",      [GLS_FAULT_MEMORY] = "memory",     [GLS_FAULT_SLOW] = "slow",
+        [GLS_FAULT_PATIENCE] = "patience"};
     const char *colon = memchr(text, ':', length), *end = text + length;
     if (!colon || colon + 1 == end || colon[1] < '0' || colon[1] > '9') return false;
     char *rest;
     unsigned long long value = strtoull(colon + 1, &rest, 10);
     size_t kind = 0, n = (size_t)(colon - text);
-    while (kind <= GLS_FAULT_COUNT && (strlen(kinds[kind]) != n || strncmp(kinds[kind], text, n) != 0)) kind++;
-    *r = (rule){(gls_fault)kind, value, rest < end && *rest == '+'};
-    return kind <= GLS_FAULT_COUNT && value > 0 && rest + r->later == end && !(r->later && kind == GLS_FAULT_COUNT);
+    while (kind < GLS_FAULT_KINDS && (strlen(kinds[kind]) != n || strncmp(kinds[kind], text, n) != 0)) kind++;
+    *r = (rule){.fault = (gls_fault)kind, .call = value, .later = rest < end && *rest == '+'};
+    if (kind == GLS_FAULT_SLOW) {
+        if (rest == end || *rest != '=' || rest[1] < '0' || rest[1] > '9') return false;
+        r->value = strtoull(rest + 1, &rest, 10);
+    }
+    return kind < GLS_FAULT_KINDS && value > 0 && rest + r->later == end && !(r->later && kind >= GLS_FAULT_COUNT);
 }
 
 static gls_status set_locked(const char *text)
 {
     size_t n = 0;
-    uint64_t limit = 0;
     atomic_store(&gls_inject_active, false);
     memset(counts, 0, sizeof counts);
+    n_rules = 0;
+    memory_limit = patience = n_runs = 0;
+    owed = 0;
+    late = false;
     for (const char *at = text; at && *at;) {
         size_t length = strcspn(at, ",");
         rule r;
@@ -53,16 +65,16 @@ static gls_status set_locked(const char *text)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "faults to inject: '%.*s' is not of the form KIND:N, or follows %d others", (int)length, at,
                             MAX_RULES);
-        if (r.fault == GLS_FAULT_COUNT)
-            limit = r.call;
-        else
-            rules[n++] = r;
+        rules[n++] = r;
         at += length;
         if (*at) at++;
     }
+    for (size_t i = 0; i < n; i++) {
+        if (rules[i].fault == GLS_FAULT_MEMORY) memory_limit = rules[i].call;
+        if (rules[i].fault == GLS_FAULT_PATIENCE) patience = rules[i].call;
+    }
     n_rules = n;
-    memory_limit = limit;
-    atomic_store(&gls_inject_active, n > 0 || limit > 0);
+    atomic_store(&gls_inject_active, n > 0);
     return GLS_OK;
 }
 
@@ -113,4 +125,31 @@ bool gls_inject_full(uint64_t bytes)
     bool full = memory_limit > 0 && bytes > memory_limit;
     pthread_mutex_unlock(&lock);
     return full;
+}
+
+void gls_inject_run(const char *label, const uint32_t groups[3])
+{
+    uint64_t begun = 0, value = 0;
+    if (strstr(label, "gather")) return; /* its groups only copy */
+    pthread_mutex_lock(&lock);
+    n_runs++;
+    for (size_t i = 0; i < n_rules; i++)
+        if (rules[i].fault == GLS_FAULT_SLOW && rules[i].call <= n_runs && rules[i].call > begun)
+            begun = rules[i].call, value = rules[i].value;
+    double seconds = 1e-9 * (double)value * groups[0] * groups[1] * groups[2];
+    owed += seconds;
+    late = late || (patience > 0 && seconds > 1e-3 * (double)patience);
+    pthread_mutex_unlock(&lock);
+}
+
+bool gls_inject_late(void)
+{
+    pthread_mutex_lock(&lock);
+    double seconds = owed;
+    bool lost = late;
+    owed = 0;
+    late = false;
+    pthread_mutex_unlock(&lock);
+    gls_clock_skip(seconds);
+    return lost;
 }

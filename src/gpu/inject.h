@@ -14,7 +14,11 @@
  * - dispatch: a run of a kernel, error of the driver
  * - readback: data from a buffer, out of memory
  * - reset: any of these but open, or a synchronisation: the device is lost, and stays lost
- * and memory:BYTES, the memory of each device: an allocation beyond it fails. */
+ * and memory:BYTES, the memory of each device: an allocation beyond it fails;
+ * slow:N=NANOSECONDS, a device that is slow, or too hot: from the N-th run of a kernel on each of its work groups takes
+ * so long, up to the next such rule; gathering streamlines, which is copying, takes no time. The clock is put forward
+ * for that where the host waits for the device, so that nobody waits in earnest; patience:MILLISECONDS, how long the
+ * driver waits for a kernel: the device is lost when one takes longer. */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H
 
@@ -32,7 +36,12 @@ typedef enum gls_fault {
     GLS_FAULT_DISPATCH,
     GLS_FAULT_READBACK,
     GLS_FAULT_RESET,
-    GLS_FAULT_COUNT
+    GLS_FAULT_COUNT,
+    /* rules that are no failing calls */
+    GLS_FAULT_MEMORY = GLS_FAULT_COUNT,
+    GLS_FAULT_SLOW,
+    GLS_FAULT_PATIENCE,
+    GLS_FAULT_KINDS
 } gls_fault;
 
 /* Replaces all rules and starts to count anew; NULL: no faults. GLS_ERR_ARGUMENT, and no rules, for a text that is
@@ -47,6 +56,8 @@ uint64_t gls_inject_count(gls_fault fault);
 extern atomic_bool gls_inject_active;
 bool gls_inject_next(gls_fault fault);
 bool gls_inject_full(uint64_t bytes);
+void gls_inject_run(const char *label, const uint32_t groups[3]);
+bool gls_inject_late(void);
 
 /* Counts a call; true if it shall fail. */
 static inline bool gls_inject(gls_fault fault)
@@ -58,6 +69,18 @@ static inline bool gls_inject(gls_fault fault)
 static inline bool gls_inject_memory(uint64_t bytes)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_full(bytes);
+}
+
+/* A kernel is run. */
+static inline void gls_inject_work(const char *label, const uint32_t groups[3])
+{
+    if (atomic_load_explicit(&gls_inject_active, memory_order_relaxed)) gls_inject_run(label, groups);
+}
+
+/* The host has waited for all kernels; true if the driver has lost its patience with one of them. */
+static inline bool gls_inject_wait(void)
+{
+    return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_late();
 }
 
 #endif

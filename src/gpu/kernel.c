@@ -293,6 +293,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     if (gpu_seconds) gls_timer_start(device, &timer);
     if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION))
         glDispatchCompute(groups[0], groups[1], groups[2]);
+    gls_inject_work(kernel->label, groups);
     if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     status = gls_device_check(device, kernel->label);

@@ -137,7 +137,11 @@ void gls_device_query(gls_device_info *info)
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
     info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
     info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+    /* of a group along one axis, which freedreno's compiler allows half as many as of a group at all */
+    GLint along = 0;
     info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+    glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_SIZE, 0, &along);
+    if (along > 0 && (uint32_t)along < info->max_work_group_size) info->max_work_group_size = (uint32_t)along;
     GLint groups = 0;
     glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0, &groups);
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;

@@ -4,5 +4,7 @@
 
 /* Seconds since an arbitrary moment; never goes back. */
 double gls_clock_seconds(void);
+/* For tests: so much time has passed, all at once. */
+void gls_clock_skip(double seconds);
 
 #endif

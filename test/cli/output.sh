@@ -123,7 +123,7 @@ for signal in TERM:143 HUP:129 XCPU:152; do
     (cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
     pid=$!
     tries=0
-    while ! grep -q '^.*fit: ' "$work/stderr" && [ "$tries" -lt 300 ]; do
+    while ! grep -q "^memory: " "$work/stderr" && [ "$tries" -lt 300 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "gpu.h"
+#include "gpu/host.h"
 
 static gls_device *device;
 
@@ -58,6 +59,9 @@ static void limits_are_sane(void **state)
                 info->max_uniform_bytes >= 16384);
     assert_true(info->max_texture_3d >= 256 && info->max_texture_units >= 16 && info->max_shared_bytes >= 32768);
     assert_true(info->max_work_group_size >= 1024 && info->max_work_groups >= 65535);
+    gls_device_hold(device);
+    assert_true(info->max_work_group_size <= gls_device_group_limit(device, 0));
+    gls_device_release(device);
     assert_true(info->subgroup_size == 0 || (info->subgroup_size >= 2 && info->subgroup_size <= 128));
 }
 

@@ -31,49 +31,70 @@ inside /glslines/bin/glslines devices > "$work/zink-devices.txt" 2>&1 || { cat "
 grep -i -E 'zink|subgroup' "$work/zink-devices.txt" || { cat "$work/zink-devices.txt" >&2; fail "zink is not among the devices"; }
 
 inside /glslines/bin/glslines phantom /glslines/phantom > /dev/null
-track() { # GETTER MAPPING SEEDS
+track() { # GETTER MAPPING SEEDS [LIMITS]
     start=$(date +%s)
-    inside timeout -k 10 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink --dg $1 --mapping $2 --nseeds $3 -o /glslines/out/$1-$2.trx -q" ||
-        fail "glslines track --dg $1 --mapping $2"
-    echo "zink, --dg $1 --mapping $2: $(tr -d '[:space:]' < "$chroot/glslines/out/$1-$2.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
+    out=$1-$2${4:+-limited}
+    # shellcheck disable=SC2086
+    inside ${4:+GLSLINES_FORCE_LIMITS=$4} timeout -k 10 600 sh -c "cd /glslines/phantom && /glslines/bin/glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz --device zink \
+        --dg $1 --mapping $2 --nseeds $3 -o /glslines/out/$out.trx -q" || fail "glslines track --dg $1 --mapping $2"
+    echo "zink, --dg $1 --mapping $2 ${4:-}: $(tr -d '[:space:]' < "$chroot/glslines/out/$out.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
 }
-# the three mappings track the same streamlines but for rounding
-for getter in boot prob det ptt; do
+
+# The three mappings track the same streamlines but for rounding.
+compare() { # GETTER
     number=$seeds
-    [ $getter != ptt ] || number=$((seeds / 10))
-    track $getter single $number
+    [ $1 != ptt ] || number=$((seeds / 10))
+    track $1 single $number
     for mapping in subgroup group; do
-        track $getter $mapping $number
-        lanes=$(tr -d '[:space:]' < "$chroot/glslines/out/$getter-$mapping.json" | sed 's/.*"lanes":\([0-9]*\).*/\1/')
+        track $1 $mapping $number
+        lanes=$(tr -d '[:space:]' < "$chroot/glslines/out/$1-$mapping.json" | sed 's/.*"lanes":\([0-9]*\).*/\1/')
         [ "$lanes" -gt 1 ] || fail "the $mapping mapping used $lanes lane"
-        "$python" "$root/test/peer/compare_tractograms.py" "$chroot/glslines/out/$getter-single.trx" "$chroot/glslines/out/$getter-$mapping.trx" --pairs \
+        "$python" "$root/test/peer/compare_tractograms.py" "$chroot/glslines/out/$1-single.trx" "$chroot/glslines/out/$1-$mapping.trx" --pairs \
             --mask "$chroot/glslines/phantom/mask.nii.gz" --tolerance 0.01 --min-identical 0.99
     done
-done
-
-# The test programs, as many at a time as there are cores: most of their time is one thread's compilation.
-failed=0 passed=0 running=
-attend() { # PID:NAME
-    if wait "${1%%:*}"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        cat "$work/zink-${1#*:}.log" >&2
-        say "FAILED on zink: ${1#*:}"
-    fi
+    # a driver without sums over a subgroup, as Intel's since Ice Lake: shuffles add in the same order
+    [ $1 = det ] || [ $1 = boot ] || return 0
+    track $1 subgroup $number subgroup_features=187
+    cmp "$chroot/glslines/out/$1-subgroup.trx" "$chroot/glslines/out/$1-subgroup-limited.trx"
 }
+
+# A direction getter, or a test program.
+run_one() {
+    case $1 in
+        gpu_*) inside "/glslines/bin/$1" ;;
+        *) compare "$1" ;;
+    esac
+}
+
+names="ptt boot prob det"
 for program in "$build"/test/gpu_*; do
     [ -x "$program" ] && [ -f "$program" ] || continue
     name=$(basename "$program")
     # subgroups make no difference to these
     case $name in gpu_compute_* | gpu_group* | gpu_params_layout | gpu_boot_kernel) continue ;; esac
     lend "$program"
+    names="$names $name"
+done
+
+failed=0 passed=0 running=
+attend() { # PID:NAME
+    if wait "${1%%:*}"; then
+        passed=$((passed + 1))
+        case $1 in *:gpu_*) ;; *) cat "$work/zink-${1#*:}.log" ;; esac
+    else
+        failed=$((failed + 1))
+        cat "$work/zink-${1#*:}.log" >&2
+        say "FAILED on zink: ${1#*:}"
+    fi
+}
+# as many at a time as there are cores: most of their time is one thread's compilation
+for name in $names; do
     # shellcheck disable=SC2086
     set -- $running
     [ $# -lt "$(nproc)" ] || { attend "$1"; shift; }
-    inside "/glslines/bin/$name" > "$work/zink-$name.log" 2>&1 &
+    run_one "$name" > "$work/zink-$name.log" 2>&1 &
     running="$* $!:$name"
 done
 for entry in $running; do attend "$entry"; done
-echo "zink: lanes $lanes, GPU test programs: $passed passed, $failed failed"
+echo "zink: mappings of each direction getter and GPU test programs: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -112,6 +112,7 @@ static gls_status end_crop(gls_batch *c, gls_crop *crop, uint64_t first)
 {
     double start = gls_clock_seconds();
     gls_status status = gls_pass_initial_end(c, crop);
+    gls_pace_note_least(&c->initial_pace, crop->n, gls_clock_seconds() - start);
     c->seed = crop->seed;
     c->direction = crop->direction;
     if (status == GLS_OK) gls_lines_choose(c, first, crop->n);

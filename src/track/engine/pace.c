@@ -1,5 +1,7 @@
 #include "track/engine/pace.h"
 
+#include <stdbool.h>
+
 /* Times of few items say little of many: no more than this at once. */
 #define MOST_GROWTH 8
 
@@ -25,6 +27,11 @@ static double wanted_of(const gls_pace *pace)
     return pace->wanted > 0 ? pace->wanted : gls_pace_rule.wanted;
 }
 
+static bool is_too_long(const gls_pace *pace, double seconds)
+{
+    return seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted_of(pace);
+}
+
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted)
 {
     uint32_t limit = limit_of(pace);
@@ -40,11 +47,16 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
         pace->seconds_per_item = seconds / items;
     if (seconds > pace->longest) pace->longest = seconds;
     double wanted = wanted_of(pace), change = wanted / seconds;
-    if (seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted)
+    if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
         limit = scaled(pace, items, change < MOST_GROWTH ? change : MOST_GROWTH);
     pace->limit = limit;
+}
+
+void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds)
+{
+    if (is_too_long(pace, seconds)) gls_pace_note(pace, items, seconds);
 }
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)

@@ -20,6 +20,8 @@ typedef struct gls_pace {
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted);
 /* A dispatch of so many items has taken so long. */
 void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
+/* The same, where that is the least that it may have taken: only a dispatch that was too long teaches anything then. */
+void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
 /* A first guess for dispatches whose items are as much work each as so many of another kind, unless there are times
  * already. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);

@@ -1,0 +1,169 @@
+/* A device that becomes slow in the middle of a run, as one does that is too hot: its kernels get less work each,
+ * nobody takes it for hung, and the streamlines stay the same. How slow it is, is injected: the clock is put forward by
+ * what a work group takes, so that the times do not depend on this machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpu.h"
+#include "gpu/inject.h"
+#include "track/engine/pace.h"
+#include "series.h"
+#include "collect.h"
+
+#define N_SEEDS 2500
+
+static gls_device *device;
+static series phantom;
+static gls_qball *qball;
+static gls_seeds *seeds;
+static collection expected;
+
+static int bend(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5;
+    direction[0][0] = 1, direction[0][1] = x, direction[0][2] = 0.2 * y;
+    unit3(direction[0]);
+    *stop = 0.9 - y * y;
+    return 1;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const int dim[3] = {9, 7, 5};
+    static double points[N_SEEDS][3];
+    uint64_t seed = 5;
+    series_create(&phantom, dim, voxel_space, bend, 2000, 20, "small", 6);
+    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
+    for (int i = 0; i < N_SEEDS; i++)
+        for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
+    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    collection_finish(&expected);
+    gls_seeds_destroy(seeds);
+    gls_qball_destroy(qball);
+    series_destroy(&phantom);
+    return 0;
+}
+
+typedef struct outcome {
+    uint64_t runs;    /* of kernels */
+    double longest;   /* seconds that one took, with its readback */
+    uint32_t resumes; /* lost contexts */
+} outcome;
+
+/* Tracks under these rules; the streamlines must be those of the first call. */
+static outcome track(const char *rules)
+{
+    gls_device *d = open_limited(NULL);
+    gls_tracker *t = NULL;
+    gls_track_params p = gls_track_params_default();
+    gls_track_input input = series_input(&phantom, qball);
+    collection c;
+    p.step_size = 0.8;
+    p.max_length = 8;
+    p.stop_threshold = 0.2;
+    p.max_directions_per_seed = 1;
+    p.mapping = GLS_MAPPING_GROUP;
+    assert_ok(gls_tracker_create(d, &p, &input, &t));
+    assert_ok(gls_inject_set(rules));
+    gls_track_result r = run_tracker(t, seeds, &c);
+    outcome o = {.runs = gls_inject_count(GLS_FAULT_DISPATCH), .longest = r.seconds_longest};
+    assert_ok(gls_inject_set(NULL));
+    o.resumes = gls_tracker_get_share(t, 0).resumes;
+    if (expected.n == 0) {
+        expected = c;
+        assert_true(c.n > N_SEEDS / 2);
+    } else {
+        assert_same_collection(&c, &expected, rules);
+        collection_finish(&c);
+    }
+    gls_tracker_destroy(t);
+    gls_device_close(d);
+    print_message("%s: %llu kernel runs, the longest %.2f s, %u contexts lost\n", rules, (unsigned long long)o.runs,
+                  o.longest, o.resumes);
+    return o;
+}
+
+/* A device that takes per_group nanoseconds for a work group, which tracks a streamline, and from kernel run hot_from
+ * on so many times as long, under a driver that waits for patience ms. */
+static outcome heated(unsigned per_group, unsigned patience, uint64_t hot_from, unsigned times)
+{
+    char rules[128];
+    snprintf(rules, sizeof rules, "slow:1=%u,slow:%llu=%u,patience:%u", per_group, (unsigned long long)hot_from,
+             times * per_group, patience);
+    return track(rules);
+}
+
+/* The GPU of a board, as src/track/run/worker.c paces it, and its driver, which waits for half a second. */
+static void board(void **state)
+{
+    (void)state;
+    gls_pace_rules kept = gls_pace_rule;
+    gls_pace_rule = (gls_pace_rules){.first = 64, .least = 16, .wanted = 0.12, .longest = 0.13};
+    outcome cool = heated(100000, 500, 1, 1);
+    outcome warm = heated(100000, 500, cool.runs / 2, 3), hot = heated(100000, 500, cool.runs / 2, 10),
+            glowing = heated(100000, 500, cool.runs / 2, 30);
+    gls_pace_rule = kept;
+    assert_true(cool.runs > 10 && cool.resumes == 0);
+    /* three times slower at once: the driver need not lose its patience, and later kernels get a third */
+    assert_int_equal(warm.resumes, 0);
+    assert_true(warm.longest > 0.15 && warm.longest < 0.5 && warm.runs > cool.runs * 5 / 4);
+    /* more than that at once: where a kernel takes too long then, its driver resets it, and it goes on with shorter
+     * ones
+     */
+    assert_true(hot.resumes <= 1 && hot.runs > cool.runs * 2);
+    assert_in_range(glowing.resumes, 1, 3);
+    assert_true(glowing.runs > cool.runs * 2);
+}
+
+/* A graphics card, whose driver waits for ten seconds: ten times slower is no reason to give up. */
+static void graphics_card(void **state)
+{
+    (void)state;
+    outcome cool = heated(1000000, 10000, 1, 1), hot = heated(1000000, 10000, cool.runs / 2, 10);
+    assert_true(cool.resumes == 0 && hot.resumes == 0);
+    assert_true(cool.longest < 1.2 && hot.longest > 2 && hot.longest < 10 && hot.runs > cool.runs * 2);
+}
+
+/* Passes that are begun as a whole, because all the seeds are few enough for a cool device, get shorter, too. */
+static void whole_passes(void **state)
+{
+    (void)state;
+    gls_pace pace = {.limit = 5000};
+    gls_pace_note_least(&pace, 1000, 0.1);
+    assert_int_equal(gls_pace_items(&pace, 5000), 5000);
+    gls_pace_note_least(&pace, 4000, 7);
+    assert_in_range(gls_pace_items(&pace, 5000), 399, 401);
+}
+
+/* Rules that are none. */
+static void rules(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"slow:1",  "slow:1=",    "slow:0=5",    "slow:1=x",     "slow:1=5x", "slow:1=5+",
+                                      "slow:1+", "patience:0", "patience:5+", "patience:1=5", "reset:1=5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (gls_inject_set(bad[i]) != GLS_ERR_ARGUMENT) print_error("'%s' is accepted\n", bad[i]);
+        assert_int_equal(gls_inject_set(bad[i]), GLS_ERR_ARGUMENT);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rules), cmocka_unit_test(whole_passes), cmocka_unit_test(board),
+                                       cmocka_unit_test(graphics_card)};
+    int status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
+    status = cmocka_run_group_tests(tests, set_up, tear_down);
+    gls_device_close(device);
+    return status;
+}

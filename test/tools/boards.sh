@@ -1,0 +1,97 @@
+#!/bin/sh
+# Compiles kernels for the GPUs of small boards, which are not here: Debian's arm64 package of Mesa's drm-shim stands in for the kernel's drivers, and the arm64 program of
+# test/guest/arm64.sh runs under qemu, some twenty times slower than on such a board. By hand: an hour and more on two cores. Prints a line for each kernel, or what is said instead;
+# fails where the program crashes, hangs, or says nothing.
+# Usage: sh test/tools/boards.sh [BUILD_FOLDER]      GLS_BOARDS: GPUs instead of all; GLS_VARIANTS: getters and orders (prob4 boot4 det4 ptt4), e.g. "prob4 boot8";
+# GLS_ARM64_SID: a root of Debian sid for arm64 that was made before; GLS_ARM64_ROOT: as for test/guest/arm64.sh
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "${1:-$root/build}" && pwd)
+work=$root/build/guest
+stable=${GLS_ARM64_ROOT:-$work/arm64}
+sid=${GLS_ARM64_SID:-$work/arm64-sid}
+program=$work/arm64-build/glslines
+boards=${GLS_BOARDS:-"v3d42 v3d71 t720 t760 t860 g31 g52 g57 g610 gc400 gc2000 gc3000 gc7000 vc4 lima powervr a630 a740 m1"}
+variants=${GLS_VARIANTS:-"prob4 det4 boot4 ptt4"}
+. "$root/test/setup.sh"
+
+fail() {
+    say "FAILED: $*"
+    exit 1
+}
+
+make_root() {
+    [ ! -e "$sid/complete" ] || return 0
+    as_root rm -rf "$sid"
+    # shellcheck disable=SC2086
+    as_root debootstrap --arch=arm64 --foreign --variant=minbase --include=mesa-drm-shim,libegl1,libgl1-mesa-dri,libopengl0,libgles2,libgbm1,libepoxy0,libgomp1 sid "$sid" $(debian_mirror) > \
+        "$work/boards.log" 2>&1 || fail "no root of Debian sid for arm64"
+    for package in "$sid"/var/cache/apt/archives/*.deb; do as_root dpkg -x "$package" "$sid"; done
+    as_root touch "$sid/complete"
+}
+
+# The libraries of the program that sid has not, or has under another name.
+lend() {
+    mkdir -p "$work/boards-lib"
+    for file in libnifti2 libznz libniftiio libopenblas liblapacke liblapack libblas libcjson libxxhash libgfortran libtmglib; do
+        for library in "$stable"/usr/lib/aarch64-linux-gnu/$file.so.* "$stable"/usr/lib/aarch64-linux-gnu/openblas-pthread/$file.so.*; do
+            [ ! -e "$library" ] || cp -L "$library" "$work/boards-lib/"
+        done
+    done
+}
+
+# What the driver needs to see a GPU.
+environment() {
+    libraries=/usr/lib/aarch64-linux-gnu
+    case $1 in
+        v3d*) shim=v3d name=V3D_GPU_ID value=${1#v3d} ;;
+        t720) shim=panfrost name=PAN_GPU_ID value=720 ;;
+        t760) shim=panfrost name=PAN_GPU_ID value=750 ;;
+        t860) shim=panfrost name=PAN_GPU_ID value=860 ;;
+        g31) shim=panfrost name=PAN_GPU_ID value=7093 ;;
+        g52) shim=panfrost name=PAN_GPU_ID value=7212 ;;
+        g57) shim=panfrost name=PAN_GPU_ID value=9091 ;;
+        g610) shim=panfrost name=PAN_GPU_ID value=a867 ;;
+        gc*) shim=etnaviv name=ETNA_SHIM_GPU value=GC${1#gc} ;;
+        a*) shim=freedreno name=FD_GPU_ID value=${1#a} ;;
+        m1) shim=asahi name=NONE value=1 ;;
+        *) shim=$1 name=NONE value=1 ;;
+    esac
+    echo "-E LD_PRELOAD=$libraries/lib${shim}_noop_drm_shim.so -E $name=$value"
+}
+
+emulate() { # BOARD SECONDS ARGUMENTS...
+    board=$1 seconds=$2
+    shift 2
+    # shellcheck disable=SC2046
+    timeout -k 5 "$seconds" env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$sid" -E LC_ALL=C.UTF-8 -E LD_LIBRARY_PATH="$work/boards-lib" \
+        -E __EGL_VENDOR_LIBRARY_DIRS="$sid/usr/share/glvnd/egl_vendor.d" -E LIBGL_DRIVERS_PATH="$sid/usr/lib/aarch64-linux-gnu/dri" -E GBM_BACKENDS_PATH="$sid/usr/lib/aarch64-linux-gnu/gbm" \
+        -E GLSLINES_CHECKED= -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
+}
+
+[ -x "$program" ] || fail "there is no arm64 program: run GLS_TEST_STAGES=arm64 sh test/run.sh before"
+# shellcheck disable=SC2086
+need_packages $CHROOT_PACKAGES $ARM64_PACKAGES
+make_root
+lend
+failed=0
+for gpu in $boards; do
+    status=0
+    list=$(emulate "$gpu" 120 --json) || status=$?
+    renderer=$(echo "$list" | sed -n 's/.*"renderer": *"\([^"]*\)".*/\1/p' | head -n 1)
+    mapping=$(echo "$list" | sed -n 's/.*"mapping": *"\([^"]*\)".*/\1/p' | head -n 1)
+    if [ -z "$mapping" ] || echo "$renderer" | grep -q llvmpipe; then
+        echo "$gpu: status $status: ${renderer:+only }${renderer:-$(echo "$list" | tail -n 1)}"
+        [ $status -eq 0 ] || [ $status -eq 5 ] || failed=$((failed + 1))
+        continue
+    fi
+    echo "$gpu: $renderer, $mapping"
+    for variant in $variants; do
+        status=0
+        emulate "$gpu" 900 --device "$renderer" --check --compile-only --seconds 800 --variant "$variant:$mapping" > "$work/board.txt" || status=$?
+        grep -E "^$variant " "$work/board.txt" | sed "s/^/$gpu /"
+        # 5: what does not work was said
+        [ $status -eq 0 ] || [ $status -eq 5 ] || { failed=$((failed + 1)); echo "$gpu $variant: status $status"; tail -n 3 "$work/board.txt"; }
+    done
+done
+[ $failed -eq 0 ] || fail "$failed crashes or hangs"
