@@ -226,7 +226,7 @@ int main(int argc, char **argv)
             uint64_t written = bytes;
             double cpu = cpu_seconds(),
                    seconds = !kinds[k].suffix
-                                 ? time_plain(argv[1], bytes, k == 0 ? 1 : threads)
+                                 ? time_plain(argv[1], bytes, k == 1 ? threads : 1, k == 2 ? parcels : NULL)
                                  : time_writer(argv[1], kinds[k].suffix, kinds[k].precision, parcels, bytes, &written);
             rate[k][t] = (double)written / seconds;
             busy[k] += (cpu_seconds() - cpu) / times / ((double)written * 1e-9);
