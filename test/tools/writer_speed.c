@@ -204,9 +204,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name, *suffix;
         gls_precision precision;
-    } kinds[] = {{"plain, 1 thread", NULL, 0},        {"plain, threads of the writer", NULL, 0},
-                 {"TRX", "trx", GLS_PRECISION_FLOAT}, {"TRK", "trk", GLS_PRECISION_FLOAT},
-                 {"TCK", "tck", GLS_PRECISION_FLOAT}, {"TRX, half precision", "trx", GLS_PRECISION_HALF}};
+    } kinds[] = {{"plain, 1 thread", NULL, 0},
+                 {"plain, threads of the writer", NULL, 0},
+                 {"plain, 1 thread, of a parcel", NULL, 0},
+                 {"TRX", "trx", GLS_PRECISION_FLOAT},
+                 {"TRK", "trk", GLS_PRECISION_FLOAT},
+                 {"TCK", "tck", GLS_PRECISION_FLOAT},
+                 {"TRX, half precision", "trx", GLS_PRECISION_HALF}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     static double rate[KINDS][MOST_TIMES], busy[KINDS];
     if (argc < 2) return fprintf(stderr, "writer_speed FOLDER [GB [REPETITIONS [beside]]]\n"), 2;
@@ -226,7 +230,7 @@ int main(int argc, char **argv)
             uint64_t written = bytes;
             double cpu = cpu_seconds(),
                    seconds = !kinds[k].suffix
-                                 ? time_plain(argv[1], bytes, k == 0 ? 1 : threads)
+                                 ? time_plain(argv[1], bytes, k == 1 ? threads : 1, k == 2 ? parcels : NULL)
                                  : time_writer(argv[1], kinds[k].suffix, kinds[k].precision, parcels, bytes, &written);
             rate[k][t] = (double)written / seconds;
             busy[k] += (cpu_seconds() - cpu) / times / ((double)written * 1e-9);
