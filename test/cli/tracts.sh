@@ -225,6 +225,10 @@ expect 3 edit t.trx z.trx --transform short.txt
 # --- sample, stats ---
 expect 0 sample t.trx data/mask.nii.gz -o s.tsv --stat-tck mean --stat-tck max
 expect 0 sample t.trx data/mask.nii.gz --to-dpv m --trx s.trx
+expect 0 density t.trx dec.nii --dec
+expect 0 sample t.trx dec.nii --to-dpv dec --trx three.trx
+expect 0 convert three.trx three.tck
+[ -s three_dec_0.tsf ] && [ -s three_dec_2.tsf ] && [ ! -e three_dec_3.tsf ] || note "a track scalar file for each component"
 expect 0 info s.trx
 says "m: 1 x float32"
 expect 0 convert s.trx s.tck

@@ -12,12 +12,12 @@ typedef struct side {
     gls_sink next;
     const char *tck;
     char stamp[48];
-    char **path; /* weights, dps, one for each dpv */
+    char **path; /* weights, dps, one for each component of a dpv */
     size_t n_paths;
     bool opened, has_weights, has_dps;
     gls_tract_text weights, dps;
     size_t n_tsf;
-    gls_sink *tsf; /* one for each dpv */
+    gls_sink *tsf; /* one for each component of a dpv */
 } side;
 
 static void discard(void *user)
@@ -49,12 +49,28 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     return gls_tract_job_writes(s->job, path);
 }
 
+/* One component of values per vertex: NAME.tsf, or NAME_0.tsf and so on. */
+static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
+{
+    char *name = NULL;
+    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = name_file(s, name, "tsf");
+    free(name);
+    if (!status)
+        status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], s->stamp, c->name, component, &s->tsf[s->n_tsf]);
+    if (!status) s->n_tsf++;
+    return status;
+}
+
 static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
-    s->path = calloc(in->n_dpv + 2, sizeof *s->path);
-    s->tsf = calloc(in->n_dpv + 1, sizeof *s->tsf);
+    size_t most = 2;
+    for (size_t k = 0; k < in->n_dpv; k++) most += in->dpv[k].components;
+    s->path = calloc(most, sizeof *s->path);
+    s->tsf = calloc(most, sizeof *s->tsf);
     if (!s->path || !s->tsf) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < in->n_dps; k++) {
         s->has_weights |= is_weights(&in->dps[k]);
@@ -70,12 +86,8 @@ static gls_status open_files(side *s, const gls_streamlines *in)
             gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
     }
     if (s->has_dps) gls_tract_text_end_row(&s->dps);
-    for (size_t k = 0; k < in->n_dpv && !status; k++) {
-        status = name_file(s, in->dpv[k].name, "tsf");
-        if (!status)
-            status = gls_tract_tsf_create(s->job, s->path[s->n_paths - 1], s->stamp, in->dpv[k].name, &s->tsf[k]);
-        if (!status) s->n_tsf++;
-    }
+    for (size_t k = 0; k < in->n_dpv && !status; k++)
+        for (uint32_t j = 0; j < in->dpv[k].components && !status; j++) status = open_scalars(s, &in->dpv[k], j);
     return status;
 }
 

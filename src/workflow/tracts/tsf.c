@@ -14,6 +14,7 @@ typedef struct tsf {
     gls_packer packer;
     char stamp[48];
     const char *column;
+    uint32_t component; /* of it */
     uint64_t count;
 } tsf;
 
@@ -30,13 +31,12 @@ static gls_status append(void *user, const gls_streamlines *in)
     static const uint32_t nan = 0x7fc00000;
     tsf *t = user;
     const gls_column *c = gls_column_find(in->dpv, in->n_dpv, t->column);
-    if (!c || c->components != 1)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a track scalar file has one value a vertex: %s is none",
-                        t->output.path, t->column);
+    if (!c || c->components <= t->component)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: there is no value %s of each vertex", t->output.path, t->column);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < in->n && !status; i++) {
         for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {
-            float value = (float)gls_column_value(c, p);
+            float value = (float)gls_column_value(c, p * c->components + t->component);
             status = gls_packer_put(&t->packer, &value, sizeof value);
         }
         if (!status) status = gls_packer_put(&t->packer, &nan, sizeof nan);
@@ -62,13 +62,14 @@ static gls_status finish(void *user)
 }
 
 gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
-                                gls_sink *sink)
+                                uint32_t component, gls_sink *sink)
 {
     static const char room[HEADER_BYTES];
     tsf *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     t->output = GLS_OUTPUT_NONE;
     t->column = column;
+    t->component = component;
     snprintf(t->stamp, sizeof t->stamp, "%s", stamp);
     gls_status status = gls_output_create(path, job->options.force, &t->output);
     t->output.group = &job->group;
@@ -90,5 +91,5 @@ gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const 
             stamp = info->header[k].value;
     if (!stamp || strlen(stamp) >= 48)
         return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
-    return gls_tract_tsf_create(job, path, stamp, column, sink);
+    return gls_tract_tsf_create(job, path, stamp, column, 0, sink);
 }

@@ -26,10 +26,10 @@ bool gls_tract_needs_grid(gls_tractogram_format format);
 /* Files beside a TCK file for columns that it does not hold; takes the columns away and hands the rest on. */
 gls_status gls_tract_side_create(gls_tract_job *job, const char *tck, const char *stamp, const gls_sink *next,
                                  gls_sink *sink);
-/* A track scalar file of MRtrix3: the values of a dpv column of one component, in the group of the job. stamp: that of
+/* A track scalar file of MRtrix3: a component of a dpv column, in the group of the job. stamp: that of
  * the TCK file to which it belongs. */
 gls_status gls_tract_tsf_create(gls_tract_job *job, const char *path, const char *stamp, const char *column,
-                                gls_sink *sink);
+                                uint32_t component, gls_sink *sink);
 /* The same for a tractogram that is there: a TCK file with a stamp. */
 gls_status gls_tract_scalars_create(gls_tract_job *job, const char *path, const gls_tractogram_info *info,
                                     const char *column, gls_sink *sink);
