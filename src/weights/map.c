@@ -137,7 +137,7 @@ void gls_mapper_destroy(gls_mapper *m)
 static size_t count_run(const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     size_t k = 0;
-    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= 2 * GLS_MAPPER_POINTS)) k++;
+    while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] <= GLS_MAPPER_POINTS)) k++;
     *points = (size_t)(s->offset[first + k] - s->offset[first]);
     return k;
 }

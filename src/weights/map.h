@@ -8,7 +8,7 @@
 #include "weights/fixels.h"
 #include "weights/walk.h"
 
-#define GLS_MAPPER_POINTS ((size_t)1 << 22) /* of a run */
+#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* of a run, unless one streamline has more */
 
 typedef struct gls_mapper gls_mapper;
 

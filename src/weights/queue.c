@@ -20,6 +20,7 @@ struct gls_row_queue {
     gls_rows *rows;
     gls_device *device; /* NULL: it has failed */
     uint64_t device_bytes;
+    size_t points; /* of a parcel */
     gls_mapper *mapper;
     parcel parcel[2];
     int filling; /* the other one is the thread's, while it runs */
@@ -133,7 +134,7 @@ static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
         p->capacity = 2 * (n + 1);
     }
     if (!p->point || points > p->point_capacity) {
-        const size_t capacity = points + points / 4 + GLS_MAPPER_POINTS / 4;
+        const size_t capacity = points + points / 4 + q->points / 4;
         float(*to)[3] = realloc(p->point, capacity * sizeof *to);
         if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         p->point = to;
@@ -145,11 +146,12 @@ static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
     return status;
 }
 
-gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, gls_row_queue **queue)
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
+                                gls_row_queue **queue)
 {
     gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes};
+    *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes, .points = points};
     *queue = q;
     return GLS_OK;
 }
@@ -158,7 +160,7 @@ gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 {
     gls_status status = s->n > 0 ? keep(q, s) : GLS_OK;
     const parcel *p = &q->parcel[q->filling];
-    return !status && p->n > 0 && p->offset[p->n] >= GLS_MAPPER_POINTS ? flush(q) : status;
+    return !status && p->n > 0 && p->offset[p->n] >= q->points ? flush(q) : status;
 }
 
 gls_status gls_row_queue_end(gls_row_queue *q)

@@ -119,7 +119,7 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
-    return gls_row_queue_create(&w->rows, device, w->options.device_bytes, &w->queue);
+    return gls_row_queue_create(&w->rows, device, w->options.device_bytes, GLS_QUEUE_POINTS, &w->queue);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "gpu/inject.h"
 #include "weights/inside.h"
 #include "weights_scene.h"
 
@@ -106,11 +107,11 @@ static void map_lines(const gls_fixels *f, const float *mask, gls_device *by, ui
     gls_row_queue *queue = NULL;
     assert_ok(gls_rows_init(rows, f, mask, 5000));
     gls_rows_set_walk(rows, ratio, straight);
-    if (by) assert_ok(gls_row_queue_create(rows, by, 0, &queue));
-    for (size_t first = 0; first < s.n; first += 350) { /* parcels begin at point 0 */
-        uint64_t offset[351];
-        for (size_t i = 0; i <= 350; i++) offset[i] = s.offset[first + i] - s.offset[first];
-        const gls_streamlines part = {.n = 350, .offset = offset, .point = s.point + s.offset[first]};
+    if (by) assert_ok(gls_row_queue_create(rows, by, 0, 3000, &queue)); /* some parcels */
+    for (size_t first = 0; first < s.n; first += 70) {
+        uint64_t offset[71];
+        for (size_t i = 0; i <= 70; i++) offset[i] = s.offset[first + i] - s.offset[first];
+        const gls_streamlines part = {.n = 70, .offset = offset, .point = s.point + s.offset[first]};
         assert_ok(queue ? gls_row_queue_append(queue, &part) : gls_rows_append(rows, &part));
     }
     if (queue) assert_ok(gls_row_queue_end(queue));
@@ -212,6 +213,30 @@ static void test_wide(void **state)
     free(b);
 }
 
+/* Where the device fails between parcels, threads go on from there. */
+static void test_mapping_fails(void **state)
+{
+    static const struct {
+        const char *text;
+        gls_fault fault;
+        uint64_t n;
+    } faults[] = {{"compile:1", GLS_FAULT_COMPILE, 1},   {"alloc:2", GLS_FAULT_ALLOC, 2},
+                  {"upload:6", GLS_FAULT_UPLOAD, 6},     {"readback:3", GLS_FAULT_READBACK, 3},
+                  {"readback:4", GLS_FAULT_READBACK, 4}, {"dispatch:3", GLS_FAULT_DISPATCH, 3}};
+    gls_rows host, by_device;
+    (void)state;
+    map_lines(fixels, NULL, NULL, 4, false, &host);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        assert_ok(gls_inject_set(faults[i].text));
+        map_lines(fixels, NULL, device, 4, false, &by_device);
+        assert_true(gls_device_get_info(device)->gles || gls_inject_count(faults[i].fault) >= faults[i].n);
+        assert_ok(gls_inject_set(NULL));
+        same_rows(&host, &by_device);
+        gls_rows_finish(&by_device);
+    }
+    gls_rows_finish(&host);
+}
+
 /* The least that OpenGL ES 3.1 has is enough. */
 static void test_limits(void **state)
 {
@@ -252,9 +277,10 @@ static int set_up(void **state)
 int main(void)
 {
     int code = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),    cmocka_unit_test(test_chunks),
-                                       cmocka_unit_test(test_mapping), cmocka_unit_test(test_wide),
-                                       cmocka_unit_test(test_limits),  cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),     cmocka_unit_test(test_chunks),
+                                       cmocka_unit_test(test_mapping),  cmocka_unit_test(test_mapping_fails),
+                                       cmocka_unit_test(test_wide),     cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_no_memory)};
     static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
     for (int k = 0; k < 2 && code == 0; k++) {
         if (!gpu_open(apis[k], &device, &code)) return code;
