@@ -33,16 +33,23 @@ shared uint place_of[GROUP];
 uint lane, count, held; // bit q of held: row lane + q GROUP is active
 uint products, rows, inverse, columns;
 
+// What the others of the group wrote into shared memory is there: a barrier alone does not promise that.
+void meet()
+{
+    memoryBarrierShared();
+    barrier();
+}
+
 double total(double x)
 {
     number[lane] = x;
-    barrier();
+    meet();
     for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
         if (lane < s) number[lane] += number[lane + s];
-        barrier();
+        meet();
     }
     double sum = number[0];
-    barrier();
+    meet();
     return sum;
 }
 
@@ -51,18 +58,18 @@ void lowest_of(inout double x, inout uint at)
 {
     number[lane] = x;
     place_of[lane] = at;
-    barrier();
+    meet();
     for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
         if (lane < s && (number[lane + s] < number[lane] ||
                          (number[lane + s] == number[lane] && place_of[lane + s] < place_of[lane]))) {
             number[lane] = number[lane + s];
             place_of[lane] = place_of[lane + s];
         }
-        barrier();
+        meet();
     }
     x = number[0];
     at = place_of[0];
-    barrier();
+    meet();
 }
 
 // The lowest of all rows that are not active, in single precision, which is enough to choose by.
@@ -89,18 +96,18 @@ double lowest_float(out uint row)
         }
     value_of[lane] = least;
     place_of[lane] = at;
-    barrier();
+    meet();
     for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
         if (lane < s && (value_of[lane + s] < value_of[lane] ||
                          (value_of[lane + s] == value_of[lane] && place_of[lane + s] < place_of[lane]))) {
             value_of[lane] = value_of[lane + s];
             place_of[lane] = place_of[lane + s];
         }
-        barrier();
+        meet();
     }
     double value = double(value_of[0]);
     row = place_of[0];
-    barrier();
+    meet();
     return value;
 }
 
@@ -158,7 +165,7 @@ void append(uint row, double value)
 {
     bool mine = lane < count;
     if (lane < MOST) product[lane] = mine ? plan[products + row * STRIDE + row_of[lane]] : 0.0lf;
-    barrier();
+    meet();
     double of_lane = mine ? row_sum() : 0.0lf;
     if (lane < MOST) part[lane] = of_lane;
     double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
@@ -172,7 +179,7 @@ void append(uint row, double value)
     if (lane == 0u) row_of[count] = row;
     if (row % GROUP == lane) held |= 1u << row / GROUP;
     count++;
-    barrier();
+    meet();
 }
 
 // Lets the active row in place q go: a reflection gathers its column of V in the last row, which leaves.
@@ -183,7 +190,7 @@ void remove(uint q)
            before = root[last * LINE + q], size = sqrt(square), factor = 1.0lf / (square + abs(before) * size);
     if (lane == last) of_lane += before < 0.0lf ? -size : size;
     if (lane < MOST) part[lane] = of_lane;
-    barrier();
+    meet();
     if (lane <= last) {
         double sum = column_sum() * factor;
         for (uint i = 0u; i <= last; i += 4u) {
@@ -194,11 +201,11 @@ void remove(uint q)
             root[at + 3u * LINE] -= sum * part[i + 3u];
         }
     }
-    barrier();
+    meet();
     double way = aim[q] / root[last * LINE + q];
-    barrier();
+    meet();
     if (lane <= last) aim[lane] -= way * root[last * LINE + lane];
-    barrier();
+    meet();
     if (lane < last) {
         root[lane * LINE + q] = root[lane * LINE + last];
         root[lane * LINE + last] = 0.0lf;
@@ -211,7 +218,7 @@ void remove(uint q)
     }
     if (row % GROUP == lane) held &= ~(1u << row / GROUP);
     count = last;
-    barrier();
+    meet();
 }
 
 // Moves the multipliers to where the active rows ask for, letting go those that would turn negative on the way.
@@ -224,11 +231,11 @@ void follow()
         lowest_of(way, at);
         if (at == GROUP) break;
         if (lane < count) lambda[lane] = max(lambda[lane] + way * (aim[lane] - lambda[lane]), 0.0lf);
-        barrier();
+        meet();
         remove(at);
     }
     if (lane < count) lambda[lane] = aim[lane];
-    barrier();
+    meet();
 }
 
 void place()
@@ -246,7 +253,7 @@ void place()
         y[lane] = sum;
         y_float[lane / 4u][lane % 4u] = float(sum);
     }
-    barrier();
+    meet();
 }
 
 // What rounding has left of the active rows' equations is taken out.
@@ -256,22 +263,22 @@ void refine()
     double sum = mine ? SOFTNESS * lambda[lane] : 0.0lf;
     for (uint i = 0u; i < WIDE && mine; i++) sum += plan[rows + row_of[lane] * WIDE + i] * y[i];
     if (lane < MOST) product[lane] = sum;
-    barrier();
+    meet();
     double of_lane = mine ? row_sum() : 0.0lf;
     if (lane < MOST) part[lane] = of_lane;
-    barrier();
+    meet();
     if (mine) lambda[lane] -= column_sum();
-    barrier();
+    meet();
     place();
 }
 
-// dwi2fod's rule for an end: active rows lie below 0 by that much, too.
-bool is_lowest(double value)
+// dwi2fod's rule: it ends where an active row, which lies below 0 by that much, is the lowest of all.
+double lowest_active()
 {
-    double largest = lane < count ? -lambda[lane] : 0.0lf;
-    uint at = lane;
-    lowest_of(largest, at);
-    return value >= SOFTNESS * largest;
+    double most = 0.0lf;
+    for (uint j = 0u; j < count; j += 4u)
+        most = max(max(max(lambda[j], lambda[j + 1u]), max(lambda[j + 2u], lambda[j + 3u])), most);
+    return -SOFTNESS * most;
 }
 
 bool settle(double noise)
@@ -279,12 +286,12 @@ bool settle(double noise)
     bool exact = false;
     for (uint turn = 0u; turn < turns && count < MOST; turn++) {
         uint row;
-        double value = exact ? lowest(row) : lowest_float(row);
+        double value = exact ? lowest(row) : lowest_float(row), end = lowest_active();
         if (exact) {
-            if (is_lowest(value)) return true;
+            if (value >= end) return true;
         } else {
             if (value < -noise) value = total(lane < WIDE ? plan[rows + row * WIDE + lane] * y[lane] : 0.0lf);
-            exact = value > -noise;
+            exact = value > -noise || value > end;
             if (exact) continue;
         }
         append(row, value);

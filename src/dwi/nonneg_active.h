@@ -229,15 +229,16 @@ TARGET static bool NAME(settle)(const gls_nonneg_plan *plan, ACTIVE *s)
     memcpy(s->y, s->start, s->wide * sizeof *s->y);
     for (size_t turn = 0; turn < 10 * plan->k && s->n < s->most; turn++) {
         size_t row = precise ? NAME(lowest)(plan, s, &value) : NAME(lowest_float)(plan, s, &value);
+        /* dwi2fod's rule: it ends where an active row, which lies below 0 by that much, is the lowest of all */
+        double largest = 0;
+        for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
         if (precise) {
-            double largest = 0;
-            for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
-            /* dwi2fod's rule: active rows lie below 0 by that much, too */
             settled = value >= -SOFTNESS * largest;
             if (settled) break;
         } else {
+            double bound = noise > SOFTNESS * largest ? noise : SOFTNESS * largest;
             if (value < -noise) value = NAME(dot)(plan->wide_rows + row * s->wide, s->y, s->wide);
-            precise = value > -noise;
+            precise = value > -bound;
             if (precise) continue;
         }
         NAME(append)(plan, s, row, value);

@@ -161,10 +161,9 @@ static gls_status start(slot *s, size_t first)
     const gls_nonneg_plan *p = s->work->plan;
     size_t voxels = voxels_of(s->work, first);
     const uint32_t groups[3] = {(uint32_t)voxels, 1, 1};
-    const gls_arg args[] = {
-        gls_arg_uint(0, 0),          gls_arg_uint(1, (uint32_t)p->n), gls_arg_uint(2, (uint32_t)(10 * p->k)),
-        gls_arg_buffer(0, s->plan),  gls_arg_buffer(1, s->columns),   gls_arg_buffer(2, s->signal),
-        gls_arg_buffer(3, s->result)};
+    const gls_arg args[] = {gls_arg_uint(0, (uint32_t)p->n), gls_arg_uint(1, (uint32_t)(10 * p->k)),
+                            gls_arg_buffer(0, s->plan),      gls_arg_buffer(1, s->columns),
+                            gls_arg_buffer(2, s->signal),    gls_arg_buffer(3, s->result)};
     gls_status status =
         gls_buffer_write(s->signal, 0, blocks_of(voxels) * GLS_NONNEG_BLOCK * p->n * sizeof *s->data, s->data);
     return status ? status : gls_kernel_run(s->kernel, groups, args, sizeof args / sizeof *args, NULL);
