@@ -8,14 +8,22 @@
 /* What may stand behind an option. */
 typedef struct value_kind {
     char words[256]; /* "a b c", "" where none is known */
-    bool file, folder;
+    bool file, folder, device;
 } value_kind;
+
+/* Numbers of devices, asked of the program, which may take half a second for it. */
+#define LIST_DEVICES \
+    "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
+/* Commands whose arguments are tractograms alone. */
+static const char *const of_tractograms[] = {"render", "merge", "info", "stats"};
+#define TRACTOGRAMS "trx trk tck vtk"
 
 /* From the choices, or from a metavar such as "FILE" or "default|small|FILE": words in lower case stand for themselves.
  */
 static value_kind value_of(const cmd_option *option)
 {
-    value_kind kind = {.words = ""};
+    value_kind kind = {.words = "", .device = strcmp(option->name, "device") == 0};
+    if (kind.device) strcpy(kind.words, "auto gpu cpu");
     const char *text = option->choices ? option->choices : option->metavar ? option->metavar : "";
     for (size_t n; *text; text += n + (text[n] == '|')) {
         size_t used = strlen(kind.words);
@@ -59,6 +67,17 @@ static void write_sentence(FILE *out, const char *text, const char *skip)
         if (!strchr(skip, *text)) fputc(*text == '\n' ? ' ' : *text, out);
 }
 
+static bool is_repeatable(const cmd_option *option)
+{
+    return option->type == CMD_STRINGS || option->type == CMD_COUNT;
+}
+
+static void bash_again(FILE *out, const char *command, const cmd_option *option)
+{
+    (void)command;
+    if (is_repeatable(option)) fprintf(out, "--%s ", option->name);
+}
+
 static void bash_name(FILE *out, const char *command, const cmd_option *option)
 {
     (void)command;
@@ -74,6 +93,7 @@ static void bash_value(FILE *out, const char *command, const cmd_option *option)
     if (option->letter) fprintf(out, " | '%s -%c'", command, option->letter);
     fputs(")", out);
     if (*kind.words) fprintf(out, " words='%s'", kind.words);
+    if (kind.device) fputs("; words+=\" $(_glslines_devices)\"", out);
     if (kind.file) fprintf(out, "%s files=-f", *kind.words ? ";" : "");
     if (kind.folder) fprintf(out, "%s files=-d", *kind.words ? ";" : "");
     fputs(" ;;\n", out);
@@ -82,8 +102,9 @@ static void bash_value(FILE *out, const char *command, const cmd_option *option)
 bool manual_write_bash(FILE *out)
 {
     fputs("# bash completion of glslines; made by 'glslines help --format bash'\n"
+          "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
           "_glslines() {\n"
-          "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=\n"
+          "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= again= files= word\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
@@ -97,16 +118,30 @@ bool manual_write_bash(FILE *out)
     for (const cmd_command *const *c = cmd_commands; *c; c++) {
         fprintf(out, "                '%s -'*) words='", (*c)->name);
         each_option(out, *c, bash_name);
+        fputs("'; again='", out);
+        each_option(out, *c, bash_again);
         fputs("' ;;\n", out);
     }
+    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
+        fprintf(out, "                '%s '*) files='" TRACTOGRAMS "' ;;\n", of_tractograms[i]);
     fputs("                'help '*) words='", out);
     write_names(out, true, true);
     fputs("' ;;\n                *) files=-f ;;\n            esac\n            ;;\n    esac\n"
+          "    # what was given is offered once more only where it may be repeated\n"
+          "    words=\" $words \"\n"
+          "    for word in \"${COMP_WORDS[@]:2}\"; do\n"
+          "        case $word in -?*) [[ $word = \"$current\" || \" $again \" = *\" $word \"* ]] || words=${words// "
+          "$word / } ;; esac\n"
+          "    done\n"
           "    [ -z \"$words\" ] || COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
           "    [ -z \"$files\" ] || {\n"
           "        compopt -o filenames 2> /dev/null\n"
           "        local IFS=$'\\n'\n"
-          "        COMPREPLY+=($(compgen $files -- \"$current\"))\n"
+          "        case $files in\n"
+          "            -*) COMPREPLY+=($(compgen $files -- \"$current\")) ;;\n"
+          "            *) COMPREPLY+=($(compgen -d -- \"$current\"; IFS=' '\n"
+          "                    for word in $files; do compgen -f -X \"!*.$word\" -- \"$current\"; done | sort -u)) ;;\n"
+          "        esac\n"
           "    }\n"
           "}\n"
           "complete -F _glslines glslines\n",
@@ -114,11 +149,20 @@ bool manual_write_bash(FILE *out)
     return true;
 }
 
+static bool takes_tractograms(const char *command)
+{
+    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
+        if (strcmp(of_tractograms[i], command) == 0) return true;
+    return false;
+}
+
 static void zsh_option(FILE *out, const char *command, const cmd_option *option)
 {
     (void)command;
     value_kind kind = value_of(option);
-    if (option->letter)
+    if (is_repeatable(option))
+        fprintf(out, "                '*--%s[", option->name);
+    else if (option->letter)
         fprintf(out, "                '(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter,
                 option->name);
     else
@@ -129,6 +173,8 @@ static void zsh_option(FILE *out, const char *command, const cmd_option *option)
         fprintf(out, ":%s:", option->name);
         if (kind.file && *kind.words)
             fprintf(out, "{_alternative \"words:word:(%s)\" \"files:file:_files\"}", kind.words);
+        else if (kind.device)
+            fprintf(out, "{_alternative \"words:word:(%s $(_glslines_devices))\"}", kind.words);
         else if (*kind.words)
             fprintf(out, "(%s)", kind.words);
         else if (kind.file)
@@ -142,6 +188,7 @@ static void zsh_option(FILE *out, const char *command, const cmd_option *option)
 bool manual_write_zsh(FILE *out)
 {
     fputs("#compdef glslines\n# zsh completion of glslines; made by 'glslines help --format zsh'\n"
+          "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
           "_glslines() {\n    local -a commands\n    commands=(\n",
           out);
     for (const cmd_command *const *c = cmd_commands; *c; c++) {
@@ -160,6 +207,8 @@ bool manual_write_zsh(FILE *out)
             fputs("                '*:topic:(", out);
             write_names(out, true, true);
             fputs(")'\n", out);
+        } else if (takes_tractograms((*c)->name)) {
+            fputs("                '*:tractogram:_files -g \"*.(trx|trk|tck|vtk)\"'\n", out);
         } else {
             fputs("                '*:file:_files'\n", out);
         }
@@ -177,7 +226,10 @@ static void fish_option(FILE *out, const char *command, const cmd_option *option
     if (takes_value(option)) {
         bool files = kind.file || kind.folder;
         fputs(files ? " -r -F" : " -x", out);
-        if (*kind.words) fprintf(out, " -a '%s'", kind.words);
+        if (kind.device)
+            fprintf(out, " -a '%s (__glslines_devices)'", kind.words);
+        else if (*kind.words)
+            fprintf(out, " -a '%s'", kind.words);
     }
     fputs(" -d '", out);
     write_sentence(out, option->help, "'\\");
@@ -187,6 +239,7 @@ static void fish_option(FILE *out, const char *command, const cmd_option *option
 bool manual_write_fish(FILE *out)
 {
     fputs("# fish completion of glslines; made by 'glslines help --format fish'\n"
+          "function __glslines_devices\n    " LIST_DEVICES "\nend\n"
           "complete -c glslines -n __fish_use_subcommand -l version -d 'Print the version and exit'\n"
           "complete -c glslines -n __fish_use_subcommand -s h -l help -d 'List commands and topics'\n",
           out);
@@ -196,6 +249,12 @@ bool manual_write_fish(FILE *out)
         fputs("'\n", out);
     }
     for (const cmd_command *const *c = cmd_commands; *c; c++) each_option(out, *c, fish_option);
+    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
+        for (const char *s = TRACTOGRAMS; *s; s += strspn(s, " "), s += strcspn(s, " "))
+            fprintf(
+                out,
+                "complete -c glslines -n '__fish_seen_subcommand_from %s' -k -xa '(__fish_complete_suffix .%.*s)'\n",
+                of_tractograms[i], (int)strcspn(s + strspn(s, " "), " "), s + strspn(s, " "));
     fputs("complete -c glslines -n '__fish_seen_subcommand_from help' -f -a '", out);
     write_names(out, true, true);
     fputs("'\n", out);

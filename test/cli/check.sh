@@ -18,7 +18,7 @@ note() {
 expect() {
     code=$1
     shift
-    timeout -k 5 300 "$tool" devices --device llvmpipe "$@" > stdout 2> stderr
+    timeout -k 5 600 "$tool" devices --device llvmpipe "$@" > stdout 2> stderr
     got=$?
     checks=$((checks + 1))
     [ $got -eq "$code" ] || note "exit code $got, not $code: ${GLSLINES_INJECT:-} $*"

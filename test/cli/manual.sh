@@ -121,6 +121,11 @@ completes "default " glslines track --sphere de
 completes "folder " glslines track --cache-dir fol
 completes "getters getting-started " glslines help get
 completes " " glslines track --max-angle ""
+completes " " glslines track --phantom --phant
+completes "--include --include-both-ends --include-end --include-ordered " glslines track --include a.nii --include
+completes "auto " glslines track --device au
+mkdir folder/sub && touch folder/a.trx folder/b.tck
+completes "folder/a.trx folder/b.tck folder/sub " glslines render folder/
 if have zsh; then zsh -n share/zsh/site-functions/_glslines || note "zsh does not accept its completion file"; fi
 if have fish; then
     HOME=$PWD fish -c 'source share/fish/vendor_completions.d/glslines.fish; complete -C "glslines track --model c"' > fish.out 2> fish.err

@@ -37,7 +37,7 @@ int main(void)
 }
 END_OF_FILE
 
-cmake -S parent -B build -DGLS_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > configure.log 2>&1 || { cat configure.log; fail "the other project is not configured"; }
+cmake -S parent -B build -G Ninja -DGLS_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > configure.log 2>&1 || { cat configure.log; fail "the other project is not configured"; }
 python3 - << 'END_OF_FILE' || fail "compiler flags"
 import json
 commands = {c["file"].rsplit("/", 1)[-1]: c["command"] for c in json.load(open("build/compile_commands.json"))}
