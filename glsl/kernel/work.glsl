@@ -4,7 +4,6 @@ layout(std430, binding = 0) buffer Work { uint work[]; };
 #define WORD(name, first, n) const int name = first;
 #include "layout/work.def"
 #undef WORD
-const int WORK_COEFFICIENTS = WORK_GUIDE + GUIDE_WORDS;
 
 #define WORK(array, slot) work[uint(array) * params.n_items + (slot)]
 
@@ -26,3 +25,15 @@ void set_work_vector(int array, uint slot, vec3 value)
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
 uint work_slot() { return WORK(WORK_LIST, min(work_index(), params.n_active - 1u)); }
 bool work_live() { return work_index() < params.n_active; }
+
+#ifdef N_COEFFICIENTS
+// The coefficients that the first kernel of a turn leaves to the second lie behind the arrays, those of an entry of the
+// list side by side: CPU renderers load and store invocation by invocation, and wait for every line of the cache.
+layout(std430, binding = 0) buffer WorkQuads { uvec4 work_quads[]; };
+const int COEFFICIENT_QUADS = (N_COEFFICIENTS + 3) / 4;
+uint coefficient_quads()
+{
+    return (uint(WORK_GUIDE + GUIDE_WORDS) * params.n_items + 3u) / 4u +
+           min(work_index(), params.n_active - 1u) * uint(COEFFICIENT_QUADS);
+}
+#endif

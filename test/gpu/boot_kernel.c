@@ -78,9 +78,11 @@ static void run_initial(gls_engine *t, initial *out)
     gls_seeds_get(seeds, 0, N_SEEDS, c.seed);
     assert_ok(gls_pass_initial(&c, 0, N_SEEDS));
     memcpy(out->direction, c.direction, sizeof out->direction);
-    assert_ok(gls_buffer_read(t->buffer[GLS_TRACK_WORK], 4ull * t->plan.host_arrays * N_SEEDS, 4 * k * N_SEEDS, rows));
+    /* in one piece: the coefficients of the next one would take the places of those before */
+    uint64_t start = (4ull * t->plan.host_arrays * N_SEEDS + 15) / 16 * 16;
+    assert_ok(gls_buffer_read(t->buffer[GLS_TRACK_WORK], start, 4 * k * N_SEEDS, rows));
     for (size_t i = 0; i < N_SEEDS; i++)
-        for (size_t j = 0; j < k; j++) out->coefficient[i][j] = rows[j * N_SEEDS + i];
+        for (size_t j = 0; j < k; j++) out->coefficient[i][j] = rows[i * k + j];
     free(rows);
     gls_batch_free_arrays(&c);
 }
