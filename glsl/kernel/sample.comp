@@ -15,5 +15,9 @@ void main()
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
     // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop, as
     // scalars: a second use keeps it in vectors
-    EACH_COEFFICIENT(WORK(WORK_COEFFICIENTS + j, slot) = floatBitsToUint(abs(fitted[j]) < 1e30 ? fitted[j] : 0.0);)
+    uint first = coefficient_quads();
+    vec4 quads[COEFFICIENT_QUADS];
+    quads[COEFFICIENT_QUADS - 1] = vec4(0.0);
+    EACH_COEFFICIENT(quads[j / 4][j % 4] = abs(fitted[j]) < 1e30 ? fitted[j] : 0.0;)
+    for (int q = 0; q < COEFFICIENT_QUADS; q++) work_quads[first + uint(q)] = floatBitsToUint(quads[q]);
 }

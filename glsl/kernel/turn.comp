@@ -18,7 +18,11 @@ void main()
 {
     uint slot = work_slot();
     float c[N_COEFFICIENTS];
-    EACH_COEFFICIENT(c[j] = uintBitsToFloat(WORK(WORK_COEFFICIENTS + j, slot));)
+    // compilers unroll a loop over all elements of an array
+    uint first = coefficient_quads();
+    vec4 quads[COEFFICIENT_QUADS];
+    for (int q = 0; q < COEFFICIENT_QUADS; q++) quads[q] = uintBitsToFloat(work_quads[first + uint(q)]);
+    EACH_COEFFICIENT(c[j] = quads[j / 4][j % 4];)
     odf_axis = work_vector(WORK_DIRECTION, slot);
     evaluate_odf(c);
     uint n = find_peaks();

@@ -4,25 +4,37 @@ layout(std430, binding = 0) buffer Work { uint work[]; };
 #define WORD(name, first, n) const int name = first;
 #include "layout/work.def"
 #undef WORD
-const int WORK_COEFFICIENTS = WORK_GUIDE + GUIDE_WORDS;
 
-#define WORK(array, slot) work[uint(array) * params.n_items + (slot)]
+// A word of a slot.
+#define WORK(word, slot) \
+    work[params.n_items + (slot) * uint(WORK_GUIDE + GUIDE_WORDS - 1) + uint((word) - 1)]
 
-vec3 work_vector(int array, uint slot)
+vec3 work_vector(int word, uint slot)
 {
-    uvec3 words = uvec3(WORK(array, slot), WORK(array + 1, slot), WORK(array + 2, slot));
+    uvec3 words = uvec3(WORK(word, slot), WORK(word + 1, slot), WORK(word + 2, slot));
     return uintBitsToFloat(words);
 }
 
-void set_work_vector(int array, uint slot, vec3 value)
+void set_work_vector(int word, uint slot, vec3 value)
 {
-    WORK(array, slot) = floatBitsToUint(value.x);
-    WORK(array + 1, slot) = floatBitsToUint(value.y);
-    WORK(array + 2, slot) = floatBitsToUint(value.z);
+    WORK(word, slot) = floatBitsToUint(value.x);
+    WORK(word + 1, slot) = floatBitsToUint(value.y);
+    WORK(word + 2, slot) = floatBitsToUint(value.z);
 }
 
 // The slot of this streamline's lanes; those past the end of the list repeat its last entry and must not write what
 // others read.
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
-uint work_slot() { return WORK(WORK_LIST, min(work_index(), params.n_active - 1u)); }
+uint work_slot() { return work[min(work_index(), params.n_active - 1u)]; }
 bool work_live() { return work_index() < params.n_active; }
+
+#ifdef N_COEFFICIENTS
+// Where the coefficients of this streamline begin.
+layout(std430, binding = 0) buffer WorkQuads { uvec4 work_quads[]; };
+const int COEFFICIENT_QUADS = (N_COEFFICIENTS + 3) / 4;
+uint coefficient_quads()
+{
+    return (uint(WORK_GUIDE + GUIDE_WORDS) * params.n_items + 3u) / 4u +
+           min(work_index(), params.n_active - 1u) * uint(COEFFICIENT_QUADS);
+}
+#endif

@@ -51,27 +51,32 @@ int n_candidates = 0;
 #define CANDIDATE(i) candidate_vertex[i]
 #define CANDIDATE_DIRECTION(i) candidate[i].xyz
 
-// Lists the marked vertices in ascending order.
+// Takes the first marked vertex off the marks. Their words are named by constants, else they would lie in memory.
+int take_marked()
+{
+    int word = 0;
+    uint bits = 0u;
+    for (int w = PEAK_WORDS - 1; w >= 0; w--) {
+        bool marked = is_peak[w] != 0u;
+        word = marked ? w : word;
+        bits = marked ? is_peak[w] : bits;
+    }
+    for (int w = 0; w < PEAK_WORDS; w++) is_peak[w] = w == word ? bits & (bits - 1u) : is_peak[w];
+    return word * 32 + findLSB(bits);
+}
+
+// Lists the n marked vertices in ascending order. Invocations wait for the one with most turns, each of which costs as
+// much as any.
 void list_candidates(uint n)
 {
-    n_candidates = 0;
-    int w = 0;
-    uint bits = n > 0u ? is_peak[0] : 0u;
-    bool more = n > 0u;
-    while (more) {
-        if (bits == 0u) {
-            w++;
-            more = w < PEAK_WORDS;
-            bits = is_peak[min(w, PEAK_WORDS - 1)];
-        } else {
-            int v = w * 32 + findLSB(bits);
-            bits &= bits - 1u;
-            candidate[n_candidates] = vec4(vertex_direction(uint(v)), odf_value(v));
-            candidate_vertex[n_candidates] = uint(v);
-            n_candidates++;
-            more = n_candidates < MAX_CANDIDATES;
-        }
+    int n_listed = min(int(n), MAX_CANDIDATES);
+    for (n_candidates = 0; n_candidates < n_listed; n_candidates++) {
+        int v = take_marked();
+        candidate[n_candidates] = vec4(vertex_direction(uint(v)), 0.0);
+        candidate_vertex[n_candidates] = uint(v);
     }
+    // a single one is the strongest
+    for (int i = 0; n_candidates > 1 && i < n_candidates; i++) candidate[i].w = odf_value(int(candidate_vertex[i]));
 }
 
 // Takes the strongest candidate left, drops those too near to it; -1 if none is left.

@@ -9,6 +9,7 @@
 #include "gpu.h"
 #include "series.h"
 #include "ref_boot.h"
+#include "track/engine/pace.h"
 #include "track/engine/passes.h"
 #include "track/tracker.h"
 
@@ -76,11 +77,16 @@ static void run_initial(gls_engine *t, initial *out)
     assert_ok(gls_batch_make_arrays(&c));
     float *rows = malloc(4 * k * N_SEEDS);
     gls_seeds_get(seeds, 0, N_SEEDS, c.seed);
+    /* in one piece: the coefficients of a second one would take the places of the first's */
+    const gls_pace_rules usual = gls_pace_rule;
+    gls_pace_rule.first = gls_pace_rule.least = N_SEEDS;
     assert_ok(gls_pass_initial(&c, 0, N_SEEDS));
+    gls_pace_rule = usual;
     memcpy(out->direction, c.direction, sizeof out->direction);
-    assert_ok(gls_buffer_read(t->buffer[GLS_TRACK_WORK], 4ull * t->plan.host_arrays * N_SEEDS, 4 * k * N_SEEDS, rows));
+    uint64_t start = (4ull * t->plan.host_arrays * N_SEEDS + 15) / 16 * 16;
+    assert_ok(gls_buffer_read(t->buffer[GLS_TRACK_WORK], start, 4 * k * N_SEEDS, rows));
     for (size_t i = 0; i < N_SEEDS; i++)
-        for (size_t j = 0; j < k; j++) out->coefficient[i][j] = rows[j * N_SEEDS + i];
+        for (size_t j = 0; j < k; j++) out->coefficient[i][j] = rows[i * k + j];
     free(rows);
     gls_batch_free_arrays(&c);
 }

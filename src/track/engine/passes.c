@@ -178,14 +178,16 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 
 /* --- staged: the host keeps the list of running halves -------------------- */
 
-static uint32_t *work_of(uint32_t *work, uint32_t n_items, uint32_t array, uint32_t item)
+/* A word of a slot, see layout/work.def. */
+static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot)
 {
-    return &work[array * (size_t)n_items + item];
+    size_t words = c->engine->plan.host_arrays - 1;
+    return &c->work[n_items + slot * words + word - 1];
 }
 
-static void put_vector(uint32_t *work, uint32_t n_items, uint32_t array, uint32_t item, const float v[3])
+static void put_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
 {
-    for (uint32_t a = 0; a < 3; a++) memcpy(work_of(work, n_items, array + a, item), &v[a], sizeof v[a]);
+    for (uint32_t a = 0; a < 3; a++) memcpy(work_of(c, n_items, word + a, slot), &v[a], sizeof v[a]);
 }
 
 static gls_status upload_work(gls_batch *c, uint32_t n_items)
@@ -245,10 +247,10 @@ static gls_status initial_split(gls_batch *c, const gls_crop *crop, uint64_t fir
     const uint32_t n = crop->n;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
-        *work_of(c->work, n, WORK_LIST, i) = i;
-        put_vector(c->work, n, WORK_POSITION, i, crop->seed[i]);
-        *work_of(c->work, n, WORK_SEED, i) = (uint32_t)(first + i);
-        *work_of(c->work, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
+        c->work[i] = i;
+        put_vector(c, n, WORK_POSITION, i, crop->seed[i]);
+        *work_of(c, n, WORK_SEED, i) = (uint32_t)(first + i);
+        *work_of(c, n, WORK_STREAM, i) = gls_draw_stream(first + i, 0);
     }
     gls_status status = upload_work(c, n);
     if (status == GLS_OK) status = run_pieces(c, n, n, true);
@@ -276,15 +278,15 @@ static void fill_halves(gls_batch *c, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record *line = &c->upload.line[i / 2];
         bool backward = i % 2 == 0;
-        put_vector(c->work, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
+        put_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
         float direction[3];
         gls_start_direction(c->engine, line->vertex, direction);
-        put_vector(c->work, n, WORK_DIRECTION, i, direction);
-        *work_of(c->work, n, WORK_SEED, i) = line->seed;
-        *work_of(c->work, n, WORK_STREAM, i) = line->stream;
-        *work_of(c->work, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
-        *work_of(c->work, n, WORK_AUX, i) = framed ? 0 : own_start ? line->vertex : line->vertex & ~VERTEX_FLIPPED;
-        *work_of(c->work, n, WORK_FLAGS, i) = !framed && backward ? FLAG_JOINT : 0;
+        put_vector(c, n, WORK_DIRECTION, i, direction);
+        *work_of(c, n, WORK_SEED, i) = line->seed;
+        *work_of(c, n, WORK_STREAM, i) = line->stream;
+        *work_of(c, n, WORK_STEP, i) = framed && backward ? STEP_BACKWARD | 1 : 1;
+        *work_of(c, n, WORK_AUX, i) = framed ? 0 : own_start ? line->vertex : line->vertex & ~VERTEX_FLIPPED;
+        *work_of(c, n, WORK_FLAGS, i) = !framed && backward ? FLAG_JOINT : 0;
     }
 }
 

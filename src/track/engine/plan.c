@@ -11,6 +11,8 @@
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
+/* the coefficients begin with a whole quad */
+#define WORK_FILLING 16u
 /* seeds of a brain give 1.5 directions and 60 points each on average; a fuller batch is cut */
 #define TYPICAL_POINTS_PER_SEED 256u
 
@@ -122,7 +124,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group.slots);
     uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / sizeof(gls_line_record));
     if (p.staged) {
-        lines = min_u64(lines, storage / (8 * (uint64_t)p.work_arrays));
+        lines = min_u64(lines, (storage - WORK_FILLING) / (8 * (uint64_t)p.work_arrays));
         lines = min_u64(lines, (uint64_t)limits->max_work_groups * p.group.slots / 2);
         batch = min_u64(batch, 2 * lines);
     }
@@ -157,7 +159,7 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
     bytes[GLS_TRACK_GATHER_UNIFORMS] = sizeof(gls_gather_uniforms);
     bytes[GLS_TRACK_SEEDS] = sizeof(gls_seed_record) * p->batch_seeds;
     bytes[GLS_TRACK_DIRECTIONS] = 4ull * p->batch_seeds * gls_direction_words(params);
-    bytes[GLS_TRACK_WORK] = p->staged ? 4 * p->work_arrays * n_halves : 4;
+    bytes[GLS_TRACK_WORK] = p->staged ? 4 * p->work_arrays * n_halves + WORK_FILLING : 4;
     bytes[GLS_TRACK_LINES] = sizeof(gls_line_record) * p->batch_lines;
     bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
     bytes[GLS_TRACK_STATE] =

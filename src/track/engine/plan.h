@@ -26,12 +26,12 @@ typedef struct gls_track_plan {
     bool split;                        /* and a turn is two kernels */
     uint32_t turns;                    /* staged: directions drawn in a dispatch */
     uint32_t coefficients;             /* split: that the first kernel leaves to the second */
-    uint32_t host_arrays;              /* of the work buffer, that the host writes */
-    uint32_t work_arrays;              /* of the work buffer in all; 0 unless staged */
-    int smaller_field;                 /* than there seems to be memory for: what shrink() of its kind says, or 0 */
-    bool tables_shared;                /* room for the getter's tables in shared memory */
-    bool in_flight;                    /* the next batch begins before this one has been read back */
-    bool ordered;                      /* streamlines are tracked in an order of their own, see order.h */
+    uint32_t host_arrays; /* words of a slot of the work buffer, that the host writes, and one of the list */
+    uint32_t work_arrays; /* the same, of all; 0 unless staged */
+    int smaller_field;    /* than there seems to be memory for: what shrink() of its kind says, or 0 */
+    bool tables_shared;   /* room for the getter's tables in shared memory */
+    bool in_flight;       /* the next batch begins before this one has been read back */
+    bool ordered;         /* streamlines are tracked in an order of their own, see order.h */
 } gls_track_plan;
 
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,

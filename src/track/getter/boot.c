@@ -143,7 +143,7 @@ static const gls_sphere *sphere(const gls_track_input *input)
 
 static uint32_t handed_over(const gls_track_input *input)
 {
-    return (uint32_t)input->qball->k;
+    return ((uint32_t)input->qball->k + 3) / 4 * 4;
 }
 
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)

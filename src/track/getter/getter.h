@@ -57,8 +57,8 @@ typedef struct gls_getter {
     /* GLS_ERR_ARGUMENT, with the reason, for an input that it cannot use; the stop map has been checked. */
     gls_status (*check)(const gls_track_params *params, const gls_track_input *input);
     const gls_sphere *(*sphere)(const gls_track_input *input);
-    /* Coefficients that the first of two kernels of a turn leaves to the second, where a turn is split for renderers
-     * that compile rows of source. NULL: turns are never split. */
+    /* Words, in whole quads, that the first of two kernels of a turn leaves to the second, where a turn is split for
+     * renderers that compile rows of source. NULL: turns are never split. */
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Turns for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
