@@ -67,6 +67,7 @@ says "weights: min 0.5"
 
 # --- density ---
 expect 0 density t.trx d.nii.gz
+says "mapping segment"
 expect 4 density t.trx d.nii.gz
 expect 2 density t.tck e.nii.gz
 expect 0 density t.tck e.nii.gz --template data/mask.nii.gz
@@ -144,6 +145,12 @@ OMP_NUM_THREADS=1 "$tool" connectome w.trx labels.nii w3.csv --weights weights.t
 cmp w1.csv w3.csv || note "one thread and several, connectome"
 expect 2 connectome t.trx labels.nii
 expect 2 connectome t.trx labels.nii e.csv --radius 0
+expect 2 connectome t.trx labels.nii e.csv --assign end:3
+expect 2 connectome t.trx labels.nii e.csv --assign radial:2 --radius 3
+expect 0 connectome t.trx labels.nii r1.csv --assign radial:2
+expect 0 connectome t.trx labels.nii r2.csv --radius 2
+same r1.csv r2.csv
+says "labels below the largest do not occur: 1 2"
 expect 3 connectome t.trx zeros.nii e.csv
 expect 3 connectome t.trx halves.nii e.csv
 expect 3 connectome t.trx data/dwi.nii.gz e.csv
@@ -271,6 +278,22 @@ done
 expect 0 track "$@" -o none --profile b.tsv:fa.nii.gz:again.csv --force
 cmp prof.csv again.csv || note "--profile without a tractogram"
 expect 0 profile seg.trx fa.nii.gz -o prof2.csv
+python3 - << 'END'
+import gzip, struct
+raw = gzip.open("fa.nii.gz").read()
+for name, shift, offset in (("far", 1000, 0), ("nan", 0, 352)):
+    data = bytearray(raw)
+    for at in (268, 272, 276, 292, 308, 324):
+        data[at:at + 4] = struct.pack("<f", struct.unpack("<f", data[at:at + 4])[0] + shift)
+    if offset:
+        data[offset:] = struct.pack("<f", float("nan")) * ((len(data) - offset) // 4)
+    with open(name + ".nii", "wb") as f:
+        f.write(data)
+END
+expect 3 profile seg.trx far.nii -o far.csv
+says "does not overlap"
+expect 0 profile seg.trx nan.nii -o nan.csv
+says "no number anywhere"
 expect 3 track "$@" -o v.trx --profile missing.tsv:v.csv
 expect 2 track "$@" -o v.trx --profile b.tsv
 expect 2 track "$@" -o v.trx --profile b.tsv:v.csv --shard 1/2

@@ -11,6 +11,7 @@
 
 #include "tracts/grouped.h"
 #include "util/log.h"
+#include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
@@ -24,6 +25,8 @@ typedef struct connecting {
     gls_tract_job *job;
     const gls_connectome_cli *o;
     const char *const *file;
+    gls_assignment assign;
+    double radius;
     char *nodes; /* the table's path; NULL: none */
     gls_connectome *connectome;
     gls_label_names names;
@@ -125,14 +128,12 @@ static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 
 static gls_status create(connecting *c)
 {
-    static const double radius[] = {
-        [GLS_ASSIGN_RADIAL] = 4, [GLS_ASSIGN_END] = 0, [GLS_ASSIGN_FORWARD] = 3, [GLS_ASSIGN_ALL] = 0};
     const gls_connectome_cli *o = c->o;
     gls_image *labels = NULL;
     gls_connectome_options options = {.size = sizeof options,
-                                      .assignment = (gls_assignment)o->assign,
+                                      .assignment = c->assign,
                                       .test = (gls_roi_test)o->roi_test,
-                                      .radius = o->radius >= 0 ? o->radius : radius[o->assign],
+                                      .radius = c->radius,
                                       .stat = (gls_connectome_stat)o->stat,
                                       .symmetric = o->symmetric || o->bids,
                                       .zero_diagonal = o->zero_diagonal,
@@ -295,6 +296,29 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
+/* Labels without voxels among those that have some: a parcellation that was cut or moved. Schemes whose numbers are
+ * scattered have more of these than labels. */
+static void warn_of_absent(const connecting *c)
+{
+    const int32_t *label;
+    const size_t n = gls_connectome_nodes(c->connectome, &label);
+    gls_text list = {0};
+    size_t absent = 0;
+    int32_t next = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (gls_connectome_get_node(c->connectome, i).voxels == 0) continue;
+        for (; next < label[i]; next++)
+            if (absent++ < MAX_LISTED) gls_text_printf(&list, " %d", next);
+        next = label[i] + 1;
+    }
+    if (absent > MAX_LISTED) gls_text_puts(&list, " ...");
+    char *text = gls_text_take(&list);
+    if (absent > 0 && absent < n)
+        gls_log(GLS_LOG_WARNING, "%s: %zu labels below the largest do not occur:%s", c->file[1], absent,
+                text ? text : "");
+    free(text);
+}
+
 static void report(connecting *c)
 {
     const int32_t *label;
@@ -316,6 +340,7 @@ static void report(connecting *c)
         gls_log(GLS_LOG_WARNING,
                 "--weights with --stat-edge mean and no scale: every cell is 1; a number such as mean FA "
                 "belongs into --scale-file");
+    warn_of_absent(c);
     warn_of_lonely(c);
     gls_tract_job_say(job, "%s: %zu regions, %" PRIu64 " of %" PRIu64 " streamlines join two", c->file[2], n, k.joined,
                       k.streamlines);
@@ -352,15 +377,42 @@ static gls_status choose_nodes(connecting *c)
     return c->nodes ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
+/* "radial", "radial:2" ...: how, and its reach, which --radius may give, too. */
+static gls_status parse_assignment(connecting *c)
+{
+    static const char *const name[] = {"radial", "end", "reverse", "forward", "all"};
+    static const double radius[] = {
+        [GLS_ASSIGN_RADIAL] = 4, [GLS_ASSIGN_END] = 0, [GLS_ASSIGN_FORWARD] = 3, [GLS_ASSIGN_ALL] = 0};
+    const char *text = c->o->assign ? c->o->assign : name[0], *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    size_t k = 0;
+    while (k < sizeof name / sizeof *name && (strlen(name[k]) != length || strncmp(name[k], text, length) != 0)) k++;
+    if (k == sizeof name / sizeof *name)
+        return gls_fail(GLS_ERR_ARGUMENT, "--assign: unknown value '%s'; known are: radial, end, reverse, forward, all",
+                        text);
+    c->assign = (gls_assignment)k;
+    c->radius = c->o->radius >= 0 ? c->o->radius : radius[k];
+    if (!colon) return GLS_OK;
+    const bool searches =
+        c->assign == GLS_ASSIGN_RADIAL || c->assign == GLS_ASSIGN_REVERSE || c->assign == GLS_ASSIGN_FORWARD;
+    if (!searches || !gls_parse_double(colon + 1, &c->radius) || !(c->radius >= 0 && c->radius <= 1000))
+        return gls_fail(GLS_ERR_ARGUMENT, "--assign %s: radial, reverse and forward may have a reach of 0 to 1000 mm",
+                        text);
+    if (c->o->radius >= 0) return gls_fail(GLS_ERR_ARGUMENT, "--radius and --assign %s exclude each other", text);
+    return GLS_OK;
+}
+
 static gls_status check(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
+    gls_status status = parse_assignment(c);
+    if (status) return status;
     if (o->assignments && strncmp(o->assignments, "dps:", 4) == 0) c->column = o->assignments + 4;
     if ((c->column != NULL) != (o->trx != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--trx and --assignments dps:NAME need each other");
-    if (c->column && o->assign == GLS_ASSIGN_ALL)
+    if (c->column && c->assign == GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: two labels each, --assign all finds more");
-    if (o->roi_test && o->assign != GLS_ASSIGN_ALL)
+    if (o->roi_test && c->assign != GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: only --assign all has it");
     const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
     if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))

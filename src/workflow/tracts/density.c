@@ -234,7 +234,9 @@ static void report(mapping *m)
     if (outside > 0)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " streamlines lie outside the map", m->in, outside,
                 c.streamlines);
-    gls_tract_job_say(m->job, "%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside", m->out, c.used,
+    const bool plain = m->o->mapping == 0 && m->o->like == 0;
+    gls_tract_job_say(m->job, "%s%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside",
+                      plain ? "mapping segment; --like mrtrix has the numbers of tckmap\n" : "", m->out, c.used,
                       c.partial);
 }
 

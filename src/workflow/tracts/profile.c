@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/affine.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/tracts/buan.h"
@@ -98,6 +99,32 @@ static gls_status collect(profiling *p)
     return status ? status : gls_bundles_complete(p->bundles);
 }
 
+/* An image that has no number along the bundles: of another space, or empty there. */
+static gls_status look_for_overlap(const profiling *p, size_t image)
+{
+    const gls_grid *grid = &p->image[image]->grid;
+    const uint32_t nodes = (uint32_t)p->o->nodes;
+    double inverse[3][4], v[3];
+    bool overlaps = false;
+    double(*core)[3] = malloc(nodes * sizeof *core);
+    if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_grid_inverse(grid, inverse);
+    for (size_t b = 0; b < gls_bundles_count(p->bundles) && !overlaps; b++) {
+        if (gls_bundles_get(p->bundles, b).count == 0) continue;
+        gls_bundles_core(p->bundles, b, core);
+        for (uint32_t k = 0; k < nodes && !overlaps; k++) {
+            gls_affine_apply((const double(*)[4])inverse, core[k], v);
+            overlaps = true;
+            for (int r = 0; r < 3; r++) overlaps &= v[r] > -0.5 && v[r] < grid->dim[r] - 0.5;
+        }
+    }
+    free(core);
+    if (!overlaps)
+        return gls_fail(GLS_ERR_INPUT, "%s: does not overlap the bundles: is it in the same space?", p->name[image]);
+    gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", p->name[image]);
+    return GLS_OK;
+}
+
 static gls_status write(profiling *p)
 {
     const gls_profile_cli *o = p->o;
@@ -116,8 +143,14 @@ static gls_status write(profiling *p)
     }
     const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
     if (o->mode) return gls_buan_write(&buan, p->bundles, p->job, p->tracks, o->output);
-    return gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->job->options.force,
-                                   &p->job->group);
+    table.nowhere = calloc(p->n_images, sizeof *table.nowhere);
+    if (!table.nowhere) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output,
+                                                p->job->options.force, &p->job->group);
+    for (size_t i = 0; i < p->n_images && !status; i++)
+        if (table.nowhere[i]) status = look_for_overlap(p, i);
+    free(table.nowhere);
+    return status;
 }
 
 static gls_status choose_weights(profiling *p)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/format.h"
+#include "util/log.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -80,6 +81,8 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
     gls_profile_node *node = malloc(columns * nodes * sizeof *node);
     double(*core)[3] = malloc(nodes * sizeof *core);
     gls_status status = node && core ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    size_t *found = calloc(columns, sizeof *found), n_used = 0;
+    if (!status && !found) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     write_header(t, separator, &text);
     for (size_t b = 0; b < gls_bundles_count(bundles) && !status; b++) {
         size_t column = 0;
@@ -88,11 +91,22 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
                 status =
                     gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights, node + column * nodes);
         if (status) break;
+        for (size_t c = 0; c < columns; c++)
+            for (uint32_t k = 0; k < nodes; k++) found[c] += isfinite(node[c * nodes + k].value) != 0;
+        n_used += gls_bundles_get(bundles, b).count > 0;
         gls_bundles_core(bundles, b, core);
         write_bundle(t, gls_bundles_get(bundles, b).name, nodes, node, (const double(*)[3])core, separator, &text);
     }
     free(node);
     free(core);
+    size_t column = 0;
+    for (size_t i = 0; i < t->n_images && !status; column += t->image[i++]->n_volumes) {
+        const bool nowhere = n_used > 0 && found[column] == 0;
+        if (t->nowhere) t->nowhere[i] = nowhere;
+        if (nowhere && !t->nowhere)
+            gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", t->name[i]);
+    }
+    free(found);
     const size_t length = text.length;
     char *data = gls_text_take(&text);
     if (!status && !data) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);

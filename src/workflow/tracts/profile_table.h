@@ -13,6 +13,7 @@ typedef struct gls_profile_table {
     gls_sample_options sampling;
     gls_profile_weights weights;
     bool stats, tidy;
+    bool *nowhere; /* of each image: set where it has no number anywhere along the bundles; NULL: a warning */
 } gls_profile_table;
 
 /* Writes the profiles of complete bundles, which keep nodes, to a .csv or .tsv file in the group. */
