@@ -59,6 +59,8 @@ expect 0 convert t.tck t.trx --reference data/mask.nii.gz -q
 expect 0 weights t.trx $sh -o weighted.trx --coeffs -q --step-size 1
 expect 0 info weighted.trx
 says "sift2_weights: 1 x float32"
+check "mu and options within the file" "(lambda d: d['parameters']['reg_tv'] == 0.1 and d['model']['mu'] > 0)(
+    json.loads(__import__('zipfile').ZipFile('weighted.trx').read('dps/sift2_weights.json')))"
 says "sift2_coefficients: 1 x float32"
 expect 0 connectome t.tck labels.nii c1.csv --weights w.txt -q
 expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -q

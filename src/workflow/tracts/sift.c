@@ -180,6 +180,25 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
     return to;
 }
 
+/* What the column of weights goes with, to be freed: what the result depends on and has, but neither names of outputs
+ * nor devices and times. NULL: no memory. */
+static char *describe_column(const weighting *w)
+{
+    static const char *const elsewhere[] = {
+        "output", "mu", "csv", "selection", "fixels", "device", "api", "device_memory_MiB", "ngpus", "force"};
+    cJSON *root = cJSON_CreateObject();
+    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->job->root, "parameters"), true);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
+    cJSON_AddItemToObject(root, "parameters", parameters);
+    gls_weights_describe(root, w->weights);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
+    cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "counts"), "chunks");
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    return text;
+}
+
 /* The tractogram once more: with its weights, or those of its streamlines that are kept. */
 static gls_status write_tractogram(const weighting *w)
 {
@@ -198,10 +217,12 @@ static gls_status write_tractogram(const weighting *w)
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
     options.overwrite = w->job->options.force;
+    char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
     gls_status status = gls_tractogram_format_parse(w->o->output, &format);
     if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
     if (status) {
         free(scaled);
+        free(note);
         return status;
     }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
@@ -209,6 +230,7 @@ static gls_status write_tractogram(const weighting *w)
     status = gls_tractogram_writer_create(w->o->output, format, grid, &options, &writer);
     if (!status) {
         gls_writer_join(writer, &w->job->group);
+        gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
     }
     next = sink;
@@ -221,6 +243,7 @@ static gls_status write_tractogram(const weighting *w)
     status = gls_tract_pump(w->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     free(scaled);
+    free(note);
     return status;
 }
 
