@@ -160,6 +160,22 @@ expect 8 weights t.tck $sh -o rose2.txt --reg-tv 5 --min-iters 20 --csv rose2.cs
 same rose.txt rose2.txt
 [ "$(wc -l < rose2.csv)" = $((best + 2)) ] || note "iterations of a cost that rises"
 
+# --- the column within the file itself ---
+cp t.trx own.trx
+expect 0 weights own.trx $sh --in-place --step-size 1 -q
+expect 0 convert own.trx own.tck -q
+expect 0 convert t.trx own2.tck -q
+same own.tck own2.tck
+expect 0 connectome own.trx labels.nii c7.csv --weights dps:sift2_weights -q
+expect 0 connectome weighted.trx labels.nii c8.csv --weights dps:sift2_weights -q
+same c7.csv c8.csv
+[ -s own_weights.json ] || note "no own_weights.json"
+expect 4 weights own.trx $sh --in-place --step-size 1
+expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
+expect 2 weights t.tck $sh --in-place
+expect 2 weights own.trx $sh --in-place -o own3.trx
+expect 2 weights own.trx $sh --in-place --method sift
+
 # --- units of a column ---
 expect 0 weights t.tck $sh -o area.trx --units area -q
 expect 0 connectome area.trx labels.nii c5.csv --weights dps:sift2_weights -q
