@@ -183,6 +183,12 @@ static void sink_abort(void *user)
     gls_tractogram_writer_abort(user);
 }
 
+void gls_writer_note(gls_tractogram_writer *w, const char *name, const char *text)
+{
+    w->note_name = name;
+    w->note = text;
+}
+
 gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer)
 {
     return (gls_sink){sink_append, sink_finish, sink_abort, writer};

@@ -43,7 +43,8 @@ struct gls_tractogram_writer {
     size_t n_dps, n_dpv, n_groups;
     gls_column *column;
     size_t n_late;
-    gls_column late[4]; /* columns per streamline that came behind all streamlines */
+    gls_column late[4];           /* columns per streamline that came behind all streamlines */
+    const char *note_name, *note; /* a text beside the arrays; NULL: none */
     gls_piece_rooms rooms;
     gls_text lost;     /* columns that the format does not hold */
     gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
@@ -57,6 +58,10 @@ void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result);
+
+/* TRX: JSON on a column, in a file of this name beside it, which readers pass over. Both texts are borrowed until the
+ * writer has finished. */
+void gls_writer_note(gls_tractogram_writer *writer, const char *name, const char *text);
 
 /* GLS_ERR_ARGUMENT if one of n points is not finite. */
 gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const float (*point)[3], size_t n);

@@ -281,6 +281,16 @@ static gls_status add_late(gls_tractogram_writer *w)
     return status;
 }
 
+static gls_status add_note(gls_tractogram_writer *w)
+{
+    if (!w->note) return GLS_OK;
+    const size_t bytes = strlen(w->note);
+    gls_zip_entry *e;
+    gls_status status = begin_entry(w, w->note_name, bytes, &e);
+    if (status == GLS_OK) status = put(w, w->note, bytes, &e->crc);
+    return status == GLS_OK ? end_entry(w, e) : status;
+}
+
 /* Running sums of the lengths, the number of points last. */
 static gls_status add_offsets(gls_tractogram_writer *w)
 {
@@ -390,7 +400,7 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;
     gls_status status;
-    size_t max_entries = 3 + t->n_columns + t->n_dpg + w->n_late;
+    size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late;
     t->entry = calloc(max_entries, sizeof *t->entry);
     if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     if (max_entries > UINT16_MAX)
@@ -406,6 +416,7 @@ static gls_status finish(gls_tractogram_writer *w)
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK) status = add_columns(w);
         if (status == GLS_OK) status = add_late(w);
+        if (status == GLS_OK) status = add_note(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,
                     (unsigned long long)w->n_points);

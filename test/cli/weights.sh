@@ -59,6 +59,8 @@ expect 0 convert t.tck t.trx --reference data/mask.nii.gz -q
 expect 0 weights t.trx $sh -o weighted.trx --coeffs -q --step-size 1
 expect 0 info weighted.trx
 says "sift2_weights: 1 x float32"
+check "mu and options within the file" "(lambda d: d['parameters']['reg_tv'] == 0.1 and d['model']['mu'] > 0)(
+    json.loads(__import__('zipfile').ZipFile('weighted.trx').read('dps/sift2_weights.json')))"
 says "sift2_coefficients: 1 x float32"
 expect 0 connectome t.tck labels.nii c1.csv --weights w.txt -q
 expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -q
@@ -157,6 +159,22 @@ same rose.txt best.txt
 expect 8 weights t.tck $sh -o rose2.txt --reg-tv 5 --min-iters 20 --csv rose2.csv --device llvmpipe
 same rose.txt rose2.txt
 [ "$(wc -l < rose2.csv)" = $((best + 2)) ] || note "iterations of a cost that rises"
+
+# --- the column within the file itself ---
+cp t.trx own.trx
+expect 0 weights own.trx $sh --in-place --step-size 1 -q
+expect 0 convert own.trx own.tck -q
+expect 0 convert t.trx own2.tck -q
+same own.tck own2.tck
+expect 0 connectome own.trx labels.nii c7.csv --weights dps:sift2_weights -q
+expect 0 connectome weighted.trx labels.nii c8.csv --weights dps:sift2_weights -q
+same c7.csv c8.csv
+[ -s own_weights.json ] || note "no own_weights.json"
+expect 4 weights own.trx $sh --in-place --step-size 1
+expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
+expect 2 weights t.tck $sh --in-place
+expect 2 weights own.trx $sh --in-place -o own3.trx
+expect 2 weights own.trx $sh --in-place --method sift
 
 # --- units of a column ---
 expect 0 weights t.tck $sh -o area.trx --units area -q

@@ -1,6 +1,7 @@
 /* glslines weights: how many fibres each streamline of a tractogram stands for. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/fod.h"
+#include "workflow/output.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/weight_files.h"
 
@@ -18,7 +20,7 @@ typedef struct weighting {
     const gls_weights_cli *o;
     gls_weights_options model;
     gls_fod_options source; /* of fod */
-    const char *tracks;
+    const char *tracks, *output;
     gls_fod fod;
     gls_weights *weights;
 } weighting;
@@ -64,7 +66,10 @@ static gls_status check_method(const gls_weights_cli *o)
 
 static gls_status check(const gls_weights_cli *o)
 {
-    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs --output OUT");
+    if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs --output OUT, or --in-place");
+    if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place exclude each other");
+    if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other");
     if (o->units && o->method == GLS_WEIGHTS_SIFT)
@@ -97,14 +102,35 @@ static bool is_text(const char *path)
     return dot && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".csv") == 0);
 }
 
+/* The tractogram is an output; its own sidecar stays, and NAME_weights.json comes beside it. */
+static gls_status name_in_place(const weighting *w)
+{
+    gls_tract_job *job = w->job;
+    const size_t length = strlen(w->tracks);
+    if (length < 5 || strcmp(w->tracks + length - 4, ".trx") != 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: --in-place needs a TRX file", w->tracks);
+    if (asprintf(&job->sidecar, "%.*s_weights.json", (int)length - 4, w->tracks) < 0) {
+        job->sidecar = NULL;
+        return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    }
+    gls_status status = gls_place_check(job->sidecar, job->options.force, NULL, 0, NULL, 0);
+    const bool force = job->options.force;
+    job->options.force = true;
+    if (!status) status = gls_tract_job_writes(job, w->tracks);
+    job->options.force = force;
+    if (!status) job->output[job->n_outputs++] = job->sidecar;
+    return status;
+}
+
 static gls_status name_files(const weighting *w)
 {
     const gls_weights_cli *o = w->o;
     gls_tractogram_format format;
-    const bool text = is_text(o->output);
-    gls_status status = text ? GLS_OK : gls_tractogram_format_parse(o->output, &format);
+    const bool text = is_text(w->output);
+    gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", o->output);
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
+    if (!status && o->in_place) status = name_in_place(w);
     const char *const inputs[] = {w->tracks, w->source.sh, o->act, o->proc_mask, w->job->options.reference};
     const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
     for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
@@ -180,6 +206,25 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
     return to;
 }
 
+/* What the column of weights goes with, to be freed: what the result depends on and has, but neither names of outputs
+ * nor devices and times. NULL: no memory. */
+static char *describe_column(const weighting *w)
+{
+    static const char *const elsewhere[] = {
+        "output", "mu", "csv", "selection", "fixels", "device", "api", "device_memory_MiB", "ngpus", "force"};
+    cJSON *root = cJSON_CreateObject();
+    cJSON *parameters = cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(w->job->root, "parameters"), true);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
+    cJSON_AddItemToObject(root, "parameters", parameters);
+    gls_weights_describe(root, w->weights);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
+    cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(root, "counts"), "chunks");
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    return text;
+}
+
 /* The tractogram once more: with its weights, or those of its streamlines that are kept. */
 static gls_status write_tractogram(const weighting *w)
 {
@@ -197,18 +242,21 @@ static gls_status write_tractogram(const weighting *w)
         {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
-    options.overwrite = w->job->options.force;
-    gls_status status = gls_tractogram_format_parse(w->o->output, &format);
+    options.overwrite = w->job->options.force || w->o->in_place;
+    char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
+    gls_status status = gls_tractogram_format_parse(w->output, &format);
     if (!status) status = gls_tract_open_again(w->job, w->tracks, &reader);
     if (status) {
         free(scaled);
+        free(note);
         return status;
     }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
-    status = gls_tractogram_writer_create(w->o->output, format, grid, &options, &writer);
+    status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
         gls_writer_join(writer, &w->job->group);
+        gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
     }
     next = sink;
@@ -221,6 +269,7 @@ static gls_status write_tractogram(const weighting *w)
     status = gls_tract_pump(w->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     free(scaled);
+    free(note);
     return status;
 }
 
@@ -231,8 +280,8 @@ static gls_status write_results(const weighting *w)
     gls_output_group *group = &w->job->group;
     uint64_t n;
     const float *value = gls_weights_get(w->weights, &n);
-    gls_status status = is_text(o->output)
-                            ? gls_weights_write_text(o->output, force, group, value, n, o->units ? area_of(w) : 1,
+    gls_status status = is_text(w->output)
+                            ? gls_weights_write_text(w->output, force, group, value, n, o->units ? area_of(w) : 1,
                                                      o->units ? "weights by glslines, mm2" : "weights by glslines")
                             : write_tractogram(w);
     if (!status && o->mu) status = gls_weights_write_mu(w->weights, o->mu, force, group);
@@ -246,13 +295,13 @@ static void tell(const weighting *w)
     const gls_weights_result *r = gls_weights_get_result(w->weights);
     if (r->diverged)
         w->job->verdict =
-            gls_fail(GLS_ERR_CONVERGENCE, "%s: the weights did not converge: try more regularisation", w->o->output);
+            gls_fail(GLS_ERR_CONVERGENCE, "%s: the weights did not converge: try more regularisation", w->output);
     gls_weights_describe(w->job->root, w->weights);
     if (w->o->method == GLS_WEIGHTS_SIFT)
         gls_tract_job_say(w->job, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
-                          w->o->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
+                          w->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
     else
-        gls_tract_job_say(w->job, "%s: %" PRIu64 " weights, mu %.6g, cost %.6g to %.6g", w->o->output, r->streamlines,
+        gls_tract_job_say(w->job, "%s: %" PRIu64 " weights, mu %.6g, cost %.6g to %.6g", w->output, r->streamlines,
                           r->mu, r->cost_first, r->cost_last);
 }
 
@@ -266,6 +315,7 @@ gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *
     };
     gls_status status = check(w.o);
     if (status) return status;
+    w.output = w.o->in_place ? w.tracks : w.o->output;
     w.source = gls_tract_fod_options(&fod, file[n - 1]);
     w.source.fd_scale_gm = w.o->fd_scale_gm;
     set_options(&w);
