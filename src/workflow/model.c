@@ -218,7 +218,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     gls_fit_cache_key_number(key, "shell", m->bval);
     if (m->kind == GLS_MODEL_MSMT) {
         gls_tissues_add_key(key, &m->tissues);
-        if (strcmp(o->fit_device, "cpu") != 0) cJSON_AddStringToObject(key, "fit_device", o->fit_device);
+        if (gls_fit_on_device(o)) cJSON_AddStringToObject(key, "fit_device", o->fit_device);
         if (m->volume) gls_fit_cache_key_data(key, "volumes", m->volume, m->selected->n * sizeof *m->volume);
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
@@ -246,7 +246,8 @@ static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *c
     gls_monitor_begin(monitor, GLS_PHASE_FIT);
     gls_status status =
         gls_tissues_fit(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, m->order,
-                        (const double(*)[3])m->direction, m->n_directions, m->options->fit_device, cache, key, monitor);
+                        (const double(*)[3])m->direction, m->n_directions,
+                        gls_fit_on_device(m->options) ? m->options->fit_device : NULL, cache, key, monitor);
     if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
     m->sh = m->tissues.image[0];
     m->sh_kept = m->tissues.kept;

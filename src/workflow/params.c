@@ -115,16 +115,22 @@ gls_model_options gls_model_options_default(gls_model_kind model)
     return options;
 }
 
+bool gls_fit_on_device(const gls_model_options *o)
+{
+    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
+}
+
 gls_status gls_model_options_check(const gls_model_options *o)
 {
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
-    const char *only_msmt = o->response_wm      ? "response-wm"
-                            : o->response_gm    ? "response-gm"
-                            : o->response_csf   ? "response-csf"
-                            : o->force_response ? "force-response"
-                            : o->normalise      ? "normalise"
-                            : o->no_normalise   ? "no-normalise"
-                                                : NULL;
+    const char *only_msmt = o->response_wm         ? "response-wm"
+                            : o->response_gm       ? "response-gm"
+                            : o->response_csf      ? "response-csf"
+                            : o->force_response    ? "force-response"
+                            : o->normalise         ? "normalise"
+                            : o->no_normalise      ? "no-normalise"
+                            : gls_fit_on_device(o) ? "fit-device"
+                                                   : NULL;
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
     if (qball && o->sh_order > 8)
         return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,

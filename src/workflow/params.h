@@ -57,6 +57,8 @@ const char *gls_basis_name(gls_sh_basis basis);
 const char *gls_model_name(gls_model_kind model);
 /* sh_order, or what stands for 0. */
 int gls_model_order(const gls_model_options *options);
+/* Whether a device is to fit the model. */
+bool gls_fit_on_device(const gls_model_options *options);
 const char *gls_getter_name(gls_direction_getter dg);
 /* What the range checks of the command line cannot know. */
 gls_status gls_model_options_check(const gls_model_options *options);

@@ -145,7 +145,7 @@ gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradi
     if (key) read_kept(t, cache, key, &dwi->grid, order);
     if (t->kept) return GLS_OK;
     gls_status status = GLS_OK;
-    if (strcmp(on, "cpu") != 0) status = gls_device_open(on, GLS_GRAPHICS_AUTO, &options.device);
+    if (on) status = gls_device_open(on, GLS_GRAPHICS_AUTO, &options.device);
     if (status) return status;
     status = gls_msmt_fit(dwi, gradients, mask, (const gls_tissue_response *const *)t->response, t->n, &options, step,
                           (void *)monitor, t->image);

@@ -29,7 +29,7 @@ gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *optio
 /* Estimates the responses where none are given. direction: n of the constraint along the scanner axes, or NULL. */
 gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n);
-/* Images of all tissues, white matter to this order. on: the device that fits, or "cpu". cache, key: as of
+/* Images of all tissues, white matter to this order. on: the device that fits, or NULL. cache, key: as of
  * gls_fit_cache_read(), or NULL. */
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                            const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
