@@ -27,6 +27,12 @@ static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
 {
     double *values = NULL;
     size_t columns;
+    if (ends_in(path, "b_table.txt"))
+        return gls_fail(
+            GLS_ERR_UNSUPPORTED,
+            "%s: is DSI Studio's table (rows b x y z), whose axes depend on the program that wrote it: give "
+            ".bval and .bvec, or rows x y z b",
+            path);
     gls_status status = gls_table_read(path, &values, n, &columns);
     if (status) return status;
     if (columns != 4) {

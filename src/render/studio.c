@@ -121,6 +121,12 @@ static void choose_cuts(gls_studio *s)
 
 /* --- foot ----------------------------------------------------------------- */
 
+/* Three digits, and numbers of seeds or voxels in full. */
+static void put_bound(double v, char *text, size_t size)
+{
+    snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);
+}
+
 static void add_colours(gls_studio *s)
 {
     static const char *const axes[3] = {"left-right", "back-front", "up-down"};
@@ -142,8 +148,8 @@ static void add_colours(gls_studio *s)
     if (!s->scene.value) return;
     char text[96], low[32], high[32];
     const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
-    snprintf(low, sizeof low, "%.3g", s->range[0]);
-    snprintf(high, sizeof high, "%.3g", s->range[1]);
+    put_bound(s->range[0], low, sizeof low);
+    put_bound(s->range[1], high, sizeof high);
     snprintf(text, sizeof text, "%.60s  %s", slash ? slash + 1 : name, low);
     gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_COLOURS, text);
     if (!item) return;

@@ -2,6 +2,10 @@
 fails 3 "$b/none.nii.gz" track "$b/none.nii.gz" "$bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.bval" track "$dwi" "$b/none.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.bvec" track "$dwi" "$bval" "$b/none.bvec" "$mask" "$roi"
+cp "$bval" "$b/of_dsi.b_table.txt"
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+fails 7 "DSI Studio" track "$dwi" "$b/of_dsi.b_table.txt" - "$mask" "$roi"
+fails 3 "not read from a pipe" track - "$bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.nii" track "$dwi" "$bval" "$bvec" "$b/none.nii" "$roi"
 fails 3 "$b/none.nii" track "$dwi" "$bval" "$bvec" "$mask" "$b/none.nii"
 fails 3 "$b" track "$b" "$bval" "$bvec" "$mask" "$roi"

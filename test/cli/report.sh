@@ -151,7 +151,7 @@ expect 0 render beside.trx -o without.png --device llvmpipe -q
 [ -z "$(python3 "$here/picture.py" same with.png without.png)" ] && note "no FA behind the picture of a run"
 expect 4 track --phantom --nseeds 100 -o other.trx --report=beside.html --device llvmpipe -q
 expect 2 track --phantom --nseeds 100 -o other.trx --report beside.txt --device llvmpipe -q
-expect 0 report beside.trx --mqc new/folder --force --no-view --device llvmpipe -q
+expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --device llvmpipe -q
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
 # without its script nothing is shown that does nothing
 grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
