@@ -1,5 +1,5 @@
-// Peaks of an ODF from SH coefficients, written out for one invocation. odf, odf_max, odf_min and odf_coefficient come
-// from odf/sh_unrolled.glsl.
+// Peaks of an ODF from SH coefficients, written out for one invocation. odf, odf_max and odf_min come from
+// odf/sh_unrolled.glsl.
 const int PEAK_WORDS = (N_VERTICES + 31) / 32;
 uint is_peak[PEAK_WORDS];
 
@@ -36,13 +36,16 @@ uint find_peaks()
     return odf_max > max(odf_min, 0.0) ? uint(total) : 0u;
 }
 
-// Reading odf at an index that is not a constant would turn the whole array into memory: the value is computed once
-// more.
-float odf_value(int v)
+// Reading odf at an index that is not a constant would turn the whole array into memory: all are looked through.
+float odf_value(int vertex)
 {
     float value = 0.0;
-    EACH_COEFFICIENT(value += MODEL_FLOAT(MODEL_ODF + j * N_VERTICES + v) * odf_coefficient[j];)
-    return WEIGHTED(v, value);
+#define CONE(w)
+#define VERTEX(v, b) value = v == vertex ? odf[v] : value;
+#include <vertex_rows>
+#undef VERTEX
+#undef CONE
+    return value;
 }
 
 vec4 candidate[MAX_CANDIDATES]; // direction, value; the value turns to -1 once it is used

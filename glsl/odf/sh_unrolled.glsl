@@ -3,7 +3,6 @@
 // orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
-float odf_coefficient[N_COEFFICIENTS];
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
 void note(float x)
@@ -31,7 +30,6 @@ void note(float x)
 
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
-    EACH_COEFFICIENT(odf_coefficient[j] = c[j];)
     odf_max = -1e30;
     odf_min = 1e30;
 #include <odf_rows>

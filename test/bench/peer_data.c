@@ -1,7 +1,7 @@
 /* The data of `glslines bench` as files for other programs, which peers.py runs: dwi.nii, gradients.txt (b, x, y, z
  * along the voxel axes), stop.nii, seeds.txt (voxels), sphere.txt, sh.nii (descoteaux07, legacy, voxel axes), job.json;
  * for MRtrix3 fod.nii (tournier07, scanner axes), seed_mask.nii, track_mask.nii. Prints MRtrix3's cutoff as JSON.
- * Usage: peer_data DIRECTORY AxBxC NSEEDS GETTER,... SECONDS [ORDER] */
+ * Usage: peer_data DIRECTORY AxBxC NSEEDS GETTER,... SECONDS ORDER */
 #include <cJSON.h>
 #include <errno.h>
 #include <math.h>
@@ -177,15 +177,15 @@ int main(int argc, char **argv)
     const char *bad;
     int bad_length;
     double cutoff = 0;
-    if (argc == 7) options.model.sh_order = atoi(argv[6]);
-    if (argc == 6 || argc == 7)
+    if (argc == 7) {
+        options.model.sh_order = atoi(argv[6]);
         options.n_dg =
             bench_parse_list(argv[4], GLS_GETTER_CHOICES, true, options.dg, BENCH_GETTERS, &bad, &bad_length);
+    }
     if (options.n_dg < 1 || !bench_parse_shape(argv[2], options.shape)) {
-        fprintf(stderr, "usage: %s DIRECTORY AxBxC NSEEDS GETTER,... SECONDS [ORDER]\n", argv[0]);
+        fprintf(stderr, "usage: %s DIRECTORY AxBxC NSEEDS GETTER,... SECONDS ORDER\n", argv[0]);
         return 2;
     }
-    options.model.sh_order = gls_model_order(&options.model);
     run.options = &options;
     run.job = gls_job_options_default();
     run.nseeds = strtoull(argv[3], NULL, 10);

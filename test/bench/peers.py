@@ -81,7 +81,7 @@ def main():
     step_mm = record["columns"][0]["parameters"]["step_size_mm"]
     with tempfile.TemporaryDirectory(prefix="glslines-peers-") as name:
         folder, shape = Path(name), "x".join(map(str, record["grid"]["dimensions"]))
-        record |= json.loads(run(o.peer_data, folder, shape, nseeds, ",".join(getters), o.seconds))
+        record |= json.loads(run(o.peer_data, folder, shape, nseeds, ",".join(getters), o.seconds, record["data"]["sh_order"]))
         peers = [] if "dipy" in o.without else list(dipy(folder))
         if "mrtrix" not in o.without:
             peers += mrtrix(folder, record["mrtrix_cutoff"], step_mm, nseeds, o.seconds)

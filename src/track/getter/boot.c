@@ -59,6 +59,8 @@ static gls_status add_rows(gls_define_list *d, const gls_track_params *params, c
     define_rows(d, "measured_rows", &text);
     gls_rows_peaks(&text, input->sphere);
     define_rows(d, "peak_rows", &text);
+    gls_rows_vertices(&text, input->sphere);
+    define_rows(d, "vertex_rows", &text);
     gls_status status = gls_rows_odf(&text, input->sphere, input->qball->options.sh_order);
     define_rows(d, "odf_rows", &text);
     return status;
@@ -89,8 +91,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_text text = {0};
     gls_boot_rows_scale(&text, q);
     define_rows(d, "scale_rows", &text);
-    status =
-        (request->looped ? gls_table_orbits : gls_table_odf)(&model->tables, d, input->sphere, q->options.sh_order);
+    if (request->looped) status = gls_table_orbits(&model->tables, d, input->sphere, q->options.sh_order);
     if (status == GLS_OK) status = gls_rows_orbit_terms(&text, q->options.sh_order);
     define_rows(d, "orbit_terms", &text);
     if (status != GLS_OK) return status;

@@ -95,7 +95,8 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
         }
 }
 
-gls_status gls_table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
+/* Coefficient-major. */
+static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
     size_t k = gls_sh_count(sh_order);
     uint32_t *word = gls_table_add(s, defines, "MODEL_ODF", k * sphere->n);
@@ -126,7 +127,7 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
     gls_define_int(defines, "N_ORBITS", (int64_t)n_orbits, "reflection orbits of the sphere; 0: not known");
-    if (n_orbits == 0) return gls_table_odf(s, defines, sphere, sh_order);
+    if (n_orbits == 0) return table_odf(s, defines, sphere, sh_order);
     double *y = malloc(k * sphere->n * sizeof *y);
     gls_status status =
         y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)

@@ -34,11 +34,9 @@ void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
 /* MODEL_VERTICES, and with neighbours MODEL_NEIGHBOURS and NEIGHBOUR_QUADS: for each vertex in words of two. */
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
-/* MODEL_ODF: coefficient-major matrix from SH coefficients to the vertices. */
-gls_status gls_table_odf(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
-/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, else MODEL_ORBITS: the rows of it for the first
- * vertex of each orbit, in quads, and MODEL_MEMBERS, in quads: that vertex, and its mirror images under x -> -x, y ->
- * -y and both. */
+/* N_ORBITS, and if the sphere's orbits are not known (0) MODEL_ODF, the whole matrix, else MODEL_ORBITS: the rows of it
+ * for the first vertex of each orbit, in quads, and MODEL_MEMBERS, in quads: that vertex, and its mirror images under x
+ * -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 /* MODEL_CONE, CONE_WORDS: for each vertex the vertices within max_angle (degrees), as bits. */
 void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
