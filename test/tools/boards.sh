@@ -78,8 +78,8 @@ failed=0
 for gpu in $boards; do
     status=0
     list=$(emulate "$gpu" 120 --json) || status=$?
-    renderer=$(echo "$list" | sed -n 's/.*"renderer": *"\([^"]*\)".*/\1/p' | head -n 1)
-    mapping=$(echo "$list" | sed -n 's/.*"mapping": *"\([^"]*\)".*/\1/p' | head -n 1)
+    renderer=$(echo "$list" | sed -n 's/.*"renderer":[[:space:]]*"\([^"]*\)".*/\1/p' | head -n 1)
+    mapping=$(echo "$list" | sed -n 's/.*"mapping":[[:space:]]*"\([^"]*\)".*/\1/p' | head -n 1)
     if [ -z "$mapping" ] || echo "$renderer" | grep -q llvmpipe; then
         echo "$gpu: status $status: ${renderer:+only }${renderer:-$(echo "$list" | tail -n 1)}"
         [ $status -eq 0 ] || [ $status -eq 5 ] || failed=$((failed + 1))
