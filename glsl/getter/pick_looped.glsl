@@ -4,8 +4,11 @@
 #if STRETCH == 0
 #undef STRETCH
 #define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)
+// Not written out by the compiler: Intel's would have registers left for 8 lanes only, not for 16.
+#define EACH_OF_STRETCH for (int i = 0, v = start; v < start + STRETCH; i++, v++)
 #else
 #define STRETCH_KNOWN
+#define EACH_OF_STRETCH for (int i = 0; i < STRETCH; i++)
 #endif
 
 #ifdef STRETCH_KNOWN
@@ -36,7 +39,7 @@ int pick_vertex(uint from, Draw draw)
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;
-    for (int i = 0; i < STRETCH; i++) {
+    EACH_OF_STRETCH {
         float x = PICK_VALUE(i);
         if (x > largest) {
             largest = x;
@@ -51,18 +54,18 @@ int pick_vertex(uint from, Draw draw)
     uint sum = 0u;
 #ifdef STRETCH_KNOWN
     uint weight[STRETCH];
-    for (int i = 0; i < STRETCH; i++) {
+    EACH_OF_STRETCH {
         weight[i] = PICK_WEIGHT(i);
         sum += weight[i];
     }
 #else
-    for (int i = 0; i < STRETCH; i++) sum += PICK_WEIGHT(i);
+    EACH_OF_STRETCH sum += PICK_WEIGHT(i);
 #endif
     uint total, target, low, upto = lane_upto(sum, total);
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
     int vertex = start;
-    for (int i = 0; i < STRETCH; i++) {
+    EACH_OF_STRETCH {
 #ifdef STRETCH_KNOWN
         passed += weight[i];
 #else

@@ -36,10 +36,11 @@ void put_orbit(int o, float pp, float mp, float pm, float mm)
     put_odf(int(member.w), a - b);
 }
 
-// Two orbits at once share the coefficients that are read, where that leaves registers enough; behind the last orbit it
-// comes again.
+// Two orbits at once share the coefficients that are read, where that leaves registers enough: on NVIDIA's GPUs, of
+// which each lane has many. Radeons keep 5 to 16 waves with one orbit, 4 to 10 with two, and Intel's compiler 16 lanes
+// instead of 8. Behind the last orbit it comes again.
 #define WEIGHTS(q, o) MODEL_FLOATS(MODEL_ORBITS + (q) * N_ORBITS + (o))
-#if N_COEFFICIENTS > 15
+#if N_COEFFICIENTS > 15 || !LANES_IN_STEP
 #define ORBITS_AT_ONCE 1
 #define QUAD(q) { vec4 w0 = WEIGHTS(q, o);
 #define TERM(sums, j, part) sums.x += w0.part * COEFFICIENT(j);
