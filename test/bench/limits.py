@@ -7,7 +7,7 @@ usage: limits.py GLSLINES [--orders 8,4] [--seeds N] [--seconds S] [--sms N] [--
 in pass 1 once for each seed), and with fewer work groups on the device. The device's own clock gives the kernels' times.
 Printed for each kernel:
 
-groups k      time with k work groups on each multiprocessor (4 streamlines each; ptt 24 or less) over that with all: a
+groups k      time with k work groups on each multiprocessor (a streamline each; ptt 24 or less) over that with all: a
               kernel that waits for latency goes as 1 / k, one that a unit holds up stays
 exposed       how much of what the added work costs at the peak of its unit the kernel grew by. 1: the unit is what limits,
               0: it has room
