@@ -3,6 +3,7 @@
 #include "base/grid.glsl"
 #include <field>
 #include "kernel/work.glsl"
+#include "kernel/work_quads.glsl"
 #include "base/math.glsl"
 #include "getter/boot_fit.glsl"
 #include "getter/boot_unrolled.glsl"

@@ -4,6 +4,7 @@
 #include "base/grid.glsl"
 #include <field>
 #include "kernel/work.glsl"
+#include "kernel/work_quads.glsl"
 #include "odf/peaks.glsl"
 #include "getter/boot_choose.glsl"
 #include "kernel/half.glsl"

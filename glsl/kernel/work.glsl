@@ -27,14 +27,3 @@ void set_work_vector(int word, uint slot, vec3 value)
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
 uint work_slot() { return work[min(work_index(), params.n_active - 1u)]; }
 bool work_live() { return work_index() < params.n_active; }
-
-#ifdef N_COEFFICIENTS
-// Where the coefficients of this streamline begin.
-layout(std430, binding = 0) buffer WorkQuads { uvec4 work_quads[]; };
-const int COEFFICIENT_QUADS = (N_COEFFICIENTS + 3) / 4;
-uint coefficient_quads()
-{
-    return (uint(WORK_GUIDE + GUIDE_WORDS) * params.n_items + 3u) / 4u +
-           min(work_index(), params.n_active - 1u) * uint(COEFFICIENT_QUADS);
-}
-#endif
