@@ -20,5 +20,5 @@ void main()
     vec4 quads[COEFFICIENT_QUADS];
     quads[COEFFICIENT_QUADS - 1] = vec4(0.0);
     EACH_COEFFICIENT(quads[j / 4][j % 4] = abs(fitted[j]) < 1e30 ? fitted[j] : 0.0;)
-    for (int q = 0; q < COEFFICIENT_QUADS; q++) work_quads[first + uint(q)] = floatBitsToUint(quads[q]);
+    for (int q = 0; q < COEFFICIENT_QUADS; q++) store_quad(first + uint(q), quads[q]);
 }

@@ -22,7 +22,7 @@ void main()
     // compilers unroll a loop over all elements of an array
     uint first = coefficient_quads();
     vec4 quads[COEFFICIENT_QUADS];
-    for (int q = 0; q < COEFFICIENT_QUADS; q++) quads[q] = uintBitsToFloat(work_quads[first + uint(q)]);
+    for (int q = 0; q < COEFFICIENT_QUADS; q++) quads[q] = load_quad(first + uint(q));
     EACH_COEFFICIENT(c[j] = quads[j / 4][j % 4];)
     odf_axis = work_vector(WORK_DIRECTION, slot);
     evaluate_odf(c);

@@ -1,6 +1,6 @@
 // The coefficients of the bootstrap's samples on their way from sample.comp to turn.comp, in quads of the work buffer.
-// In other kernels this second view of it would be a storage block too many for OpenGL ES.
-layout(std430, binding = 0) buffer WorkQuads { uvec4 work_quads[]; };
+#include <quads>
+
 const int COEFFICIENT_QUADS = (N_COEFFICIENTS + 3) / 4;
 
 // Where those of this streamline begin.

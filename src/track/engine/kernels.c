@@ -34,6 +34,9 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
     if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
     gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
+    gls_define_file(d, "quads",
+                    limits->max_storage_bindings > 4 ? "kernel/quads_whole.glsl" : "kernel/quads_words.glsl",
+                    "whether there is room for a second view of the work buffer");
     if (!plan->mapping->looped) return;
     gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
                    "the driver has sums and maxima over a subgroup");

@@ -1,0 +1,15 @@
+// Quads of the work buffer word by word, where a device has no storage block for a second view of it.
+vec4 load_quad(uint i)
+{
+    uint at = 4u * i;
+    return uintBitsToFloat(uvec4(work[at], work[at + 1u], work[at + 2u], work[at + 3u]));
+}
+
+void store_quad(uint i, vec4 value)
+{
+    uint at = 4u * i;
+    work[at] = floatBitsToUint(value.x);
+    work[at + 1u] = floatBitsToUint(value.y);
+    work[at + 2u] = floatBitsToUint(value.z);
+    work[at + 3u] = floatBitsToUint(value.w);
+}
