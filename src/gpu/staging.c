@@ -5,7 +5,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "util/parallel.h"
 #include "util/status.h"
 
 #define PIECE ((size_t)16 << 20)
@@ -37,27 +36,15 @@ static bool staging_open(gls_device *device)
     return false;
 }
 
-typedef struct copying {
-    uint8_t *to;
-    const uint8_t *from;
-    size_t bytes;
-} copying;
-
-#define PART ((size_t)1 << 20)
-
-static void copy_some(void *user, int thread, size_t from, size_t until)
-{
-    const copying *c = user;
-    const size_t at = from * PART, end = until * PART < c->bytes ? until * PART : c->bytes;
-    (void)thread;
-    memcpy(c->to + at, c->from + at, end - at);
-}
-
-/* On a few cores: that keeps up with the bus. None of them waits busily afterwards, beside the writer of the output. */
+/* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
+ * the output is at work. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
 {
+    uint8_t *to = data;
+    const size_t part = (size_t)1 << 20;
     int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
-    gls_parallel((bytes + PART - 1) / PART, 1, n_threads, copy_some, &(copying){data, from, bytes});
+#pragma omp parallel for schedule(dynamic) num_threads(n_threads)
+    for (size_t at = 0; at < bytes; at += part) memcpy(to + at, from + at, bytes - at < part ? bytes - at : part);
 }
 
 /* Asks for the piece that starts at; the sync object says when it is there. */

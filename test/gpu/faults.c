@@ -9,26 +9,11 @@
 
 #include "gpu.h"
 #include "gpu/internal.h"
-#include "series.h"
-#include "collect.h"
+#include "band.h"
 
 #define N_SEEDS 40
 
-static gls_device *device;
-static series phantom;
-static gls_qball *qball;
-static gls_seeds *seeds;
 static gls_track_params params;
-static collection expected;
-
-static int bend(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
-{
-    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5;
-    direction[0][0] = 1, direction[0][1] = x, direction[0][2] = 0.2 * y;
-    unit3(direction[0]);
-    *stop = 0.9 - y * y;
-    return 1;
-}
 
 static gls_status create(gls_device *d, gls_tracker **t)
 {
@@ -46,30 +31,13 @@ static gls_status run(gls_tracker *t, collection *c)
 static int set_up(void **state)
 {
     (void)state;
-    static const int dim[3] = {9, 7, 5};
-    double points[N_SEEDS][3];
-    uint64_t seed = 5;
-    series_create(&phantom, dim, voxel_space, bend, 2000, 20, "small", 6);
-    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
-    for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
+    create_band(N_SEEDS);
     params = gls_track_params_default();
     params.step_size = 0.8;
     params.max_length = 20;
     params.stop_threshold = 0.2;
     params.max_directions_per_seed = 2;
     params.batch_seeds = 15;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    collection_finish(&expected);
-    gls_seeds_destroy(seeds);
-    gls_qball_destroy(qball);
-    series_destroy(&phantom);
     return 0;
 }
 

@@ -10,47 +10,14 @@
 #include "gpu.h"
 #include "gpu/inject.h"
 #include "track/engine/pace.h"
-#include "series.h"
-#include "collect.h"
+#include "band.h"
 
 #define N_SEEDS 2500
-
-static gls_device *device;
-static series phantom;
-static gls_qball *qball;
-static gls_seeds *seeds;
-static collection expected;
-
-static int bend(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
-{
-    double x = p[0] / grid->dim[0] - 0.5, y = p[1] / grid->dim[1] - 0.5;
-    direction[0][0] = 1, direction[0][1] = x, direction[0][2] = 0.2 * y;
-    unit3(direction[0]);
-    *stop = 0.9 - y * y;
-    return 1;
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    static const int dim[3] = {9, 7, 5};
-    static double points[N_SEEDS][3];
-    uint64_t seed = 5;
-    series_create(&phantom, dim, voxel_space, bend, 2000, 20, "small", 6);
-    qball = series_qball(&phantom, GLS_QBALL_OPDT, 4);
-    for (int i = 0; i < N_SEEDS; i++)
-        for (int a = 0; a < 3; a++) points[i][a] = random_uniform(&seed, 0, dim[a] - 1);
-    assert_ok(gls_seeds_create_list((const double(*)[3])points, N_SEEDS, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &seeds));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    collection_finish(&expected);
-    gls_seeds_destroy(seeds);
-    gls_qball_destroy(qball);
-    series_destroy(&phantom);
+    create_band(N_SEEDS);
     return 0;
 }
 
