@@ -113,21 +113,54 @@ uint take(Candidate candidate, inout vec3 d, inout vec3 next)
 
 // Between calls aux holds the largest weight of the fixed candidates, then where the search stands.
 #if IFOD_LOOPED
-// A candidate a lane; aux.z: those that have been looked at.
+// Few candidates are looked at before one is taken, so that a lane for each leaves most of them idle: a candidate has a
+// lane for each of its parts, if there are as many lanes. aux.z: the candidates that have been looked at.
+#if IFOD_ARCS
+int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }
+#define MOST_LANES 128 // that a subgroup has
+SLOT_ARRAY(float, part_weight, MOST_LANES);
+#define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MOST_LANES, i)
+const float NOT_PASSED = 1e30;
+
+// Joins what the lanes of a candidate found, part by part: the first that does not pass decides.
+void join_parts(inout float weight, inout int found)
+{
+    int parts = part_lanes(), first = LANE / parts * parts;
+    if (parts == 1) return;
+    lane_sync();
+    PART_WEIGHT(LANE) = found == PASSED ? weight : float(found) * NOT_PASSED;
+    lane_sync();
+    weight = 0.0;
+    found = PASSED;
+    for (int i = 0; i < parts && found == PASSED; i++) {
+        float term = PART_WEIGHT(min(first + i, LANES - 1));
+        if (term >= NOT_PASSED)
+            found = int(term / NOT_PASSED + 0.5);
+        else
+            weight += term;
+    }
+}
+#else
+int part_lanes() { return 1; }
+void join_parts(inout float weight, inout int found) {}
+#endif
+
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    int c = int(aux.z) + LANE, found = PASSED;
-    bool fixed_one = c < IFOD_GRID;
+    int parts = part_lanes(), abreast = LANES / parts;
+    int c = int(aux.z) + LANE / parts, found = PASSED;
+    bool counts = LANE < abreast * parts, fixed_one = counts && c < IFOD_GRID;
     Candidate candidate = candidate_of(c, d, draw);
     float weight = 0.0;
-    for (int part = 1; part <= STEP_PARTS && found == PASSED; part++)
+    for (int part = LANE % parts + 1; part <= STEP_PARTS && found == PASSED; part += parts)
         found = weigh_part(p, d, candidate, part, fixed_one, weight);
+    join_parts(weight, found);
     float most = max(uintBitsToFloat(aux.x), lane_max(fixed_one && found == PASSED ? weight : NO_WEIGHT));
     uint left = lane_max(fixed_one && found == LEFT_GRID ? 1u : 0u);
-    bool taken = !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
+    bool taken = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
     int first = lane_min(taken ? c : CANDIDATES);
     aux.x = floatBitsToUint(most);
-    aux.z += uint(LANES);
+    aux.z += uint(abreast);
     if (left != 0u) return DIRECTION_OUTSIDE;
     if (int(aux.z) < IFOD_GRID) return DIRECTION_RETRY;
     if (most == NO_WEIGHT) return DIRECTION_NONE;
