@@ -103,9 +103,8 @@ bool passes(Candidate candidate, float weight, float most)
     return ln(candidate.share) < weight - most - IFOD_LN_RATIO;
 }
 
-uint take(Candidate candidate, inout vec3 d, inout vec3 next)
+uint take(vec3 e, inout vec3 d, inout vec3 next)
 {
-    vec3 e = direction_of(candidate, d);
     next = IFOD_ARCS != 0 ? d : e;
     d = e;
     return DIRECTION_FOUND;
@@ -115,21 +114,20 @@ uint take(Candidate candidate, inout vec3 d, inout vec3 next)
 #if IFOD_LOOPED
 // Few candidates are looked at before one is taken, so that a lane for each leaves most of them idle: a candidate has a
 // lane for each of its parts, if there are as many lanes. aux.z: the candidates that have been looked at.
+const float NOT_PASSED = 1e30; // more than any weight
 #if IFOD_ARCS
-int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }
 #define MOST_LANES 128 // that a subgroup has
 SLOT_ARRAY(float, part_weight, MOST_LANES);
 #define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MOST_LANES, i)
-const float NOT_PASSED = 1e30;
+int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }
 
 // Joins what the lanes of a candidate found, part by part: the first that does not pass decides.
 void join_parts(inout float weight, inout int found)
 {
     int parts = part_lanes(), first = LANE / parts * parts;
-    if (parts == 1) return;
-    lane_sync();
     PART_WEIGHT(LANE) = found == PASSED ? weight : float(found) * NOT_PASSED;
     lane_sync();
+    if (parts == 1) return;
     weight = 0.0;
     found = PASSED;
     for (int i = 0; i < parts && found == PASSED; i++) {
@@ -142,30 +140,34 @@ void join_parts(inout float weight, inout int found)
 }
 #else
 int part_lanes() { return 1; }
-void join_parts(inout float weight, inout int found) {}
+void join_parts(inout float weight, inout int found) { lane_sync(); }
 #endif
 
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int parts = part_lanes(), abreast = LANES / parts;
-    int c = int(aux.z) + LANE / parts, found = PASSED;
+    int from = int(aux.z), c = from + LANE / parts, found = PASSED;
     bool counts = LANE < abreast * parts, fixed_one = counts && c < IFOD_GRID;
     Candidate candidate = candidate_of(c, d, draw);
     float weight = 0.0;
     for (int part = LANE % parts + 1; part <= STEP_PARTS && found == PASSED; part += parts)
         found = weigh_part(p, d, candidate, part, fixed_one, weight);
+    lane_ask();
     join_parts(weight, found);
-    float most = max(uintBitsToFloat(aux.x), lane_max(fixed_one && found == PASSED ? weight : NO_WEIGHT));
-    uint left = lane_max(fixed_one && found == LEFT_GRID ? 1u : 0u);
-    bool taken = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
-    int first = lane_min(taken ? c : CANDIDATES);
+    float most = uintBitsToFloat(aux.x);
+    if (from < IFOD_GRID) {
+        float shown = found == PASSED ? weight : found == LEFT_GRID ? NOT_PASSED : NO_WEIGHT;
+        most = max(most, lane_max(fixed_one ? shown : NO_WEIGHT));
+        if (most >= NOT_PASSED) return DIRECTION_OUTSIDE;
+    }
     aux.x = floatBitsToUint(most);
-    aux.z += uint(abreast);
-    if (left != 0u) return DIRECTION_OUTSIDE;
-    if (int(aux.z) < IFOD_GRID) return DIRECTION_RETRY;
+    aux.z = uint(from + abreast);
+    if (from + abreast < IFOD_GRID) return DIRECTION_RETRY;
     if (most == NO_WEIGHT) return DIRECTION_NONE;
-    if (first < CANDIDATES) return take(candidate_of(first, d, draw), d, next);
-    return int(aux.z) < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
+    bool passed = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
+    int first = lane_first(passed);
+    if (first < LANES) return take(lane_of(direction_of(candidate, d), first), d, next);
+    return from + abreast < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
 }
 #else
 // One part of one candidate, so that none waits for another with more parts; aux.y: the candidate's weight so far,
@@ -185,7 +187,8 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     if (!ended) return DIRECTION_RETRY;
     if (fixed_one && found == LEFT_GRID) return DIRECTION_OUTSIDE;
     if (c == IFOD_GRID - 1 && most == NO_WEIGHT) return DIRECTION_NONE;
-    if (!fixed_one && whole && passes(candidate, weight, most)) return take(candidate, d, next);
+    if (!fixed_one && whole && passes(candidate, weight, most))
+        return take(direction_of(candidate, d), d, next);
     return c + 1 < CANDIDATES ? DIRECTION_RETRY : DIRECTION_NONE;
 }
 #endif
