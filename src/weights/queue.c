@@ -26,9 +26,10 @@ struct gls_row_queue {
     int filling; /* the other one is the thread's, while it runs */
     bool running;
     pthread_t thread;
-    gls_status status; /* of the thread, with its message, and the streamlines that have their rows */
+    gls_status status; /* of the thread, with its message, and the streamlines that the device has mapped */
     char message[512];
     size_t done;
+    gls_mapper_result mapped; /* of the last run: its rows are put in order while the device works on the next */
 };
 
 static gls_streamlines view(const parcel *p)
@@ -48,24 +49,33 @@ static gls_status create_mapper(gls_row_queue *q)
     return gls_mapper_create(&source, &q->mapper);
 }
 
-static gls_status take_run(gls_row_queue *q, const gls_streamlines *s, const gls_mapped *mapped, size_t n)
+/* The rows of the last run. */
+static gls_status collect(gls_row_queue *q)
 {
-    gls_rows *rows = q->rows;
-    gls_placed *place = malloc((n + 1) * sizeof *place);
-    float *contribution = malloc((n + 1) * sizeof *contribution);
+    const gls_mapper_result r = q->mapped;
+    q->mapped = (gls_mapper_result){.n = 0};
+    if (r.n == 0) return GLS_OK;
+    gls_placed *place = malloc(r.n * sizeof *place);
+    float *contribution = malloc(r.n * sizeof *contribution);
     gls_status status =
-        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
-    for (size_t i = 0; i < n && !status; i++) {
-        const uint64_t *offset = &s->offset[q->done + i];
-        place[i] = (gls_placed){gls_mapper_entries(q->mapper), NULL, mapped[i].first, mapped[i].n};
-        contribution[i] = (float)mapped[i].contribution;
-        rows->n_without_points += offset[1] - offset[0] < 2;
-        rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;
+        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", r.n);
+    for (size_t i = 0; i < r.n && !status; i++) {
+        place[i] = (gls_placed){r.entries, NULL, r.mapped[i].first, r.mapped[i].n};
+        contribution[i] = (float)r.mapped[i].contribution;
     }
-    if (!status) status = gls_rows_collect(rows, place, contribution, n);
+    if (!status) status = gls_rows_collect(q->rows, place, contribution, r.n);
     free(place);
     free(contribution);
     return status;
+}
+
+static void count(const gls_row_queue *q, const gls_streamlines *s)
+{
+    for (size_t i = 0; i < q->mapped.n; i++) {
+        const uint64_t *offset = &s->offset[q->done + i];
+        q->rows->n_without_points += offset[1] - offset[0] < 2;
+        q->rows->n_outside += offset[1] - offset[0] >= 2 && q->mapped.mapped[i].visits == 0;
+    }
 }
 
 /* Maps the parcel that does not fill. */
@@ -76,17 +86,20 @@ static void *map_parcel(void *user)
     q->done = 0;
     q->status = q->mapper ? GLS_OK : create_mapper(q);
     while (q->done < s.n && !q->status) {
-        const gls_mapped *mapped;
         size_t n = s.n - q->done;
-        q->status = gls_mapper_run(q->mapper, &s, q->done, &n, &mapped);
-        if (!q->status) q->status = take_run(q, &s, mapped, n);
-        q->done += q->status ? 0 : n;
+        q->status = gls_mapper_start(q->mapper, &s, q->done, &n);
+        gls_status before = collect(q);
+        if (before) q->status = before;
+        if (!q->status) q->status = gls_mapper_finish(q->mapper, &q->mapped);
+        if (q->status) break;
+        count(q, &s);
+        q->done += n;
     }
     if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
     return NULL;
 }
 
-/* Until the device has mapped its parcel; what it does not do, threads do. */
+/* Until the device has mapped its parcel; what it does not do, threads do. The rows of its last run may be left. */
 static gls_status wait_for_device(gls_row_queue *q)
 {
     if (q->running) pthread_join(q->thread, NULL);
@@ -96,8 +109,10 @@ static gls_status wait_for_device(gls_row_queue *q)
     gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
     q->device = NULL;
     q->status = GLS_OK;
+    gls_status status = collect(q);
     gls_mapper_destroy(q->mapper);
     q->mapper = NULL;
+    if (status) return status;
     gls_streamlines rest = view(&q->parcel[1 - q->filling]);
     rest.n -= q->done;
     rest.offset += q->done;
@@ -166,7 +181,8 @@ gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 gls_status gls_row_queue_end(gls_row_queue *q)
 {
     gls_status status = flush(q);
-    return status ? status : wait_for_device(q);
+    if (!status) status = wait_for_device(q);
+    return status ? status : collect(q);
 }
 
 void gls_row_queue_destroy(gls_row_queue *q)

@@ -331,8 +331,10 @@ static gls_status end_threads(const parcel *p)
         row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
-        rows->n_without_points += t->n_without_points;
-        rows->n_outside += t->n_outside;
+        if (!p->copy) { /* else a device counts them, in a thread of its own */
+            rows->n_without_points += t->n_without_points;
+            rows->n_outside += t->n_outside;
+        }
         for (int a = 0; a < 3; a++) {
             rows->low[a] = fmin(rows->low[a], t->low[a]);
             rows->high[a] = fmax(rows->high[a], t->high[a]);

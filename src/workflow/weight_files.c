@@ -99,20 +99,6 @@ void gls_weights_tell(const gls_weights *w)
                 r->n_iterations - 1);
 }
 
-gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set)
-{
-    *set = (gls_device_set){.n = 0};
-    gls_status status = GLS_OK;
-    if (strcmp(name, "cpu") != 0) status = gls_device_set_open(set, name, (size_t)n_devices, api);
-    if (status == GLS_ERR_DEVICE && strcmp(name, "auto") == 0) status = GLS_OK;
-    if (status) return status;
-    /* a software renderer is the CPU by a longer way */
-    if (set->n > 0 && strcmp(name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
-        gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
-    return GLS_OK;
-}
-
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, gls_text *text)
 {
     gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
