@@ -139,8 +139,11 @@ static gls_status take_result(run *r, int which)
     const float least = (float)r->o->min_coeff;
     gls_status status = r->solver->kind->read(r->solver, which, w->coefficient);
     if (!status) status = r->solver->kind->read_fixels(r->solver, w->state, w->mean);
-    for (size_t s = 0; s < w->rows.n && !status; s++)
-        w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    if (!status) {
+#pragma omp parallel for
+        for (size_t s = 0; s < w->rows.n; s++)
+            w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    }
     w->result.n_iterations = r->n;
     w->result.diverged = r->diverged;
     w->result.iteration = r->list;
