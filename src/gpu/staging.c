@@ -141,6 +141,7 @@ gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_
         glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(piece * SENT_PIECE),
                             (GLintptr)(offset + at), (GLsizeiptr)n);
         device->sent[piece] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        glFlush();
     }
     return GLS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/fetch.h"
 #include "util/status.h"
 
 #define MAX_GROUPS_X 32768u
@@ -196,7 +197,9 @@ static gls_status run(const gls_mapper *m)
         gls_arg_uint(1, (uint32_t)m->n_visits),
     };
     gls_status status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
-    return status ? status : gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+    if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+    if (!status) gls_device_flush(m->source.device);
+    return status;
 }
 
 gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n)
