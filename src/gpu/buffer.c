@@ -127,9 +127,15 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     gls_status status = gls_device_enter(device, "writing a buffer");
     if (status != GLS_OK) return status;
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
-    if (!gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY))
+    if (gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
+        /* the buffer stays as it is */
+    } else if (gls_staging_write_wanted(device, bytes)) {
+        status = gls_staging_write(device, buffer->name, offset, bytes, data);
+    } else {
         glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
-    status = gls_device_check(device, "writing a buffer");
+    }
+    gls_status checked = gls_device_check(device, "writing a buffer");
+    if (checked != GLS_OK) status = checked;
     gls_device_release(device);
     return status;
 }

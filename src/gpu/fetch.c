@@ -115,3 +115,10 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     gls_device_release(f->device);
     return checked != GLS_OK ? checked : status;
 }
+
+void gls_device_flush(gls_device *device)
+{
+    gls_device_hold(device);
+    if (!device->lost) glFlush();
+    gls_device_release(device);
+}

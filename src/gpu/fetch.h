@@ -17,4 +17,7 @@ gls_status gls_fetch_begin(gls_fetch *fetch, gls_buffer *source, size_t offset, 
 /* Waits for it. */
 gls_status gls_fetch_end(gls_fetch *fetch, void *data);
 
+/* Lets the device begin with the commands so far, which some drivers keep until somebody waits for them. */
+void gls_device_flush(gls_device *device);
+
 #endif

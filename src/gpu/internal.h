@@ -57,6 +57,8 @@ gls_status gls_display_open(const gls_candidate *candidate, gls_display **displa
 void gls_display_close(gls_display *display);
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
+#define GLS_SENT_PIECES 4
+
 struct gls_device {
     gls_device_info info;
     gls_display *display;
@@ -66,6 +68,10 @@ struct gls_device {
     uint64_t memory_limit; /* of gls_device_limit_memory() */
     GLuint staging;        /* of gls_staging_read(), made at its first use, freed with the context */
     const uint8_t *staging_mapped;
+    GLuint sending; /* the same of gls_staging_write(), whose pieces are filled in turn */
+    uint8_t *sending_mapped;
+    GLsync sent[GLS_SENT_PIECES]; /* of each: until the device has emptied it; NULL: it has */
+    unsigned next_piece;
     bool lost; /* for good; no call reaches the driver any more */
     const char *lost_why;
     GLenum (*reset_status)(void); /* tells of a reset; NULL where the driver does not notify */
@@ -135,6 +141,10 @@ void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes);
 /* Copies a range of a buffer to the host. The device must be held. */
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data);
+/* Whether so many bytes are better written through gls_staging_write(). */
+bool gls_staging_write_wanted(const gls_device *device, size_t bytes);
+/* Copies from the host into a range of a buffer. The device must be held. */
+gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data);
 
 /* Until the device has come to sync, which is deleted. False if the driver fails or does not answer for ten minutes.
  * The device must be held. */

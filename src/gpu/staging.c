@@ -1,13 +1,15 @@
-/* Reading large buffers: copied piece by piece into memory that both sides see, one half while the host empties the
- * other. */
+/* Reading and writing large buffers: copied piece by piece through memory that both sides see, one piece by the device
+ * while the host copies another. */
 #include "gpu/internal.h"
 
 #include <omp.h>
 #include <string.h>
 
+#include "util/parallel.h"
 #include "util/status.h"
 
 #define PIECE ((size_t)16 << 20)
+#define SENT_PIECE ((size_t)8 << 20)
 
 bool gls_staging_offered(const gls_device *device)
 {
@@ -21,19 +23,25 @@ bool gls_staging_wanted(const gls_device *device, size_t buffer_bytes)
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device);
 }
 
+/* Memory that both sides see, mapped for good; NULL: there is another way. */
+static void *open_memory(GLbitfield way, size_t bytes, GLuint *name)
+{
+    const GLbitfield flags = way | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    glGenBuffers(1, name);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, *name);
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags | GL_CLIENT_STORAGE_BIT);
+    void *mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
+    if (mapped) return mapped;
+    glDeleteBuffers(1, name);
+    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
+    } /* so that these are no failure */
+    return NULL;
+}
+
 static bool staging_open(gls_device *device)
 {
-    if (device->staging_mapped) return true;
-    const GLbitfield flags = GL_MAP_READ_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-    glGenBuffers(1, &device->staging);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, device->staging);
-    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)(2 * PIECE), NULL, flags | GL_CLIENT_STORAGE_BIT);
-    device->staging_mapped = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)(2 * PIECE), flags);
-    if (device->staging_mapped) return true;
-    glDeleteBuffers(1, &device->staging);
-    for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* there is another way, so that these are no failure */
-    return false;
+    if (!device->staging_mapped) device->staging_mapped = open_memory(GL_MAP_READ_BIT, 2 * PIECE, &device->staging);
+    return device->staging_mapped != NULL;
 }
 
 /* On a few cores: that keeps up with the bus, and a team on all of them would wait for the one on which the writer of
@@ -78,6 +86,62 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
         }
         gls_staging_copy((uint8_t *)data + at, device->staging_mapped + half * PIECE,
                          bytes - at < PIECE ? bytes - at : PIECE);
+    }
+    return GLS_OK;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+typedef struct copy_job {
+    uint8_t *to;
+    const uint8_t *from;
+} copy_job;
+
+static void copy_some(void *user, int thread, size_t from, size_t until)
+{
+    const copy_job *c = user;
+    (void)thread;
+    memcpy(c->to + from, c->from + from, until - from);
+}
+
+bool gls_staging_write_wanted(const gls_device *device, size_t bytes)
+{
+    return bytes > SENT_PIECE / 8 && gls_staging_offered(device);
+}
+
+/* Until the device has emptied a piece. */
+static bool piece_is_free(gls_device *device, unsigned piece)
+{
+    GLsync sent = device->sent[piece];
+    device->sent[piece] = NULL;
+    if (!sent || !device->never_wait) return !sent || gls_wait_for_fence(sent);
+    glDeleteSync(sent);
+    return true;
+}
+
+gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data)
+{
+    if (!device->sending_mapped)
+        device->sending_mapped = open_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
+    if (!device->sending_mapped) {
+        glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+        glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, data);
+        return GLS_OK;
+    }
+    const int half = omp_get_max_threads() / 2, n_threads = half < 1 ? 1 : half > 8 ? 8 : half;
+    for (size_t at = 0; at < bytes; at += SENT_PIECE) {
+        const unsigned piece = device->next_piece++ % GLS_SENT_PIECES;
+        const size_t n = bytes - at < SENT_PIECE ? bytes - at : SENT_PIECE;
+        if (!piece_is_free(device, piece))
+            return gls_fail(GLS_ERR_DEVICE, "writing a buffer: the device does not answer");
+        copy_job copy = {device->sending_mapped + piece * SENT_PIECE, (const uint8_t *)data + at};
+        gls_parallel(n, (size_t)1 << 20, n_threads, copy_some, &copy);
+        glBindBuffer(GL_COPY_READ_BUFFER, device->sending);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+        glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)(piece * SENT_PIECE),
+                            (GLintptr)(offset + at), (GLsizeiptr)n);
+        device->sent[piece] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+        glFlush();
     }
     return GLS_OK;
 }

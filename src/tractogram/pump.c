@@ -1,10 +1,11 @@
 /* Hands all streamlines of a file to a sink. With more than one thread the next ones are read, unpacked and checked by
- * a thread of their own while the sink works on the last ones. */
+ * a thread of their own while the sink works on the last ones; where somebody asked for it, before there is a sink. */
 #include "tractogram/reader.h"
 
 #include <omp.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "util/status.h"
 
@@ -16,14 +17,21 @@ typedef struct parcel {
     char message[1024];
 } parcel;
 
-typedef struct pump {
-    gls_tractogram_reader *reader;
-    gls_reader_room room; /* of the parcel below, while it is full */
+/* A parcel, and the memory in which it lies while it waits. */
+typedef struct place {
+    gls_reader_room room;
     parcel parcel;
-    bool full, stopped;
+} place;
+
+typedef struct gls_reader_ahead {
+    gls_tractogram_reader *reader;
+    pthread_t thread;
+    size_t n_places, first, n_full; /* a ring */
+    bool stopped;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-} pump;
+    place place[];
+} ahead;
 
 static void read_parcel(gls_tractogram_reader *r, parcel *p)
 {
@@ -35,23 +43,63 @@ static void read_parcel(gls_tractogram_reader *r, parcel *p)
 
 static void *read_ahead(void *user)
 {
-    pump *p = user;
+    ahead *a = user;
     parcel next;
     bool last = false;
     while (!last) {
-        read_parcel(p->reader, &next);
-        pthread_mutex_lock(&p->lock);
-        while (p->full && !p->stopped) pthread_cond_wait(&p->changed, &p->lock);
-        last = p->stopped || next.status != GLS_OK || next.lines.n == 0;
-        if (!p->stopped) {
-            gls_reader_exchange(p->reader, &p->room);
-            p->parcel = next;
-            p->full = true;
-            pthread_cond_signal(&p->changed);
+        read_parcel(a->reader, &next);
+        pthread_mutex_lock(&a->lock);
+        while (a->n_full == a->n_places && !a->stopped) pthread_cond_wait(&a->changed, &a->lock);
+        last = a->stopped || next.status != GLS_OK || next.lines.n == 0;
+        if (!a->stopped) {
+            place *to = &a->place[(a->first + a->n_full) % a->n_places];
+            gls_reader_exchange(a->reader, &to->room);
+            to->parcel = next;
+            a->n_full++;
+            pthread_cond_signal(&a->changed);
         }
-        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_unlock(&a->lock);
     }
     return NULL;
+}
+
+static void finish(ahead *a)
+{
+    for (size_t i = 0; i < a->n_places; i++) gls_reader_room_finish(a->reader, &a->place[i].room);
+    pthread_cond_destroy(&a->changed);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_parcels)
+{
+    if (r->ahead || omp_get_max_threads() < 2) return GLS_OK;
+    ahead *a = calloc(1, sizeof *a + n_parcels * sizeof *a->place);
+    if (!a) return gls_reader_no_memory(r);
+    a->reader = r;
+    a->n_places = n_parcels;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->changed, NULL);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n_parcels && status == GLS_OK; i++) status = gls_reader_room_create(r, &a->place[i].room);
+    if (status == GLS_OK && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
+        r->ahead = a;
+    else
+        finish(a);
+    return status;
+}
+
+void gls_reader_ahead_stop(gls_tractogram_reader *r)
+{
+    ahead *a = r->ahead;
+    if (!a) return;
+    pthread_mutex_lock(&a->lock);
+    a->stopped = true;
+    pthread_cond_signal(&a->changed);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->thread, NULL);
+    r->ahead = NULL;
+    finish(a);
 }
 
 /* What the sink and the caller say to a parcel; *more: there is another one. */
@@ -79,19 +127,19 @@ static gls_status pump_alone(gls_tractogram_reader *r, const gls_sink *sink, gls
     return status;
 }
 
-static gls_status pump_ahead(pump *p, const gls_sink *sink, gls_tractogram_progress progress, void *user)
+static gls_status pump_ahead(ahead *a, const gls_sink *sink, gls_tractogram_progress progress, void *user)
 {
     gls_status status = GLS_OK;
     for (bool more = true; more && status == GLS_OK;) {
-        pthread_mutex_lock(&p->lock);
-        while (!p->full) pthread_cond_wait(&p->changed, &p->lock);
-        pthread_mutex_unlock(&p->lock);
-        status = pass_on(&p->parcel, sink, progress, user, &more);
-        pthread_mutex_lock(&p->lock);
-        p->full = false;
-        p->stopped = !more;
-        pthread_cond_signal(&p->changed);
-        pthread_mutex_unlock(&p->lock);
+        pthread_mutex_lock(&a->lock);
+        while (a->n_full == 0) pthread_cond_wait(&a->changed, &a->lock);
+        pthread_mutex_unlock(&a->lock);
+        status = pass_on(&a->place[a->first].parcel, sink, progress, user, &more);
+        pthread_mutex_lock(&a->lock);
+        a->first = (a->first + 1) % a->n_places;
+        a->n_full--;
+        pthread_cond_signal(&a->changed);
+        pthread_mutex_unlock(&a->lock);
     }
     return status;
 }
@@ -100,16 +148,9 @@ gls_status gls_tractogram_pump(gls_tractogram_reader *r, const gls_sink *sink, g
                                void *user)
 {
     GLS_REQUIRE(r && sink && sink->append);
-    if (omp_get_max_threads() < 2) return pump_alone(r, sink, progress, user);
-    pump p = {.reader = r, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    pthread_t thread;
-    gls_status status = gls_reader_room_create(r, &p.room);
-    if (status == GLS_OK && pthread_create(&thread, NULL, read_ahead, &p) != 0) {
-        status = pump_alone(r, sink, progress, user);
-    } else if (status == GLS_OK) {
-        status = pump_ahead(&p, sink, progress, user);
-        pthread_join(thread, NULL);
-    }
-    gls_reader_room_finish(r, &p.room);
+    gls_status status = gls_reader_ahead_start(r, 1);
+    if (status != GLS_OK) return status;
+    status = r->ahead ? pump_ahead(r->ahead, sink, progress, user) : pump_alone(r, sink, progress, user);
+    gls_reader_ahead_stop(r);
     return status;
 }

@@ -291,6 +291,7 @@ static void free_columns(gls_reader_columns *columns)
 void gls_tractogram_reader_close(gls_tractogram_reader *r)
 {
     if (!r) return;
+    gls_reader_ahead_stop(r);
     if (r->driver) r->driver->close(r);
     gls_cursor_finish(&r->data);
     if (r->fd >= 0) close(r->fd);
@@ -340,8 +341,9 @@ gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines 
     GLS_REQUIRE(r && lines);
     size_t n = 0;
     r->line_offset[0] = 0;
+    r->seen_finite = false;
     gls_status status = r->driver->next(r, &n);
-    if (status == GLS_OK && !r->options.allow_invalid) status = check_finite(r, n);
+    if (status == GLS_OK && !r->options.allow_invalid && !r->seen_finite) status = check_finite(r, n);
     if (status != GLS_OK) return status;
     r->lines_read += n;
     r->points_read += r->line_offset[n];

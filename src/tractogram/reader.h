@@ -47,8 +47,10 @@ struct gls_tractogram_reader {
     uint64_t n_begun; /* TCK: total_count, 0: none */
     char **lines;     /* TCK: header lines as they are, but those of the format itself; NULL-terminated */
     size_t n_lines;
-    gls_cursor data; /* TRK, TCK, VTK: all behind the header */
-    double done;     /* share of the file, 0 .. 1 */
+    gls_cursor data;                /* TRK, TCK, VTK: all behind the header */
+    double done;                    /* share of the file, 0 .. 1 */
+    struct gls_reader_ahead *ahead; /* a thread that reads; NULL: none */
+    bool seen_finite;               /* next looked at the points itself */
     uint64_t lines_read, points_read;
     /* streamlines read last */
     size_t max_lines, max_points;
@@ -69,6 +71,10 @@ gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room
 void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
 /* The reader reads into this room from now on, and room is the one that it had. */
 void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
+/* With more than one thread a thread begins to read, n_parcels of up to GLS_READER_POINTS points ahead of the pump,
+ * which is to follow. */
+gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_parcels);
+void gls_reader_ahead_stop(gls_tractogram_reader *reader);
 /* Bytes from .. of the file. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
 /* A warning, unless they were given before. */

@@ -186,11 +186,18 @@ static gls_status open_tck(gls_tractogram_reader *r)
 /* How many of n triplets of float32 come before one that is not finite. */
 static size_t count_finite(const unsigned char *data, size_t n)
 {
+    enum { BLOCK = 8 };
     const uint32_t exponent = 0x7f800000;
-    uint32_t word[3];
+    uint32_t word[3 * BLOCK];
     size_t i = 0;
-    for (; i < n; i++) {
+    for (; i + BLOCK <= n; i += BLOCK) {
+        uint32_t found = 0;
         memcpy(word, data + 12 * i, sizeof word);
+        for (size_t k = 0; k < 3 * BLOCK; k++) found |= (word[k] & exponent) == exponent;
+        if (found) break;
+    }
+    for (; i < n; i++) {
+        memcpy(word, data + 12 * i, 12);
         if ((word[0] & exponent) == exponent || (word[1] & exponent) == exponent || (word[2] & exponent) == exponent)
             break;
     }
@@ -227,6 +234,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
             else
                 full[k] = p[k];
         }
+        const uint64_t before = *points;
         if (isfinite(full[0]))
             (*points)++;
         else if (isnan(full[0]) && isnan(full[1]) && isnan(full[2]))
@@ -235,6 +243,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
             *end = INFINITY;
         else
             (*points)++; /* a point that is not finite */
+        r->seen_finite &= *points == before;
     }
     return GLS_OK;
 }
@@ -276,6 +285,7 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     tck *t = r->state;
     uint64_t points = 0;
     size_t i = 0;
+    r->seen_finite = !t->wide;
     while (i < r->max_lines && points < r->max_points && !t->ended) {
         bool whole;
         gls_status status = read_streamline(r, &points, &whole);

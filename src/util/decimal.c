@@ -85,27 +85,49 @@ static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
     return length;
 }
 
-size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
+/* The number without its sign; false: it is not for here. */
+static bool take_apart(double v, number *x)
 {
     static const double power[] = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,  1e3,  1e4, 1e5,
                                    1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14};
     const double size = fabs(v);
-    char *text = out;
-    int exponent, n = FEWEST_DIGITS;
     uint64_t bits;
+    if (!(size >= power[0] && size < power[18])) return false;
+    *x = (number){.exponent = -4};
+    while (size >= power[x->exponent + 5]) x->exponent++;
+    memcpy(&bits, &size, sizeof bits);
+    x->m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    x->s = 1075 - (int)(bits >> 52);
+    return true;
+}
+
+static size_t print_signed(double v, uint64_t digits, int n, int exponent, char *out)
+{
+    char *text = out;
+    if (v < 0) *text++ = '-';
+    size_t length = print_digits(digits, n, exponent, text);
+    return length > 0 ? length + (size_t)(text - out) : 0;
+}
+
+size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
+{
+    number x;
+    int exponent, n = FEWEST_DIGITS;
     if (v == 0) {
         memcpy(out, "0", 2);
         return 1;
     }
-    if (!(size >= power[0] && size < power[18])) return 0;
-    number x = {.exponent = -4};
-    while (size >= power[x.exponent + 5]) x.exponent++;
-    memcpy(&bits, &size, sizeof bits);
-    x.m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    x.s = 1075 - (int)(bits >> 52);
+    if (!take_apart(v, &x)) return 0;
     uint64_t digits = round_to(&x, n, &exponent);
     while (n < MOST_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
-    if (v < 0) *text++ = '-';
-    size_t length = print_digits(digits, n, exponent, text);
-    return length > 0 ? length + (size_t)(text - out) : 0;
+    return print_signed(v, digits, n, exponent, out);
+}
+
+size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES])
+{
+    number x;
+    int exponent;
+    if (!take_apart(v, &x)) return 0;
+    const uint64_t digits = round_to(&x, n, &exponent);
+    return exponent >= n ? 0 : print_signed(v, digits, n, exponent, out);
 }

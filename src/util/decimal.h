@@ -11,4 +11,8 @@
  * decimal has an exponent. */
 size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES]);
 
+/* printf's "%.*g" of n digits, 1 to 17, with a NUL behind it; returns its length. 0: this number is not for here: 0,
+ * and as above. */
+size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES]);
+
 #endif

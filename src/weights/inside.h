@@ -19,6 +19,9 @@ struct gls_weights {
     gls_weights_result result;
 };
 
+/* Loads the kernels that the method needs, and on a device that maps that one, into the device's cache: where it fails,
+ * it fails and is told when they are used. */
+void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
 gls_status gls_weights_run_linear(gls_weights *weights);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/fetch.h"
 #include "util/status.h"
 
 #define MAX_GROUPS_X 32768u
@@ -22,6 +23,13 @@ typedef struct room {
     size_t bytes;
 } room;
 
+/* What the device has sent back. */
+typedef struct answer {
+    uint8_t *row;
+    uint32_t *entry;
+    size_t row_capacity, entry_capacity;
+} answer;
+
 struct gls_mapper {
     gls_mapper_source source;
     gls_kernel *kernel;
@@ -29,9 +37,10 @@ struct gls_mapper {
     room starts, points, visits, rows, entries;
     size_t n_visits; /* for which there is room */
     uint32_t *start;
-    uint8_t *row;
-    uint32_t *entry;
-    size_t start_capacity, row_capacity, entry_capacity;
+    size_t start_capacity;
+    size_t n; /* streamlines of the run */
+    answer answer[2];
+    unsigned which; /* answer of the run */
 };
 
 static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, room *r)
@@ -127,9 +136,11 @@ void gls_mapper_destroy(gls_mapper *m)
                              m->visits.buffer, m->rows.buffer, m->entries.buffer};
     for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
     gls_kernel_destroy(m->kernel);
+    for (int k = 0; k < 2; k++) {
+        free(m->answer[k].row);
+        free(m->answer[k].entry);
+    }
     free(m->start);
-    free(m->row);
-    free(m->entry);
     free(m);
 }
 
@@ -168,10 +179,10 @@ static gls_status make_room(gls_mapper *m, size_t visits)
     return status;
 }
 
-/* One run; counts: the visits that there are, for which there may be no room, and entries. */
-static gls_status run(gls_mapper *m, size_t n, uint32_t counts[2])
+/* Lets the device begin. */
+static gls_status run(const gls_mapper *m)
 {
-    const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((n + GROUP - 1) / GROUP);
+    const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((m->n + GROUP - 1) / GROUP);
     const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
                               1};
     const gls_arg args[] = {
@@ -182,35 +193,48 @@ static gls_status run(gls_mapper *m, size_t n, uint32_t counts[2])
         gls_arg_buffer(3, m->rows.buffer),
         gls_arg_buffer(4, m->entries.buffer),
         gls_arg_buffer(5, m->starts.buffer),
-        gls_arg_uint(0, (uint32_t)n),
+        gls_arg_uint(0, (uint32_t)m->n),
         gls_arg_uint(1, (uint32_t)m->n_visits),
     };
-    const size_t bytes = ROW_HEADER + n * sizeof(gls_mapped);
-    gls_status status = reserve(&m->row, &m->row_capacity, bytes, 1);
-    if (!status) status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
+    gls_status status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
     if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
-    if (!status) status = gls_buffer_read(m->rows.buffer, 0, bytes, m->row);
-    if (!status) memcpy(counts, m->row, 2 * sizeof *counts);
+    if (!status) gls_device_flush(m->source.device);
     return status;
 }
 
-gls_status gls_mapper_run(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n, const gls_mapped **mapped)
+gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t first, size_t *n)
 {
     size_t points;
-    uint32_t counts[2] = {0, 0};
-    *n = count_run(s, first, *n, &points);
+    m->n = *n = count_run(s, first, *n, &points);
+    m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
-    for (size_t visits = points + *n; visits > 0 && !status; visits = counts[0] > m->n_visits ? counts[0] : 0) {
-        status = make_room(m, visits);
-        if (!status) status = run(m, *n, counts);
-    }
-    if (!status) status = reserve(&m->entry, &m->entry_capacity, (size_t)counts[1] + 1, sizeof *m->entry);
-    if (!status) status = gls_buffer_read(m->entries.buffer, 0, 4 * (size_t)counts[1], m->entry);
-    *mapped = status ? NULL : (const gls_mapped *)(const void *)(m->row + ROW_HEADER);
+    if (!status) status = make_room(m, points + *n);
+    return status ? status : run(m);
+}
+
+/* The rows of the run; counts: the visits that there are, for which there may be no room, and entries. */
+static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
+{
+    const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);
+    gls_status status = reserve(&a->row, &a->row_capacity, bytes, 1);
+    if (!status) status = gls_buffer_read(m->rows.buffer, 0, bytes, a->row);
+    if (!status) memcpy(counts, a->row, 2 * sizeof *counts);
     return status;
 }
 
-uint32_t *const *gls_mapper_entries(const gls_mapper *m)
+gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
-    return &m->entry;
+    answer *a = &m->answer[m->which];
+    uint32_t counts[2] = {0, 0};
+    gls_status status = read_rows(m, a, counts);
+    while (!status && counts[0] > m->n_visits) {
+        status = make_room(m, counts[0]);
+        if (!status) status = run(m);
+        if (!status) status = read_rows(m, a, counts);
+    }
+    if (!status) status = reserve(&a->entry, &a->entry_capacity, (size_t)counts[1] + 1, sizeof *a->entry);
+    if (!status) status = gls_buffer_read(m->entries.buffer, 0, 4 * (size_t)counts[1], a->entry);
+    if (status) return status;
+    *result = (gls_mapper_result){m->n, (const gls_mapped *)(const void *)(a->row + ROW_HEADER), &a->entry};
+    return GLS_OK;
 }

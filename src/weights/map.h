@@ -12,7 +12,7 @@
 
 typedef struct gls_mapper gls_mapper;
 
-/* What a streamline has become, as the kernel writes it; its entries begin at first of gls_mapper_entries(). */
+/* What a streamline has become, as the kernel writes it; its entries begin at first of those of the run. */
 typedef struct gls_mapped {
     uint32_t first, n;
     double contribution;
@@ -30,11 +30,16 @@ typedef struct gls_mapper_source {
 
 /* GLS_ERR_DEVICE_MEMORY: there is no room for the lobes of all voxels. GLS_ERR_UNSUPPORTED: no double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
-/* Streamlines first .. first + *n - 1 of s, of which *n may become fewer; *mapped: borrowed until the next run. */
-gls_status gls_mapper_run(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n,
-                          const gls_mapped **mapped);
-/* The entries of the last run. */
-uint32_t *const *gls_mapper_entries(const gls_mapper *mapper);
+/* What a run has made; borrowed until the second run behind it ends. */
+typedef struct gls_mapper_result {
+    size_t n;                 /* streamlines */
+    const gls_mapped *mapped; /* of each */
+    uint32_t *const *entries;
+} gls_mapper_result;
+/* Begins a run: streamlines first .. first + *n - 1 of s, of which *n may become fewer. The device works on. */
+gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
+/* Waits for the run that was begun last. */
+gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
 void gls_mapper_destroy(gls_mapper *mapper);
 
 #endif

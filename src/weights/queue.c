@@ -23,12 +23,15 @@ struct gls_row_queue {
     size_t points; /* of a parcel */
     gls_mapper *mapper;
     parcel parcel[2];
-    int filling; /* the other one is the thread's, while it runs */
-    bool running;
+    int filling; /* the other one is the thread's, while it is busy */
+    bool running, busy, ends;
     pthread_t thread;
-    gls_status status; /* of the thread, with its message, and the streamlines that have their rows */
+    pthread_mutex_t lock; /* of busy and ends */
+    pthread_cond_t changed;
+    gls_status status; /* of the thread, with its message, and the streamlines that the device has mapped */
     char message[512];
     size_t done;
+    gls_mapper_result mapped; /* of the last run: its rows are put in order while the device works on the next */
 };
 
 static gls_streamlines view(const parcel *p)
@@ -48,56 +51,126 @@ static gls_status create_mapper(gls_row_queue *q)
     return gls_mapper_create(&source, &q->mapper);
 }
 
-static gls_status take_run(gls_row_queue *q, const gls_streamlines *s, const gls_mapped *mapped, size_t n)
+/* The rows of the last run. */
+static gls_status collect(gls_row_queue *q)
 {
-    gls_rows *rows = q->rows;
-    gls_placed *place = malloc((n + 1) * sizeof *place);
-    float *contribution = malloc((n + 1) * sizeof *contribution);
+    const gls_mapper_result r = q->mapped;
+    q->mapped = (gls_mapper_result){.n = 0};
+    if (r.n == 0) return GLS_OK;
+    gls_placed *place = malloc(r.n * sizeof *place);
+    float *contribution = malloc(r.n * sizeof *contribution);
     gls_status status =
-        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", n);
-    for (size_t i = 0; i < n && !status; i++) {
-        const uint64_t *offset = &s->offset[q->done + i];
-        place[i] = (gls_placed){gls_mapper_entries(q->mapper), NULL, mapped[i].first, mapped[i].n};
-        contribution[i] = (float)mapped[i].contribution;
-        rows->n_without_points += offset[1] - offset[0] < 2;
-        rows->n_outside += offset[1] - offset[0] >= 2 && mapped[i].visits == 0;
+        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", r.n);
+    for (size_t i = 0; i < r.n && !status; i++) {
+        place[i] = (gls_placed){r.entries, NULL, r.mapped[i].first, r.mapped[i].n};
+        contribution[i] = (float)r.mapped[i].contribution;
     }
-    if (!status) status = gls_rows_collect(rows, place, contribution, n);
+    if (!status) status = gls_rows_collect(q->rows, place, contribution, r.n);
     free(place);
     free(contribution);
     return status;
 }
 
-/* Maps the parcel that does not fill. */
-static void *map_parcel(void *user)
+static void count(const gls_row_queue *q, const gls_streamlines *s)
 {
-    gls_row_queue *q = user;
+    for (size_t i = 0; i < q->mapped.n; i++) {
+        const uint64_t *offset = &s->offset[q->done + i];
+        q->rows->n_without_points += offset[1] - offset[0] < 2;
+        q->rows->n_outside += offset[1] - offset[0] >= 2 && q->mapped.mapped[i].visits == 0;
+    }
+}
+
+/* Maps the parcel that does not fill. */
+static void map_parcel(gls_row_queue *q)
+{
     const gls_streamlines s = view(&q->parcel[1 - q->filling]);
     q->done = 0;
     q->status = q->mapper ? GLS_OK : create_mapper(q);
     while (q->done < s.n && !q->status) {
-        const gls_mapped *mapped;
         size_t n = s.n - q->done;
-        q->status = gls_mapper_run(q->mapper, &s, q->done, &n, &mapped);
-        if (!q->status) q->status = take_run(q, &s, mapped, n);
-        q->done += q->status ? 0 : n;
+        q->status = gls_mapper_start(q->mapper, &s, q->done, &n);
+        gls_status before = collect(q);
+        if (before) q->status = before;
+        if (!q->status) q->status = gls_mapper_finish(q->mapper, &q->mapped);
+        if (q->status) break;
+        count(q, &s);
+        q->done += n;
     }
     if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
+}
+
+/* One thread for all parcels, on which the device stays current: with some drivers both a thread's first call and every
+ * change of the current device wait long. */
+static void *work(void *user)
+{
+    gls_row_queue *q = user;
+    gls_device *device = q->device;
+    gls_device_hold(device);
+    pthread_mutex_lock(&q->lock);
+    while (!q->ends) {
+        if (!q->busy) {
+            pthread_cond_wait(&q->changed, &q->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&q->lock);
+        map_parcel(q);
+        pthread_mutex_lock(&q->lock);
+        q->busy = false;
+        pthread_cond_signal(&q->changed);
+    }
+    pthread_mutex_unlock(&q->lock);
+    gls_device_release(device);
     return NULL;
 }
 
-/* Until the device has mapped its parcel; what it does not do, threads do. */
+/* Gives the other parcel to the thread. */
+static void begin(gls_row_queue *q)
+{
+    if (!q->running) q->running = pthread_create(&q->thread, NULL, work, q) == 0;
+    if (!q->running) {
+        map_parcel(q);
+        return;
+    }
+    pthread_mutex_lock(&q->lock);
+    q->busy = true;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+}
+
+static void wait(gls_row_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    while (q->busy) pthread_cond_wait(&q->changed, &q->lock);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* The device is nobody's afterwards. */
+static void stop(gls_row_queue *q)
+{
+    if (!q->running) return;
+    wait(q);
+    pthread_mutex_lock(&q->lock);
+    q->ends = true;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    pthread_join(q->thread, NULL);
+    q->running = q->ends = false;
+}
+
+/* Until the device has mapped its parcel; what it does not do, threads do. The rows of its last run may be left. */
 static gls_status wait_for_device(gls_row_queue *q)
 {
-    if (q->running) pthread_join(q->thread, NULL);
-    q->running = false;
+    wait(q);
     if (!q->status) return GLS_OK;
     if (q->status == GLS_ERR_MEMORY) return gls_fail(q->status, "%s", q->message);
     gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
+    stop(q);
     q->device = NULL;
     q->status = GLS_OK;
+    gls_status status = collect(q);
     gls_mapper_destroy(q->mapper);
     q->mapper = NULL;
+    if (status) return status;
     gls_streamlines rest = view(&q->parcel[1 - q->filling]);
     rest.n -= q->done;
     rest.offset += q->done;
@@ -116,8 +189,7 @@ static gls_status flush(gls_row_queue *q)
         const gls_streamlines s = view(p);
         return gls_rows_map(q->rows, &s);
     }
-    q->running = pthread_create(&q->thread, NULL, map_parcel, q) == 0;
-    if (!q->running) map_parcel(q);
+    begin(q);
     return GLS_OK;
 }
 
@@ -152,6 +224,8 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t dev
     gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     *q = (gls_row_queue){.rows = rows, .device = device, .device_bytes = device_bytes, .points = points};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->changed, NULL);
     *queue = q;
     return GLS_OK;
 }
@@ -166,14 +240,18 @@ gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 gls_status gls_row_queue_end(gls_row_queue *q)
 {
     gls_status status = flush(q);
-    return status ? status : wait_for_device(q);
+    if (!status) status = wait_for_device(q);
+    stop(q);
+    return status ? status : collect(q);
 }
 
 void gls_row_queue_destroy(gls_row_queue *q)
 {
     if (!q) return;
-    if (q->running) pthread_join(q->thread, NULL);
+    stop(q);
     gls_mapper_destroy(q->mapper);
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
     for (int k = 0; k < 2; k++) {
         free(q->parcel[k].offset);
         free(q->parcel[k].point);

@@ -187,18 +187,30 @@ typedef struct parcel {
     float *contribution;
 } parcel;
 
-/* The place of the first point of streamline i that cannot be mapped, or the end. Widens the thread's box. */
-static uint64_t look_at_points(row_thread *t, const gls_streamlines *s, size_t i)
+/* Whether a streamline of n points, one at least, can be mapped. Widens the thread's box if so. */
+static bool look_at_points(row_thread *t, const float *x, size_t n)
 {
-    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
-        for (int a = 0; a < 3; a++) {
-            double x = (double)s->point[p][a];
-            if (!isfinite(x)) return p;
-            if (p > s->offset[i] && fabs(x - (double)s->point[p - 1][a]) > GLS_WALK_MAX_STEP) return p;
-            t->low[a] = fmin(t->low[a], x);
-            t->high[a] = fmax(t->high[a], x);
+    enum { LANES = 12 }; /* four points side by side */
+    float low[LANES], high[LANES];
+    bool bad = !isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]);
+    for (size_t i = 3; i < 3 * n; i++) bad |= !(fabs((double)x[i] - (double)x[i - 3]) <= GLS_WALK_MAX_STEP);
+    if (bad) return false;
+    for (size_t k = 0; k < LANES; k++) low[k] = high[k] = x[k % 3];
+    size_t i = 0;
+    for (; i + LANES <= 3 * n; i += LANES)
+        for (size_t k = 0; k < LANES; k++) {
+            low[k] = x[i + k] < low[k] ? x[i + k] : low[k];
+            high[k] = x[i + k] > high[k] ? x[i + k] : high[k];
         }
-    return s->offset[i + 1];
+    for (size_t k = 0; i < 3 * n; i++, k++) {
+        low[k] = x[i] < low[k] ? x[i] : low[k];
+        high[k] = x[i] > high[k] ? x[i] : high[k];
+    }
+    for (size_t k = 0; k < LANES; k++) {
+        t->low[k % 3] = fmin(t->low[k % 3], (double)low[k]);
+        t->high[k % 3] = fmax(t->high[k % 3], (double)high[k]);
+    }
+    return true;
 }
 
 static void map_some(void *user, int thread, size_t from, size_t until)
@@ -209,7 +221,7 @@ static void map_some(void *user, int thread, size_t from, size_t until)
     row_thread *t = &rows->thread[thread];
     for (size_t i = from; i < until && !t->failed && !t->walk.failed; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), first = t->n;
-        if (look_at_points(t, s, i) < s->offset[i + 1]) {
+        if (n > 0 && !look_at_points(t, s->point[s->offset[i]], n)) {
             if (i < t->bad) t->bad = i;
             return;
         }
@@ -331,8 +343,10 @@ static gls_status end_threads(const parcel *p)
         row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
-        rows->n_without_points += t->n_without_points;
-        rows->n_outside += t->n_outside;
+        if (!p->copy) { /* else a device counts them, in a thread of its own */
+            rows->n_without_points += t->n_without_points;
+            rows->n_outside += t->n_outside;
+        }
         for (int a = 0; a < 3; a++) {
             rows->low[a] = fmin(rows->low[a], t->low[a]);
             rows->high[a] = fmax(rows->high[a], t->high[a]);

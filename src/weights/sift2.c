@@ -139,8 +139,11 @@ static gls_status take_result(run *r, int which)
     const float least = (float)r->o->min_coeff;
     gls_status status = r->solver->kind->read(r->solver, which, w->coefficient);
     if (!status) status = r->solver->kind->read_fixels(r->solver, w->state, w->mean);
-    for (size_t s = 0; s < w->rows.n && !status; s++)
-        w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    if (!status) {
+#pragma omp parallel for
+        for (size_t s = 0; s < w->rows.n; s++)
+            w->weight[s] = w->coefficient[s] > least ? gls_weights_exponential(w->coefficient[s]) : 0;
+    }
     w->result.n_iterations = r->n;
     w->result.diverged = r->diverged;
     w->result.iteration = r->list;
@@ -158,6 +161,7 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
     const bool again = r->diverged;
     r->n = 0;
     if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
+    if (n == 1) gls_device_hold(devices[0]); /* some drivers wait at each change of the current device */
     gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
                               : gls_host_solver_create(&w->model, r->o, &r->solver);
     if (!status) status = iterate(r, progress, user, &which);
@@ -165,6 +169,7 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
     if (!status && !in_vain) status = take_result(r, which);
     if (r->solver) r->solver->kind->destroy(r->solver);
     r->solver = NULL;
+    if (n == 1) gls_device_release(devices[0]);
     return !status && in_vain ? run_on(r, devices, n, progress, user) : status;
 }
 

@@ -113,6 +113,22 @@ static bool has_doubles(const gls_device_info *info)
     return false;
 }
 
+void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps)
+{
+    const bool iterates = method == GLS_WEIGHTS_SIFT2;
+    const struct {
+        const char *file;
+        bool wanted;
+    } kernels[] = {{"weights/map.comp", maps && has_doubles(gls_device_get_info(device))},
+                   {"weights/rows.comp", iterates},
+                   {"weights/fixels.comp", iterates}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        gls_kernel *kernel = NULL;
+        if (kernels[i].wanted && gls_kernel_load(device, kernels[i].file, NULL, 0, &kernel) == GLS_OK)
+            gls_kernel_destroy(kernel);
+    }
+}
+
 gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
 {
     GLS_REQUIRE(w && w->rows.n_taken == 0);

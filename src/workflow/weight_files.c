@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/decimal.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/output.h"
@@ -18,6 +19,7 @@
 
 #define NUMBER_ROOM 24 /* characters of a number, and what parts it from the one before */
 #define NUMBER_BLOCK 1024
+#define NUMBER_BLOCKS 128 /* of a part: 3 MiB */
 
 static gls_status measure(void *user, const gls_streamlines *s)
 {
@@ -99,20 +101,6 @@ void gls_weights_tell(const gls_weights *w)
                 r->n_iterations - 1);
 }
 
-gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set)
-{
-    *set = (gls_device_set){.n = 0};
-    gls_status status = GLS_OK;
-    if (strcmp(name, "cpu") != 0) status = gls_device_set_open(set, name, (size_t)n_devices, api);
-    if (status == GLS_ERR_DEVICE && strcmp(name, "auto") == 0) status = GLS_OK;
-    if (status) return status;
-    /* a software renderer is the CPU by a longer way */
-    if (set->n > 0 && strcmp(name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
-        gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
-    return GLS_OK;
-}
-
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, gls_text *text)
 {
     gls_status status = text->failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
@@ -121,51 +109,71 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
-/* Numbers as text, blocks of them by several threads. */
+/* Numbers as text: several threads form blocks of them, one part of all after the other. */
 typedef struct number_text {
     const float *value;
-    size_t n;
+    size_t n, first; /* numbers; the first block of the part */
     double factor;
-    char (*text)[NUMBER_ROOM * NUMBER_BLOCK];
-    size_t *length; /* of each block */
+    char text[NUMBER_BLOCKS][NUMBER_ROOM * NUMBER_BLOCK];
+    size_t length[NUMBER_BLOCKS];
 } number_text;
+
+static size_t print_number(double x, char *to)
+{
+    const size_t length = gls_decimal_round(x, 10, to);
+    return length > 0 ? length : (size_t)snprintf(to, GLS_DECIMAL_BYTES, "%.10g", x);
+}
 
 static void format_blocks(void *user, int thread, size_t from, size_t until)
 {
-    const number_text *t = user;
+    number_text *t = user;
     (void)thread;
     for (size_t block = from; block < until; block++) {
-        const size_t first = block * NUMBER_BLOCK;
-        char *to = t->text[block];
+        const size_t first = (t->first + block) * NUMBER_BLOCK;
+        char *to = t->text[block], number[GLS_DECIMAL_BYTES];
         for (size_t i = first; i < first + NUMBER_BLOCK && i < t->n; i++) {
+            const size_t length = print_number((double)t->value[i] * t->factor, number);
             if (i > 0) *to++ = ' ';
-            to += snprintf(to, NUMBER_ROOM - 1, "%.10g", (double)t->value[i] * t->factor);
+            memcpy(to, number, length);
+            to += length;
         }
         t->length[block] = (size_t)(to - t->text[block]);
     }
 }
 
-static gls_status put_numbers(gls_text *text, const float *value, size_t n, double factor)
+static gls_status write_numbers(gls_output *output, number_text *t)
 {
-    const size_t blocks = n / NUMBER_BLOCK + 1;
-    number_text t = {value, n, factor, malloc(blocks * sizeof *t.text), calloc(blocks, sizeof *t.length)};
-    const bool room = t.text && t.length;
-    if (room) gls_parallel(blocks, 1, omp_get_max_threads(), format_blocks, &t);
-    for (size_t i = 0; i < blocks && room; i++) gls_text_append(text, t.text[i], t.length[i]);
-    free(t.text);
-    free(t.length);
-    return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu numbers", n);
+    const size_t blocks = (t->n + NUMBER_BLOCK - 1) / NUMBER_BLOCK;
+    gls_status status = GLS_OK;
+    for (t->first = 0; t->first < blocks && !status; t->first += NUMBER_BLOCKS) {
+        const size_t n = blocks - t->first < NUMBER_BLOCKS ? blocks - t->first : NUMBER_BLOCKS;
+        gls_parallel(n, 1, omp_get_max_threads(), format_blocks, t);
+        for (size_t i = 0; i < n && !status; i++) status = gls_output_write(output, t->text[i], t->length[i]);
+    }
+    return status;
 }
 
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment)
 {
-    gls_text text = {0};
-    gls_text_printf(&text, "# %s\n", comment);
-    gls_status status = put_numbers(&text, value, (size_t)n, factor);
-    gls_text_puts(&text, "\n");
-    if (!status) return write_file(path, overwrite, group, &text);
-    gls_text_finish(&text);
+    gls_output output = GLS_OUTPUT_NONE;
+    number_text *t = malloc(sizeof *t);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    t->value = value;
+    t->n = (size_t)n;
+    t->factor = factor;
+    gls_status status = gls_output_create(path, overwrite, &output);
+    output.group = group;
+    if (!status) status = gls_output_write(&output, "# ", 2);
+    if (!status) status = gls_output_write(&output, comment, strlen(comment));
+    if (!status) status = gls_output_write(&output, "\n", 1);
+    if (!status) status = write_numbers(&output, t);
+    if (!status) status = gls_output_write(&output, "\n", 1);
+    if (!status)
+        status = gls_output_commit(&output);
+    else
+        gls_output_discard(&output);
+    free(t);
     return status;
 }
 

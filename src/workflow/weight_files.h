@@ -9,7 +9,6 @@
 #include <glslines/workflow.h>
 
 #include "util/output.h"
-#include "workflow/devices.h"
 
 /* Names of the columns of a tractogram with weights. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
@@ -27,10 +26,6 @@ double gls_header_step(const gls_tractogram_info *info);
 /* step: mm; 0: range has what was measured. Says what it chose where that is a guess. */
 gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
                                    const gls_grid *grid);
-
-/* The devices that these options name; none: the CPU, which takes the place of a software renderer that nobody asked
- * for. */
-gls_status gls_weights_open_devices(const char *name, int n_devices, gls_graphics api, gls_device_set *set);
 
 /* Logs what was mapped, and what became of it. */
 void gls_weights_tell(const gls_weights *weights);

@@ -38,6 +38,22 @@ static void check(double v)
     assert_true(strtod(gls_format_double(v, whole, sizeof whole), NULL) == v);
 }
 
+/* With 10 digits, as a multiple of a power of two, too, where digits often end halfway. */
+static void check_rounded(double v)
+{
+    char fast[GLS_DECIMAL_BYTES], slow[64];
+    for (int n = 10; n > 0; n -= 9, v = ldexp(rint(ldexp(v, 9)), -9)) {
+        const size_t length = gls_decimal_round(v, n, fast);
+        snprintf(slow, sizeof slow, "%.*g", n, v);
+        if (length > 0) {
+            if (strcmp(fast, slow) != 0) fail_msg("%a: %s, not %s", v, fast, slow);
+            assert_int_equal(strlen(fast), length);
+        } else if (n == 10 && fabs(v) >= 1e-4 && fabs(v) < 999999) {
+            fail_msg("%a: nothing, not %s", v, slow);
+        }
+    }
+}
+
 static double random_double(uint32_t i)
 {
     const uint32_t counter[4] = {i, 0, 0, 0};
@@ -58,6 +74,8 @@ static void test_against_printf(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 200000; i++) check(random_double(i));
+    for (uint32_t i = 0; i < 200000; i++) check_rounded(random_double(i));
+    for (uint32_t i = 0; i < 20000; i++) check_rounded((double)i / 4096 + 1e5 * (double)(i % 7));
 }
 
 static void test_edges(void **state)
@@ -101,6 +119,8 @@ static void test_edges(void **state)
             for (int s = 0; s < abs(k); s++) v = nextafter(v, k < 0 ? -INFINITY : INFINITY);
             check(v);
             check(-v);
+            check_rounded(v);
+            check_rounded(-v);
         }
     }
     assert_int_equal(gls_decimal_print(NAN, text), 0);

@@ -7,13 +7,17 @@
 
 #include <glslines/filters.h>
 
+#include "tractogram/reader.h"
 #include "tractogram/tractogram.h"
 #include "util/log.h"
 #include "util/status.h"
 #include "workflow/fod.h"
 #include "workflow/output.h"
 #include "workflow/tracts/tracts.h"
+#include "workflow/weight_devices.h"
 #include "workflow/weight_files.h"
+
+#define PARCELS_AHEAD 32 /* of the reader, of 1.5 MiB each */
 
 typedef struct weighting {
     gls_tract_job *job;
@@ -166,28 +170,39 @@ static bool go_on(void *user, uint64_t iteration, double cost)
     return !job->go_on || job->go_on(NULL, 0);
 }
 
+/* The devices are opened, and the tractogram's first streamlines read, while the FODs are segmented. */
+static gls_status begin(weighting *w, gls_weight_devices *devices, gls_tractogram_reader **reader)
+{
+    gls_status status = gls_tract_open(w->job, w->tracks, false, reader); /* told before the FODs are segmented */
+    if (status) return status;
+    gls_weight_devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
+    status = gls_reader_ahead_start(*reader, PARCELS_AHEAD);
+    if (!status) status = gls_fod_read(&w->source, &w->fod);
+    gls_status opened = gls_weight_devices_end(devices);
+    return opened ? opened : status;
+}
+
 static gls_status solve(weighting *w)
 {
     gls_tractogram_reader *reader = NULL;
-    gls_device_set devices = {.n = 0};
-    gls_status status = gls_tract_open(w->job, w->tracks, false, &reader); /* told before the FODs are segmented */
-    if (!status) status = gls_weights_open_devices(w->o->device, w->o->ngpus, (gls_graphics)w->o->api, &devices);
-    if (!status) status = gls_fod_read(&w->source, &w->fod);
+    gls_weight_devices opened = {.running = false};
+    gls_status status = begin(w, &opened, &reader);
+    gls_device_set *devices = &opened.set;
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
-    if (!status && devices.n > 0) status = gls_weights_set_device(w->weights, devices.device[0]);
+    if (!status && devices->n > 0) status = gls_weights_set_device(w->weights, devices->device[0]);
     if (!status)
         status = map(w, reader);
     else
         gls_tractogram_reader_close(reader);
-    if (!status) status = gls_weights_solve(w->weights, devices.device, devices.n, go_on, w->job);
+    if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->job);
     if (!status) {
         gls_weights_tell(w->weights);
     } else { /* before its device */
         gls_weights_destroy(w->weights);
         w->weights = NULL;
     }
-    gls_device_set_close(&devices);
+    gls_device_set_close(devices);
     return status;
 }
 
