@@ -55,6 +55,7 @@ static int run_render(const cmd_command *command, void *values, const cmd_argume
     o.go_on = cmd_goes_on;
     cmd_interrupt_catch();
     gls_status status = tract_input_read(&v->input, &o.read, &reference);
+    if (!status && !o.frames) status = tract_input_keep(&v->input, v->file);
     if (!status)
         status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, &o, &result);
     cmd_interrupt_release();

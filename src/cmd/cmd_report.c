@@ -51,6 +51,8 @@ static int run_report(const cmd_command *command, void *values, const cmd_argume
     o.go_on = cmd_goes_on;
     cmd_interrupt_catch();
     gls_status status = tract_input_read(&v->input, &o.read, &reference);
+    if (!status) status = tract_input_keep(&v->input, o.output);
+    if (!status) status = tract_input_keep(&v->input, o.versions);
     if (!status) status = gls_report_files(arguments->positional[0], &o, &output, &result);
     cmd_interrupt_release();
     if (!status)

@@ -6,6 +6,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "util/output.h"
 #include "workflow/json.h"
 
 static bool go_on(void *user, double share)
@@ -48,4 +49,9 @@ gls_status tract_input_read(const tract_input *input, gls_tractogram_read_option
     if (!input->reference) return GLS_OK;
     options->reference = reference;
     return gls_tract_grid_read(input->reference, reference);
+}
+
+gls_status tract_input_keep(const tract_input *input, const char *output)
+{
+    return output && input->reference ? gls_output_check(output, true, &input->reference, 1, NULL, 0) : GLS_OK;
 }

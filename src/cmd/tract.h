@@ -40,6 +40,8 @@ typedef struct tract_input {
 #undef ROW
 /* *reference has to outlive *options. */
 gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference);
+/* GLS_ERR_OUTPUT if the output is what was read there. */
+gls_status tract_input_keep(const tract_input *input, const char *output);
 #define TRACT_INPUT_ROW(group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, help) \
     CMD_ENTRY("Input", type, offsetof(CMD_OWNER, input.field), name, letter, metavar, unit, range, default_text,       \
               choices, help)

@@ -10,9 +10,10 @@
 #include "render/report.h"
 #include "util/format.h"
 #include "util/log.h"
+#include "util/output.h"
 #include "util/status.h"
+#include "workflow/job_outputs.h"
 #include "workflow/job_state.h"
-#include "workflow/output.h"
 
 static bool ends_in(const char *path, const char *suffix)
 {
@@ -22,17 +23,16 @@ static bool ends_in(const char *path, const char *suffix)
 
 gls_status gls_illustrations_check(const gls_illustrations *o, const gls_job *job)
 {
-    const gls_job_options *j = &job->options;
-    const char *inputs[] = {j->dwi, j->bval, j->bvec, j->mask, j->roi, j->fa, j->sh, j->odf, j->seeds};
-    const char *others[] = {job->output, job->sidecar, j->density, o->picture};
     gls_status status = GLS_OK;
     if (o->picture && !ends_in(o->picture, ".png"))
         return gls_fail(GLS_ERR_ARGUMENT, "--picture %s: the name of a picture ends in .png", o->picture);
-    if (o->picture) status = gls_place_check(o->picture, j->force, inputs, sizeof inputs / sizeof *inputs, others, 3);
+    if (o->picture) status = gls_job_check_beside(job, o->picture);
     if (status || !o->report) return status;
     char *beside = *o->report ? NULL : gls_report_name(job->output);
     if (!*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    status = gls_place_check(beside ? beside : o->report, j->force, inputs, sizeof inputs / sizeof *inputs, others, 4);
+    const char *path = beside ? beside : o->report;
+    status = gls_job_check_beside(job, path);
+    if (!status && o->picture) status = gls_output_check(path, true, NULL, 0, (const char *const *)&o->picture, 1);
     free(beside);
     return status;
 }

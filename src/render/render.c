@@ -149,11 +149,12 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
     if (o->frames) return GLS_OK;
     if (!ends_in(output, ".png") && !ends_in(output, ".apng"))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of a picture ends in .png or .apng", output);
-    const char **inputs = malloc((n + 1) * sizeof *inputs);
+    const char **inputs = malloc((n + 2) * sizeof *inputs);
     if (!inputs) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     memcpy(inputs, files, n * sizeof *inputs);
     inputs[n] = o->image;
-    gls_status status = gls_place_check(output, o->force, inputs, n + 1, NULL, 0);
+    inputs[n + 1] = o->colors;
+    gls_status status = gls_place_check(output, o->force, inputs, n + 2, NULL, 0);
     free(inputs);
     return status;
 }

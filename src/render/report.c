@@ -243,6 +243,18 @@ static void put_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
+static gls_status check_place(const gls_report *r, const char *path, const char *const *others, size_t n_others)
+{
+    const char *const inputs[] = {r->tractogram, r->sidecar_path, r->image, r->options->image};
+    return gls_place_check(path, r->options->force, inputs, sizeof inputs / sizeof *inputs, others, n_others);
+}
+
+gls_status gls_report_put(gls_report *r, const char *path, const void *data, size_t bytes)
+{
+    gls_status status = check_place(r, path, NULL, 0);
+    return status ? status : gls_file_write(path, r->options->force, &r->group, data, bytes);
+}
+
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
@@ -250,7 +262,7 @@ static gls_status write_page(gls_report *r, const char *path, gls_report_result 
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_file_write(path, r->options->force, NULL, text, bytes);
+    gls_status status = gls_report_put(r, path, text, bytes);
     free(text);
     if (status || !result) return status;
     *result = (gls_report_result){bytes, r->counted ? r->counted->streamlines : 0,
@@ -269,6 +281,7 @@ char *gls_report_name(const char *input)
 static void report_finish(gls_report *r)
 {
     gls_warnings_end(&r->warnings);
+    gls_output_group_discard(&r->group);
     gls_density_destroy(r->density);
     gls_summary_destroy(r->summary);
     gls_scene_finish(&r->scene);
@@ -295,12 +308,12 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(input);
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
-    const char *inputs[] = {input, r.options->image};
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = gls_place_check(path, r.options->force, inputs, 2, NULL, 0);
     gls_warnings_begin(&r.warnings);
-    if (!status) status = find_inputs(&r, input);
+    gls_status status = find_inputs(&r, input);
+    if (!status) status = check_place(&r, path, NULL, 0);
+    if (!status && r.options->versions) status = check_place(&r, r.options->versions, (const char *const[]){path}, 1);
     if (!status && r.tractogram)
         status = read_tractogram(&r);
     else if (!status)
@@ -309,6 +322,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status && r.options->mqc) status = gls_report_mqc(&r);
     if (!status && r.options->versions) status = gls_report_versions(&r);
     if (!status) status = write_page(&r, path, result);
+    if (!status) status = gls_output_group_commit(&r.group);
     report_finish(&r);
     if (!status && output)
         *output = path;

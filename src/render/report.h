@@ -10,6 +10,7 @@
 
 #include "render/page.h"
 #include "render/scene.h"
+#include "util/output.h"
 #include "util/log.h"
 
 /* A picture in the page. */
@@ -40,9 +41,13 @@ typedef struct gls_report {
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];
-    char *no_pictures;     /* why there are none */
-    gls_warnings warnings; /* of the report itself */
+    char *no_pictures;      /* why there are none */
+    gls_output_group group; /* what is written */
+    gls_warnings warnings;  /* of the report itself */
 } gls_report;
+
+/* Puts a file into the group, unless it is one of the inputs. */
+gls_status gls_report_put(gls_report *report, const char *path, const void *data, size_t bytes);
 
 /* The value at a path of keys in the sidecar, e.g. "counts/seeds"; NULL where there is none. */
 const cJSON *gls_report_get(const gls_report *report, const char *path);
@@ -74,9 +79,9 @@ size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40
 /* Pictures of the tractogram; what cannot be drawn is noted in the report. */
 gls_status gls_report_draw(gls_report *report);
 /* The versions of program and libraries, for pipelines. */
-gls_status gls_report_versions(const gls_report *report);
+gls_status gls_report_versions(gls_report *report);
 /* The files of MultiQC. */
-gls_status gls_report_mqc(const gls_report *report);
+gls_status gls_report_mqc(gls_report *report);
 /* The name with .html in place of its suffix, from malloc. */
 char *gls_report_name(const char *input);
 

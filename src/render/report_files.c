@@ -89,7 +89,7 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
 
 /* --- MultiQC -------------------------------------------------------------- */
 
-static gls_status write_json(const gls_report *r, const char *what, cJSON *root)
+static gls_status write_json(gls_report *r, const char *what, cJSON *root)
 {
     char *path = NULL, *text = cJSON_Print(root);
     gls_status status = GLS_OK;
@@ -97,7 +97,7 @@ static gls_status write_json(const gls_report *r, const char *what, cJSON *root)
         path = NULL;
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
     }
-    if (!status) status = gls_file_write(path, r->options->force, NULL, text, strlen(text));
+    if (!status) status = gls_report_put(r, path, text, strlen(text));
     cJSON_Delete(root);
     cJSON_free(text);
     free(path);
@@ -163,7 +163,7 @@ static cJSON *lengths(const gls_report *r)
     return root;
 }
 
-gls_status gls_report_mqc(const gls_report *r)
+gls_status gls_report_mqc(gls_report *r)
 {
     const gls_report_picture *views = &r->picture[GLS_PICTURE_VIEWS];
     char *path = NULL;
@@ -173,7 +173,7 @@ gls_status gls_report_mqc(const gls_report *r)
     if (status || !views->png) return status;
     if (asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
-    status = gls_file_write(path, r->options->force, NULL, views->png, views->bytes);
+    status = gls_report_put(r, path, views->png, views->bytes);
     free(path);
     return status;
 }
@@ -184,7 +184,7 @@ static void put_version(gls_text *out, const char *name, const char *version)
     gls_text_printf(out, "    %s: \"%.*s\"\n", name, (int)strcspn(version, "\"\\\n"), version);
 }
 
-gls_status gls_report_versions(const gls_report *r)
+gls_status gls_report_versions(gls_report *r)
 {
     gls_text out = {0};
     const cJSON *library;
@@ -201,7 +201,7 @@ gls_status gls_report_versions(const gls_report *r)
         }
     }
     char *text = gls_text_take(&out);
-    gls_status status = text ? gls_file_write(r->options->versions, r->options->force, NULL, text, strlen(text))
+    gls_status status = text ? gls_report_put(r, r->options->versions, text, strlen(text))
                              : gls_fail(GLS_ERR_MEMORY, "out of memory for versions");
     free(text);
     return status;

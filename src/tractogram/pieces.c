@@ -13,6 +13,10 @@
  * that handing it over counts for nothing. */
 #define PIECE_ALONE ((uint64_t)1 << 20)
 #define PIECE_OF_MANY ((uint64_t)2 << 20)
+/* The first ones are shorter, so that whoever writes does not wait long for them; each round doubles. */
+#define PIECE_FIRST ((uint64_t)256 << 10)
+/* A piece ends behind a whole unit. */
+#define ROOM_SPARE ((uint64_t)64 << 10)
 /* The others track, and copy what comes from the device. */
 #define CORES_EACH 4
 
@@ -30,7 +34,7 @@ int gls_pieces_threads(void)
 
 bool gls_pieces_wanted(uint64_t bytes)
 {
-    return gls_pieces_threads() > 1 && bytes >= 4 * PIECE_OF_MANY;
+    return gls_pieces_threads() > 1 && bytes >= 2 * PIECE_OF_MANY;
 }
 
 /* In its form, where it goes. */
@@ -43,13 +47,15 @@ typedef struct piece {
 
 typedef struct job {
     const gls_pieces *p;
-    uint64_t piece, position; /* bytes of a piece; where the first begins */
+    uint64_t most, position; /* bytes of a piece; where the first begins */
     size_t n_pieces;
-    uint32_t *crc; /* of each; NULL: not wanted */
+    uint64_t *start; /* of each from there, and the end */
+    uint32_t *crc;   /* of each; NULL: not wanted */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t next; /* the piece that is formed next */
     int forming, n_ready, n_rooms;
+    bool has_aside;                               /* nobody has begun with it */
     piece ready[GLS_PIECE_ROOMS];                 /* to be written; the oldest first */
     struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* those that nobody uses */
     bool has_writer;
@@ -84,12 +90,13 @@ static gls_status make_room(struct gls_piece_room *room, size_t bytes)
 static gls_status form_piece(const job *j, size_t i, piece *out)
 {
     const gls_pieces *p = j->p;
-    const size_t from = unit_at(p, i * j->piece), until = unit_at(p, (i + 1) * j->piece);
+    const size_t from = unit_at(p, j->start[i]), until = unit_at(p, j->start[i + 1]);
     const uint64_t at = p->place(p->user, from);
     out->bytes = (size_t)(p->place(p->user, until) - at);
     out->offset = j->position + at;
     if (out->bytes == 0) return GLS_OK;
-    gls_status status = p->rooms ? make_room(out->room, out->bytes) : GLS_OK;
+    const size_t usual = (size_t)(j->most + ROOM_SPARE);
+    gls_status status = p->rooms ? make_room(out->room, out->bytes < usual ? usual : out->bytes) : GLS_OK;
     out->data = p->rooms ? out->room->data : NULL;
     if (status == GLS_OK) status = p->form(p->user, from, until, p->rooms ? out->room->data : NULL, &out->data);
     if (status == GLS_OK && j->crc) j->crc[i] = gls_crc32(0, out->data, out->bytes);
@@ -142,6 +149,16 @@ static void write_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
+static void work_aside(job *j)
+{
+    j->has_aside = false;
+    pthread_mutex_unlock(&j->lock);
+    gls_status status = j->p->aside(j->p->user);
+    pthread_mutex_lock(&j->lock);
+    note(j, status);
+    pthread_cond_broadcast(&j->changed);
+}
+
 /* --- who does what --------------------------------------------------------- */
 
 /* Whoever comes first writes whatever is ready, and helps where nothing is; the others form pieces. */
@@ -159,6 +176,8 @@ static void take_part(void *user, int thread, size_t from, size_t until)
             write_next(j);
         else if (can_form(j))
             form_next(j);
+        else if (j->status == GLS_OK && j->has_aside)
+            work_aside(j);
         else if (j->status != GLS_OK || (j->next == j->n_pieces && (!writes || j->forming == 0)))
             break;
         else
@@ -172,10 +191,27 @@ static void join_sums(const job *j)
 {
     const gls_pieces *p = j->p;
     for (size_t i = 0; i < j->n_pieces; i++) {
-        uint64_t from = p->place(p->user, unit_at(p, i * j->piece)),
-                 until = p->place(p->user, unit_at(p, (i + 1) * j->piece));
+        uint64_t from = p->place(p->user, unit_at(p, j->start[i])),
+                 until = p->place(p->user, unit_at(p, j->start[i + 1]));
         if (until > from) *p->crc = gls_crc32_join(*p->crc, j->crc[i], until - from);
     }
+}
+
+/* Where pieces begin. */
+static gls_status cut(job *j, uint64_t bytes, int n_threads)
+{
+    const uint64_t most = j->most = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE;
+    const size_t capacity = (size_t)(bytes / most) + 8 * (size_t)n_threads + 2;
+    j->start = malloc(capacity * sizeof *j->start);
+    if (j->p->crc) j->crc = calloc(capacity, sizeof *j->crc);
+    if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", j->p->output->path);
+    uint64_t at = 0;
+    for (uint64_t piece = n_threads > 1 ? PIECE_FIRST : most; at < bytes; at += piece) {
+        if (j->n_pieces > 0 && j->n_pieces % (size_t)n_threads == 0 && piece < most) piece *= 2;
+        j->start[j->n_pieces++] = at;
+    }
+    j->start[j->n_pieces] = bytes;
+    return GLS_OK;
 }
 
 gls_status gls_pieces_append(const gls_pieces *p)
@@ -184,21 +220,19 @@ gls_status gls_pieces_append(const gls_pieces *p)
     const uint64_t bytes = p->place(p->user, p->n);
     const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
     job j = {.p = p,
-             .piece = n_threads > 1 ? PIECE_OF_MANY : PIECE_ALONE,
              .lock = PTHREAD_MUTEX_INITIALIZER,
              .changed = PTHREAD_COND_INITIALIZER,
+             .has_aside = p->aside,
              .n_rooms = n_threads > 1 ? 2 * n_threads : 1};
-    j.n_pieces = (size_t)((bytes + j.piece - 1) / j.piece);
-    if (j.n_pieces == 0) return GLS_OK;
     for (int i = 0; i < j.n_rooms; i++) j.room[i] = p->rooms ? &p->rooms->room[i] : &none.room[i];
-    if (p->crc && !(j.crc = calloc(j.n_pieces, sizeof *j.crc)))
-        return gls_fail(GLS_ERR_MEMORY, "%s: no memory", p->output->path);
-    gls_status status = gls_output_reserve(p->output, bytes, &j.position);
+    gls_status status = cut(&j, bytes, n_threads);
+    if (status == GLS_OK) status = gls_output_reserve(p->output, bytes, &j.position);
     if (status == GLS_OK) {
         gls_parallel((size_t)n_threads, 1, n_threads, take_part, &j);
         if (j.status != GLS_OK) status = gls_fail(j.status, "%s", j.message);
     }
     if (status == GLS_OK && p->crc) join_sums(&j);
+    free(j.start);
     free(j.crc);
     return status;
 }

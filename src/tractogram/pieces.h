@@ -28,6 +28,8 @@ typedef struct gls_pieces {
     void *user;
     gls_piece_rooms *rooms; /* NULL: form needs none */
     uint32_t *crc;          /* goes on over what is written; NULL: not wanted */
+    /* Other work of the same append, done once by a thread that has nothing to form; NULL: none. */
+    gls_status (*aside)(void *user);
 } gls_pieces;
 
 /* Threads of a large append: one writes, the others bring pieces into their form. */

@@ -77,3 +77,20 @@ gls_status gls_spool_read(gls_spool *s, void *data, size_t bytes)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
                     got < 0 ? strerror(errno) : "it is too short");
 }
+
+gls_status gls_spool_read_at(const gls_spool *s, uint64_t from, void *data, size_t bytes)
+{
+    if (s->fd < 0) {
+        memcpy(data, s->buffer + from, bytes);
+        return GLS_OK;
+    }
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(s->fd, (char *)data + done, bytes - done, (off_t)(from + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
+                            n < 0 ? strerror(errno) : "it is too short");
+        done += (size_t)n;
+    }
+    return GLS_OK;
+}

@@ -21,5 +21,7 @@ gls_status gls_spool_append(gls_spool *spool, const void *data, size_t bytes);
 gls_status gls_spool_rewind(gls_spool *spool);
 /* Reads exactly the next bytes. */
 gls_status gls_spool_read(gls_spool *spool, void *data, size_t bytes);
+/* Bytes from a place on, after rewinding, by any number of threads. */
+gls_status gls_spool_read_at(const gls_spool *spool, uint64_t from, void *data, size_t bytes);
 
 #endif

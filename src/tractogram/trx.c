@@ -21,9 +21,10 @@
 
 typedef struct trx {
     bool half;
-    uint32_t crc;               /* of the positions so far */
-    gls_spool lengths, *column; /* column: as many as the writer has */
-    size_t n_columns;
+    uint32_t crc;            /* of the positions so far */
+    gls_spool ends, *column; /* ends: of streamlines, the low 32 bits; column: as many as the writer has */
+    uint64_t *carry;         /* the streamlines at whose ends the high 32 bits grow by one */
+    size_t n_carries, n_columns;
     const gls_group_data *dpg;
     size_t n_dpg;
     unsigned char *block;
@@ -36,7 +37,8 @@ static void destroy(void *state)
 {
     trx *t = state;
     if (!t) return;
-    gls_spool_finish(&t->lengths);
+    gls_spool_finish(&t->ends);
+    free(t->carry);
     for (size_t k = 0; k < t->n_columns; k++) gls_spool_finish(&t->column[k]);
     free(t->column);
     free(t->entry);
@@ -60,7 +62,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     t->dpg = options->dpg;
     t->n_dpg = options->n_dpg;
-    gls_status status = gls_spool_init(&t->lengths, &w->output);
+    gls_status status = gls_spool_init(&t->ends, &w->output);
     if (status != GLS_OK) return status;
     t->position = HEAD_BYTES;
     return gls_output_write(&w->output, zeros, sizeof zeros);
@@ -104,43 +106,31 @@ static gls_status put(gls_tractogram_writer *w, const void *data, size_t bytes, 
     return gls_output_write(&w->output, data, bytes);
 }
 
-/* The points of an append. */
-typedef struct points {
-    const gls_tractogram_writer *w;
-    const float (*point)[3];
+/* What an append brings. */
+typedef struct load {
+    gls_tractogram_writer *w;
+    const gls_streamlines *s;
     size_t width; /* bytes of a coordinate */
-} points;
+} load;
 
 static uint64_t place_points(const void *user, size_t n)
 {
-    return 3 * (uint64_t)n * ((const points *)user)->width;
+    return 3 * (uint64_t)n * ((const load *)user)->width;
 }
 
 static gls_status form_points(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
-    const points *p = user;
-    gls_status status = gls_writer_check_points(p->w, p->point + from, until - from);
-    if (status != GLS_OK) return status;
-    if (!room)
-        *data = p->point + from;
-    else if (!gls_half_convert(p->point[from], 3 * (until - from), (uint16_t *)(void *)room))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
-                        p->w->output.path);
-    return GLS_OK;
-}
-
-static gls_status append_points(gls_tractogram_writer *w, const float (*point)[3], size_t n)
-{
-    trx *t = w->state;
-    points p = {w, point, t->half ? 2 : 4};
-    t->position += place_points(&p, n);
-    return gls_pieces_append(&(gls_pieces){.output = &w->output,
-                                           .n = n,
-                                           .place = place_points,
-                                           .form = form_points,
-                                           .user = &p,
-                                           .rooms = t->half ? &w->rooms : NULL,
-                                           .crc = &t->crc});
+    const load *l = user;
+    const float(*point)[3] = l->s->point + from;
+    if (!room) {
+        *data = point;
+        return gls_writer_check_points(l->w, point, until - from);
+    }
+    if (gls_half_convert(point[0], 3 * (until - from), (uint16_t *)(void *)room)) return GLS_OK;
+    gls_status status = gls_writer_check_points(l->w, point, until - from);
+    return status != GLS_OK ? status
+                            : gls_fail(GLS_ERR_UNSUPPORTED,
+                                       "%s: a coordinate beyond 65504 mm does not fit into float16", l->w->output.path);
 }
 
 /* Groups are lists of their members. */
@@ -167,26 +157,61 @@ static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines
     return status;
 }
 
+static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
+{
+    trx *t = w->state;
+    uint64_t *carry = realloc(t->carry, (t->n_carries + 1) * sizeof *carry);
+    if (!carry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    t->carry = carry;
+    t->carry[t->n_carries++] = streamline;
+    return GLS_OK;
+}
+
+/* Where each streamline ends among the points of the file. */
+static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s)
+{
+    trx *t = w->state;
+    uint32_t *end = (uint32_t *)(void *)t->block;
+    const size_t per_block = BLOCK_BYTES / sizeof *end;
+    gls_status status = GLS_OK;
+    for (size_t first = 0; first < s->n && status == GLS_OK; first += per_block) {
+        size_t m = s->n - first < per_block ? s->n - first : per_block;
+        for (size_t i = 0; i < m && status == GLS_OK; i++) {
+            const uint64_t from = w->n_points + s->offset[first + i], until = w->n_points + s->offset[first + i + 1];
+            if (until - from > UINT32_MAX)
+                return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
+                                (unsigned long long)(until - from));
+            if (from >> 32 != until >> 32) status = add_carry(w, w->n_streamlines + first + i);
+            end[i] = (uint32_t)until;
+        }
+        if (status == GLS_OK) status = gls_spool_append(&t->ends, end, m * sizeof *end);
+    }
+    return status;
+}
+
+/* All but the points, while these are written. */
+static gls_status append_rest(void *user)
+{
+    const load *l = user;
+    gls_status status = append_ends(l->w, l->s);
+    return status == GLS_OK ? append_columns(l->w, l->s) : status;
+}
+
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;
     if (w->n_streamlines + s->n > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
-    gls_status status = append_points(w, s->point, (size_t)s->offset[s->n]);
-    uint32_t *length = (uint32_t *)(void *)t->block;
-    const size_t block_values = BLOCK_BYTES / sizeof *length;
-    for (size_t first = 0; first < s->n && status == GLS_OK; first += block_values) {
-        size_t m = s->n - first < block_values ? s->n - first : block_values;
-        for (size_t i = 0; i < m; i++) {
-            uint64_t points = s->offset[first + i + 1] - s->offset[first + i];
-            if (points > UINT32_MAX)
-                return gls_fail(GLS_ERR_UNSUPPORTED, "%s: a streamline of %llu points", w->output.path,
-                                (unsigned long long)points);
-            length[i] = (uint32_t)points;
-        }
-        status = gls_spool_append(&t->lengths, length, m * sizeof *length);
-    }
-    return status == GLS_OK ? append_columns(w, s) : status;
+    load l = {w, s, t->half ? 2 : 4};
+    t->position += place_points(&l, (size_t)s->offset[s->n]);
+    return gls_pieces_append(&(gls_pieces){.output = &w->output,
+                                           .n = (size_t)s->offset[s->n],
+                                           .place = place_points,
+                                           .form = form_points,
+                                           .user = &l,
+                                           .rooms = t->half ? &w->rooms : NULL,
+                                           .crc = &t->crc,
+                                           .aside = append_rest});
 }
 
 static gls_zip_entry *add_entry(trx *t, const char *name, uint64_t bytes)
@@ -215,18 +240,47 @@ static gls_status end_entry(gls_tractogram_writer *w, const gls_zip_entry *e)
     return gls_output_write_at(&w->output, e->offset, header, gls_zip_local(e, header));
 }
 
+/* Rows of a spool on their way into the file. */
+typedef struct rows {
+    const gls_spool *spool;
+    size_t bytes; /* of a row in the file */
+    const trx *t;
+} rows;
+
+static uint64_t place_rows(const void *user, size_t n)
+{
+    return (uint64_t)n * ((const rows *)user)->bytes;
+}
+
+static gls_status form_rows(void *user, size_t from, size_t until, unsigned char *room, const void **data)
+{
+    const rows *r = user;
+    (void)data;
+    return gls_spool_read_at(r->spool, from * r->bytes, room, (until - from) * r->bytes);
+}
+
+static gls_status put_rows(gls_tractogram_writer *w, gls_spool *spool, size_t n, const rows *r, uint32_t *crc,
+                           gls_status (*form)(void *, size_t, size_t, unsigned char *, const void **))
+{
+    rows copy = *r;
+    ((trx *)w->state)->position += (uint64_t)n * r->bytes;
+    gls_status status = gls_spool_rewind(spool);
+    return status != GLS_OK ? status
+                            : gls_pieces_append(&(gls_pieces){.output = &w->output,
+                                                              .n = n,
+                                                              .place = place_rows,
+                                                              .form = form,
+                                                              .user = &copy,
+                                                              .rooms = &w->rooms,
+                                                              .crc = crc});
+}
+
 static gls_status add_spool(gls_tractogram_writer *w, const char *name, gls_spool *spool)
 {
-    trx *t = w->state;
     gls_zip_entry *e;
     gls_status status = begin_entry(w, name, spool->bytes, &e);
-    if (status == GLS_OK) status = gls_spool_rewind(spool);
-    for (uint64_t left = spool->bytes; left > 0 && status == GLS_OK;) {
-        size_t bytes = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
-        status = gls_spool_read(spool, t->block, bytes);
-        if (status == GLS_OK) status = put(w, t->block, bytes, &e->crc);
-        left -= bytes;
-    }
+    if (status == GLS_OK)
+        status = put_rows(w, spool, (size_t)spool->bytes, &(rows){spool, 1, w->state}, &e->crc, form_rows);
     return status == GLS_OK ? end_entry(w, e) : status;
 }
 
@@ -291,36 +345,35 @@ static gls_status add_note(gls_tractogram_writer *w)
     return status == GLS_OK ? end_entry(w, e) : status;
 }
 
-/* Running sums of the lengths, the number of points last. */
+/* The low halves of wide ends are read into the second half of the room, and spread from there. */
+static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned char *room, const void **data)
+{
+    const rows *r = user;
+    const size_t n = until - from;
+    uint64_t *wide = (uint64_t *)(void *)room, high = 0;
+    const uint32_t *low = (const uint32_t *)(void *)room + n;
+    size_t carry = 0;
+    (void)data;
+    gls_status status = gls_spool_read_at(r->spool, 4 * (uint64_t)from, room + 4 * n, 4 * n);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) {
+        for (; carry < r->t->n_carries && r->t->carry[carry] <= from + i; carry++) high += (uint64_t)1 << 32;
+        wide[i] = high | low[i];
+    }
+    return status;
+}
+
+/* Where streamlines begin: 0, and all the ends. */
 static gls_status add_offsets(gls_tractogram_writer *w)
 {
+    static const uint64_t zero;
     trx *t = w->state;
     const bool wide = w->n_points > UINT32_MAX;
-    const size_t width = wide ? 8 : 4, per_block = BLOCK_BYTES / 8;
-    uint32_t *length = (uint32_t *)(void *)t->block, *narrow_sum = length;
-    uint64_t *sum = malloc(per_block * sizeof *sum), total = 0;
-    if (!sum) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    const size_t width = wide ? 8 : 4, n = (size_t)w->n_streamlines;
     gls_zip_entry *e;
-    gls_status status = begin_entry(w, wide ? "offsets.uint64" : "offsets.uint32", (w->n_streamlines + 1) * width, &e);
-    if (status == GLS_OK) status = gls_spool_rewind(&t->lengths);
-    for (uint64_t left = w->n_streamlines; left > 0 && status == GLS_OK;) {
-        size_t n = left < per_block ? (size_t)left : per_block;
-        status = gls_spool_read(&t->lengths, length, n * sizeof *length);
-        if (status != GLS_OK) break;
-        for (size_t i = 0; i < n; i++) {
-            sum[i] = total;
-            total += length[i];
-        }
-        if (wide) {
-            status = put(w, sum, n * width, &e->crc);
-        } else {
-            for (size_t i = 0; i < n; i++) narrow_sum[i] = (uint32_t)sum[i];
-            status = put(w, narrow_sum, n * width, &e->crc);
-        }
-        left -= n;
-    }
-    free(sum);
-    if (status == GLS_OK) status = put(w, &total, width, &e->crc); /* little-endian: the low half comes first */
+    gls_status status = begin_entry(w, wide ? "offsets.uint64" : "offsets.uint32", (n + 1) * width, &e);
+    if (status == GLS_OK) status = put(w, &zero, width, &e->crc);
+    if (status == GLS_OK)
+        status = put_rows(w, &t->ends, n, &(rows){&t->ends, width, t}, &e->crc, wide ? form_wide_ends : form_rows);
     return status == GLS_OK ? end_entry(w, e) : status;
 }
 

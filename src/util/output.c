@@ -396,6 +396,20 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
+/* An input as command lines have it: FILE, or FILE:LABELS and FILE=NAME where no file has the whole of that name. */
+static bool is_input(const char *path, const char *input)
+{
+    struct stat info;
+    if (same_file(path, input)) return true;
+    size_t length = strlen(input);
+    while (length > 0 && input[length - 1] != ':' && input[length - 1] != '=') length--;
+    if (length < 2 || stat(input, &info) == 0) return false;
+    char *file = strndup(input, length - 1);
+    const bool same = file && stat(file, &info) == 0 && same_file(path, file);
+    free(file);
+    return same;
+}
+
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *inputs, size_t n_inputs,
                             const char *const *others, size_t n_others)
 {
@@ -405,7 +419,7 @@ gls_status gls_output_check(const char *path, bool overwrite, const char *const 
         if (others[i] && same_file(path, others[i]))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is the same file as another output, %s", path, others[i]);
     for (size_t i = 0; i < n_inputs; i++)
-        if (inputs[i] && same_file(path, inputs[i]))
+        if (inputs[i] && is_input(path, inputs[i]))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", path, inputs[i]);
     return check_target(path, overwrite, &replaced, &mode);
 }

@@ -9,13 +9,13 @@
 #include "util/status.h"
 #include "weights/fixels.h"
 
-static gls_status write_one(const char *directory, const char *name, bool overwrite, const gls_grid *grid, size_t n,
-                            gls_type type, const void *data)
+static gls_status write_one(const char *directory, const char *name, bool overwrite, gls_output_group *group,
+                            const gls_grid *grid, size_t n, gls_type type, const void *data)
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_status status = gls_output_check(path, overwrite, NULL, 0, NULL, 0);
-    if (!status) status = gls_nifti_write(path, overwrite, NULL, grid, n, type, data);
+    if (!status) status = gls_nifti_write(path, overwrite, group, grid, n, type, data);
     free(path);
     return status;
 }
@@ -28,7 +28,7 @@ static gls_status list_grid(size_t n, int columns, gls_grid *grid)
     return gls_grid_init(grid, dim, affine);
 }
 
-static gls_status write_index(const gls_fixels *f, const char *directory, bool overwrite)
+static gls_status write_index(const gls_fixels *f, const char *directory, bool overwrite, gls_output_group *group)
 {
     const size_t n = gls_grid_voxels(&f->grid);
     uint32_t *index = malloc(2 * n * sizeof *index);
@@ -37,12 +37,12 @@ static gls_status write_index(const gls_fixels *f, const char *directory, bool o
         index[v] = f->voxel[v].count;
         index[n + v] = f->voxel[v].count > 0 ? f->voxel[v].first : 0;
     }
-    gls_status status = write_one(directory, "index", overwrite, &f->grid, 2, GLS_TYPE_UINT32, index);
+    gls_status status = write_one(directory, "index", overwrite, group, &f->grid, 2, GLS_TYPE_UINT32, index);
     free(index);
     return status;
 }
 
-static gls_status write_directions(const gls_fixels *f, const char *directory, bool overwrite)
+static gls_status write_directions(const gls_fixels *f, const char *directory, bool overwrite, gls_output_group *group)
 {
     gls_grid grid;
     float *direction = malloc(3 * f->n * sizeof *direction);
@@ -50,23 +50,32 @@ static gls_status write_directions(const gls_fixels *f, const char *directory, b
     for (size_t i = 0; i < f->n; i++)
         for (size_t a = 0; a < 3; a++) direction[a * f->n + i] = f->fixel[i].direction[a];
     gls_status status = list_grid(f->n, 3, &grid);
-    if (!status) status = write_one(directory, "directions", overwrite, &grid, 1, GLS_TYPE_FLOAT32, direction);
+    if (!status) status = write_one(directory, "directions", overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, direction);
     free(direction);
     return status;
+}
+
+gls_status gls_fixels_put(const gls_fixels *f, const char *directory, const gls_fixel_values *values, size_t n,
+                          bool overwrite, gls_output_group *group)
+{
+    gls_grid grid;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", directory, strerror(errno));
+    gls_status status = list_grid(f->n, 1, &grid);
+    for (size_t i = 0; i < n && !status; i++)
+        status = write_one(directory, values[i].name, overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, values[i].value);
+    if (!status) status = write_directions(f, directory, overwrite, group);
+    /* last, since it makes the directory a fixel image */
+    return status ? status : write_index(f, directory, overwrite, group);
 }
 
 gls_status gls_fixels_write(const gls_fixels *f, const char *directory, const gls_fixel_values *values, size_t n,
                             gls_existing existing)
 {
-    bool overwrite = existing == GLS_EXISTING_REPLACE;
-    gls_grid grid;
+    gls_output_group group = {0};
     GLS_REQUIRE(f && directory && (values || n == 0));
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", directory, strerror(errno));
-    gls_status status = list_grid(f->n, 1, &grid);
-    for (size_t i = 0; i < n && !status; i++)
-        status = write_one(directory, values[i].name, overwrite, &grid, 1, GLS_TYPE_FLOAT32, values[i].value);
-    if (!status) status = write_directions(f, directory, overwrite);
-    /* last, since it makes the directory a fixel image */
-    return status ? status : write_index(f, directory, overwrite);
+    gls_status status = gls_fixels_put(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    return status;
 }

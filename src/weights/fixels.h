@@ -4,6 +4,7 @@
 
 #include <glslines/fixels.h>
 
+#include "util/output.h"
 #include "weights/segment.h"
 
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread takes at once */
@@ -23,6 +24,10 @@ struct gls_fixels {
     size_t n, n_voxels;
     gls_fixel *fixel;
 };
+
+/* gls_fixels_write() as part of a group. */
+gls_status gls_fixels_put(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values, size_t n,
+                          bool overwrite, gls_output_group *group);
 
 /* The fixel of a direction of the sphere, or GLS_NO_FIXEL. */
 static inline uint32_t gls_fixel_at(const gls_fixels *f, size_t voxel, unsigned direction)

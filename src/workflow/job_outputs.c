@@ -128,6 +128,12 @@ gls_status gls_job_check_outputs(const gls_job *job)
     return status || !job->journal ? status : check_place(job, job->journal, others, n_others);
 }
 
+gls_status gls_job_check_beside(const gls_job *job, const char *path)
+{
+    const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    return check_place(job, path, others, 4 + gls_maps_outputs(&job->maps, others + 4));
+}
+
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;

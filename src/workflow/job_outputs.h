@@ -8,6 +8,8 @@ gls_status gls_job_choose_format(gls_job *job);
 gls_status gls_job_name_outputs(gls_job *job);
 /* Each place is free or may be overwritten, and is none of the inputs. */
 gls_status gls_job_check_outputs(const gls_job *job);
+/* The same for a file that is made from the output, beside all of them. */
+gls_status gls_job_check_beside(const gls_job *job, const char *path);
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 #endif

@@ -1,3 +1,4 @@
+#include "weights/fixels.h"
 #include "workflow/weight_files.h"
 
 #include <inttypes.h>
@@ -218,7 +219,7 @@ gls_status gls_weights_write_iterations(const gls_weights *w, const char *path, 
 }
 
 gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixels, const char *directory,
-                                    bool overwrite)
+                                    bool overwrite, gls_output_group *group)
 {
     const size_t n = gls_fixels_count(fixels);
     gls_fixel_values values[GLS_WEIGHTS_N_VALUES];
@@ -228,9 +229,7 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
         values[k] = (gls_fixel_values){gls_weights_values_name((gls_weights_values)k), value + k * n};
         status = gls_weights_get_fixels(w, (gls_weights_values)k, value + k * n);
     }
-    if (!status)
-        status = gls_fixels_write(fixels, directory, values, GLS_WEIGHTS_N_VALUES,
-                                  overwrite ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
+    if (!status) status = gls_fixels_put(fixels, directory, values, GLS_WEIGHTS_N_VALUES, overwrite, group);
     free(value);
     return status;
 }

@@ -42,7 +42,7 @@ gls_status gls_weights_write_iterations(const gls_weights *weights, const char *
                                         gls_output_group *group);
 /* Fixel directory with all values. */
 gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
-                                    bool overwrite);
+                                    bool overwrite, gls_output_group *group);
 /* What came of it, for a sidecar. */
 void gls_weights_describe(cJSON *root, const gls_weights *weights);
 

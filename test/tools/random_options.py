@@ -2,7 +2,7 @@
 """Random combinations of options that give a result, each run in two ways that may not change it, compared by bytes.
 
 A pair differs by the size of batches, the number of devices, the number of shards, a kept fit, a journal, a run that is killed, the pace of
-the writer, other outputs; a third way writes another format, whose points are compared. By hand: about 10 s a combination.
+the writer, other outputs, where a map is counted; a third way writes another format, whose points are compared. By hand: about 10 s a combination.
 
 Usage: random_options.py GLSLINES WORK_FOLDER [COMBINATIONS [SEED [JOBS]]]
 GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
@@ -27,9 +27,9 @@ folder = f"{work}/in"
 files = [f"{folder}/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
 
 
-def run(arguments, where, code=0):
-    done = subprocess.run([program, *arguments], cwd=where, stderr=subprocess.PIPE, text=True, timeout=900)
-    if done.returncode != code:
+def run(arguments, where, environment=None):
+    done = subprocess.run([program, *arguments], cwd=where, env={**os.environ, **(environment or {})}, stderr=subprocess.PIPE, text=True, timeout=900)
+    if done.returncode != 0:
         raise RuntimeError(f"exit code {done.returncode}: {' '.join(arguments)}: {done.stderr.strip()[-300:]}")
 
 
@@ -69,6 +69,8 @@ def result_options(r):
         o += ["--seed-unidirectional"]
     if r.random() < 0.15:
         o += ["--select", str(r.choice((1, 20, 90)))]
+    if r.random() < 0.3 and "--model" in o and o[o.index("--model") + 1] in ("csd", "msmt"):
+        o += ["--weights"]
     return o
 
 
@@ -80,25 +82,27 @@ def way(r, options):
         o[o.index("--chunk-size") + 1] = "5"
     if r.random() < 0.2:
         o += ["--cache-dir", "fits"]
-    if r.random() < 0.2:
+    environment = {}
+    if r.random() < 0.4:
         o += ["--density", "d.nii.gz"]
+        environment = {"GLSLINES_MAP": r.choice(("device", "host"))}
     kind = r.choice(("plain", "plain", "shards", "resume", "killed"))
-    if kind == "shards" and "--select" in options:
+    if kind == "shards" and ("--select" in options or "--weights" in options):
         kind = "plain"
-    return o, kind
+    return o, kind, environment
 
 
-def make(options, o, kind, r, suffix, where):
+def make(options, o, kind, environment, r, suffix, where):
     os.makedirs(where)
     base = ["track", *files, "-q", "-o", f"a.{suffix}", *options, *o]
     if kind == "shards":
         n = r.choice((2, 3, 5))
         for i in range(n):
-            run([*base, "--shard", f"{i + 1}/{n}"], where)
+            run([*base, "--shard", f"{i + 1}/{n}"], where, environment)
         run(["merge", "-q", "-o", f"a.{suffix}", *[f"a_shard-{i + 1}of{n}.{suffix}" for i in range(n)]], where)
     elif kind == "killed":
         for _ in range(2):
-            process = subprocess.Popen([program, *base, "--resume"], cwd=where, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen([program, *base, "--resume"], cwd=where, env={**os.environ, **environment}, stderr=subprocess.DEVNULL)
             try:
                 process.wait(r.random() * 4)
             except subprocess.TimeoutExpired:
@@ -106,9 +110,9 @@ def make(options, o, kind, r, suffix, where):
                 process.wait()
         # one that was killed when its outputs had their names and the journal was still there ends by the same command, too
         if not os.path.exists(f"{where}/a.json") or os.path.exists(f"{where}/a.{suffix}.resume"):
-            run([*base, "--resume"], where)
+            run([*base, "--resume"], where, environment)
     else:
-        run([*base, *(["--resume"] if kind == "resume" else [])], where)
+        run([*base, *(["--resume"] if kind == "resume" else [])], where, environment)
     with open(f"{where}/a.{suffix}", "rb") as file:
         return file.read()
 
@@ -132,9 +136,9 @@ def combination(seed):
     place = f"{work}/{seed}"
     ways = [way(r, options) for _ in range(2)]
     suffix = r.choice(("trx", "trx", "trk", "tck"))
-    told = f"{seed}: {' '.join(options)} | {suffix} | " + " | ".join(f"{kind} {' '.join(o)}" for o, kind in ways)
+    told = f"{seed}: {' '.join(options)} | {suffix} | " + " | ".join(f"{kind} {' '.join(o)} {' '.join(environment.values())}" for o, kind, environment in ways)
     try:
-        made = [make(options, o, kind, r, suffix, f"{place}/{k}") for k, (o, kind) in enumerate(ways)]
+        made = [make(options, o, kind, environment, r, suffix, f"{place}/{k}") for k, (o, kind, environment) in enumerate(ways)]
         maps = [f"{place}/{k}/d.nii.gz" for k in range(2) if "--density" in ways[k][0] and ways[k][1] != "shards"]
         if made[0] != made[1]:
             return told, f"FAIL: other bytes ({len(made[0])} and {len(made[1])})"
@@ -142,9 +146,12 @@ def combination(seed):
             return told, "FAIL: other maps"
         if suffix in ("trx", "tck"):
             other = "tck" if suffix == "trx" else "trx"
-            make(options, way(r, options)[0], "plain", r, other, f"{place}/other")
+            make(options, way(r, options)[0], "plain", None, r, other, f"{place}/other")
             if points(f"{place}/0/a.{suffix}") != points(f"{place}/other/a.{other}"):
                 return told, f"FAIL: other points in {other}"
+        texts = [f"{place}/{k}/a_weights.txt" for k in range(2) if os.path.exists(f"{place}/{k}/a_weights.txt")]
+        if len(texts) == 2 and open(texts[0]).read() != open(texts[1]).read():
+            return told, "FAIL: other weights"
         left = [name for k in range(2) for name in os.listdir(f"{place}/{k}") if name.endswith(".resume") or ".part" in name]
         if left:
             return told, f"FAIL: left behind: {left}"

@@ -140,7 +140,7 @@ static double time_plain(const char *folder, uint64_t bytes, int n_threads, cons
 /* --- the writer ------------------------------------------------------------ */
 
 static double time_writer(const char *folder, const char *suffix, gls_precision precision, const parcel *parcels,
-                          uint64_t bytes, uint64_t *file_bytes)
+                          uint64_t bytes, uint64_t *file_bytes, double *finishing)
 {
     static const double affine[3][4] = {{2, 0, 0, -80}, {0, 2, 0, -80}, {0, 0, 2, -80}};
     char path[4096];
@@ -162,8 +162,10 @@ static double time_writer(const char *folder, const char *suffix, gls_precision 
         if (gls_tractogram_writer_append(writer, &p->lines) != GLS_OK) stop(path);
         done += p->bytes;
     }
+    *finishing = now() - start;
     if (gls_tractogram_writer_finish(writer) != GLS_OK) stop(path);
     double seconds = now() - start;
+    *finishing = (seconds - *finishing) / seconds;
     if (stat(path, &info) != 0) exit(1);
     *file_bytes = (uint64_t)info.st_size;
     unlink(path);
@@ -212,7 +214,7 @@ int main(int argc, char **argv)
                  {"TCK", "tck", GLS_PRECISION_FLOAT},
                  {"TRX, half precision", "trx", GLS_PRECISION_HALF}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    static double rate[KINDS][MOST_TIMES], busy[KINDS];
+    static double rate[KINDS][MOST_TIMES], busy[KINDS], finishing[KINDS];
     if (argc < 2) return fprintf(stderr, "writer_speed FOLDER [GB [REPETITIONS [beside]]]\n"), 2;
     const uint64_t bytes = (uint64_t)((argc > 2 ? atof(argv[2]) : 4) * 1e9);
     int times = argc > 3 ? atoi(argv[3]) : 3, threads = omp_get_max_threads() / 4;
@@ -228,23 +230,28 @@ int main(int argc, char **argv)
     for (int t = 0; t < times; t++)
         for (int k = 0; k < KINDS; k++) {
             uint64_t written = bytes;
-            double cpu = cpu_seconds(),
-                   seconds = !kinds[k].suffix
-                                 ? time_plain(argv[1], bytes, k == 1 ? threads : 1, k == 2 ? parcels : NULL)
-                                 : time_writer(argv[1], kinds[k].suffix, kinds[k].precision, parcels, bytes, &written);
+            double part = 0, cpu = cpu_seconds(),
+                   seconds =
+                       !kinds[k].suffix
+                           ? time_plain(argv[1], bytes, k == 1 ? threads : 1, k == 2 ? parcels : NULL)
+                           : time_writer(argv[1], kinds[k].suffix, kinds[k].precision, parcels, bytes, &written, &part);
             rate[k][t] = (double)written / seconds;
+            finishing[k] += part / times;
             busy[k] += (cpu_seconds() - cpu) / times / ((double)written * 1e-9);
         }
     atomic_store(&over, true);
     if (beside) pthread_join(other, NULL);
-    printf("GB/s, median of %d [least .. largest], part of plain writes by one thread, CPU seconds for a GB\n", times);
+    printf(
+        "GB/s, median of %d [least .. largest], part of plain writes by one thread, CPU seconds for a GB, part of the "
+        "time behind the last streamline\n",
+        times);
     double plain = 0;
     for (int k = 0; k < KINDS; k++) {
         qsort(rate[k], (size_t)times, sizeof rate[k][0], ascending);
         double median = rate[k][times / 2];
         if (k == 0) plain = median;
-        printf("%-30s %6.2f [%.2f .. %.2f] %5.2f %6.2f\n", kinds[k].name, median * 1e-9, rate[k][0] * 1e-9,
-               rate[k][times - 1] * 1e-9, median / plain, busy[k]);
+        printf("%-30s %6.2f [%.2f .. %.2f] %5.2f %6.2f %5.2f\n", kinds[k].name, median * 1e-9, rate[k][0] * 1e-9,
+               rate[k][times - 1] * 1e-9, median / plain, busy[k], finishing[k]);
     }
     return 0;
 }

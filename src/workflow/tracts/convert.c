@@ -103,6 +103,7 @@ gls_status gls_tract_convert(gls_tract_job *job, const void *options, const char
     const char *const inputs[] = {c.in, job->options.reference, c.o->weights, c.o->dps};
     gls_status status = gls_tractogram_format_parse(c.out, &format);
     for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
+    for (int k = 0; k < c.o->tsf.n && !status; k++) status = gls_tract_job_reads(job, c.o->tsf.value[k]);
     if (!status) status = gls_tract_job_writes(job, c.out);
     if (!status) status = gls_tract_open(job, c.in, false, &reader);
     if (!status) status = connect(&c, gls_tractogram_reader_info(reader), &sink);

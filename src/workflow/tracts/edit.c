@@ -320,9 +320,15 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
     gls_tract_job *job = e->job;
     const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
                                           &o->exclude_ends, &o->both_ends, &o->all};
-    const char *const more[] = {
-        job->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
-        o->assignments};
+    const char *const more[] = {job->options.reference,
+                                gls_tract_weights_file(o->weights),
+                                o->ids,
+                                o->minus,
+                                o->both,
+                                o->transform,
+                                o->warp,
+                                o->assignments,
+                                o->crop};
     gls_status status = GLS_OK;
     for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_job_reads(job, more[i]);

@@ -2,10 +2,13 @@
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "util/status.h"
+#include "weights/fixels.h"
 #include "workflow/fod.h"
 #include "workflow/json.h"
+#include "workflow/output.h"
 #include "workflow/tracts/tracts.h"
 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
@@ -22,7 +25,24 @@ gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
     return fod;
 }
 
-static gls_status write_fixels(const gls_fixels *fixels, const char *directory, bool force)
+gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *directory, const char *const *names, size_t n)
+{
+    static const char *const always[] = {"index.nii", "directions.nii", "fixels.json"};
+    const size_t n_always = sizeof always / sizeof *always;
+    gls_status status = GLS_OK;
+    if (access(directory, F_OK) != 0) return GLS_OK;
+    for (size_t i = 0; i < n_always + n && !status; i++) {
+        char *path = NULL;
+        const char *name = i < n_always ? always[i] : names[i - n_always];
+        if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0)
+            return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        status = gls_place_check(path, job->options.force, job->input, job->n_inputs, job->output, job->n_outputs);
+        free(path);
+    }
+    return status;
+}
+
+static gls_status write_fixels(gls_tract_job *job, const gls_fixels *fixels, const char *directory)
 {
     const size_t n = gls_fixels_count(fixels);
     const gls_fixel *fixel = gls_fixels_get(fixels);
@@ -33,8 +53,7 @@ static gls_status write_fixels(const gls_fixels *fixels, const char *directory, 
         value[n + i] = fixel[i].peak;
     }
     const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
-    gls_status status =
-        gls_fixels_write(fixels, directory, values, 2, force ? GLS_EXISTING_REPLACE : GLS_EXISTING_KEEP);
+    gls_status status = gls_fixels_put(fixels, directory, values, 2, job->options.force, &job->group);
     free(value);
     return status;
 }
@@ -48,8 +67,9 @@ gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char 
     const char *const inputs[] = {o.sh, o.act, o.proc_mask};
     gls_status status = GLS_OK;
     for (int k = 0; k < 3 && !status; k++) status = gls_tract_job_reads(job, inputs[k]);
+    if (!status) status = gls_tract_fixels_check(job, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
-    if (!status) status = write_fixels(fod.fixels, directory, job->options.force);
+    if (!status) status = write_fixels(job, fod.fixels, directory);
     if (!status && asprintf(&job->sidecar, "%s/fixels.json", directory) < 0) {
         job->sidecar = NULL;
         status = gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -117,7 +117,9 @@ static gls_status name_in_place(const weighting *w)
         job->sidecar = NULL;
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     }
-    gls_status status = gls_place_check(job->sidecar, job->options.force, NULL, 0, NULL, 0);
+    const char *const inputs[] = {w->tracks, w->source.sh, w->o->act, w->o->proc_mask, job->options.reference};
+    gls_status status =
+        gls_place_check(job->sidecar, job->options.force, inputs, sizeof inputs / sizeof *inputs, NULL, 0);
     const bool force = job->options.force;
     job->options.force = true;
     if (!status) status = gls_tract_job_writes(job, w->tracks);
@@ -139,7 +141,9 @@ static gls_status name_files(const weighting *w)
     const char *const outputs[] = {o->output, o->mu, o->csv, o->selection};
     for (int k = 0; k < 5 && !status; k++) status = gls_tract_job_reads(w->job, inputs[k]);
     for (int k = 0; k < 4 && !status; k++) status = gls_tract_job_writes(w->job, outputs[k]);
-    return status;
+    const char *names[GLS_WEIGHTS_N_VALUES];
+    for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
+    return status || !o->fixels ? status : gls_tract_fixels_check(w->job, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
 /* Maps all streamlines of the reader, which is closed. */
@@ -302,7 +306,7 @@ static gls_status write_results(const weighting *w)
     if (!status && o->mu) status = gls_weights_write_mu(w->weights, o->mu, force, group);
     if (!status && o->csv) status = gls_weights_write_iterations(w->weights, o->csv, force, group);
     if (!status && o->selection) status = gls_weights_write_selection(w->weights, o->selection, force, group);
-    return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force);
+    return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
 static void tell(const weighting *w)

@@ -71,6 +71,8 @@ gls_status gls_tract_info(gls_tract_job *job, const void *options, const char *c
 /* file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
+/* Whether a fixel directory with n lists of values may be written. */
+gls_status gls_tract_fixels_check(const gls_tract_job *job, const char *directory, const char *const *names, size_t n);
 /* file: TRACKS SH */
 gls_status gls_tract_weigh(gls_tract_job *job, const void *options, const char *const *file, size_t n);
 gls_weights_cli gls_weights_cli_default(void);

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Every output of every command under every name that it must not have, with --force: the names of its inputs, also by
+a symbolic and a hard link, those of the other outputs, a FIFO, a device node, a link that leads nowhere, a folder.
+
+Each has to be refused in one line with exit code 4 (or 2 and 3, where the name itself is wrong), and everything has to
+stay as it was. Options whose help speaks of a file and that this script does not know end it. By hand: some minutes.
+
+Usage: outputs.py GLSLINES WORK_FOLDER [COMMAND]      Standard library only; as root, for the device node
+"""
+import concurrent.futures
+import hashlib
+import itertools
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+
+program, work = (os.path.abspath(name) for name in sys.argv[1:3])
+only = sys.argv[3] if len(sys.argv) > 3 else None
+inputs_made = f"{work}/in"
+
+# A command: words of its command line. <name> is a file of the folder in/, {name} an output; {} alone stands where the
+# attacked name comes. An output that only an option brings has that option's words, with the inputs that it brings.
+DWI = "<dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> <roi.nii.gz>"
+TRACK = f"track {DWI} --nseeds 30 --sphere small --device llvmpipe"
+COMMANDS = {
+    "track": (f"{TRACK} --model csd --dg prob --response <response.txt> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --act <5tt.nii.gz>", "-o {o.trx} --sidecar {o.json}",
+              ["--write-mask {m.nii.gz}", "--density {d.nii.gz}", "--connectome <labels.nii.gz>:{c.csv}", "--report {r.html}", "--picture {p.png}",
+               "--profile <bundles.tsv>:{f.csv}", "--profile <bundles.tsv>:<image.nii.gz>:{f2.csv}", "--output-seeds {s.txt}"]),
+    "track_more": (f"track <dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> --model msmt --dg prob --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt> --seeds <seeds.txt> --sphere <sphere.txt> --device llvmpipe",
+                   "-o {o.tck} --sidecar {o.json}", ["--weights --density {d.nii.gz}"]),
+    "track_sh": ("track --sh <s_wm.nii.gz> --fa <image.nii.gz> --mask <mask.nii.gz> --seed-rejection <roi.nii.gz> --nseeds 30 --dg ifod2 --device llvmpipe", "-o {o.trx} --sidecar {o.json}", []),
+    "merge": ("merge <a_shard-1of2.trx> <a_shard-2of2.trx>", "-o {o.trx} --sidecar {o.json}", []),
+    "score": ("score <t.trx> --truth <truth.json>", "--json {o.json}", []),
+    "info": ("info <t.trx> <t.tck>", "--json {o.json}", []),
+    "convert": ("convert <t.tck> --reference <mask.nii.gz> --weights <w.txt> --tsf <v.tsf>=v", "{o.trx}", []),
+    "edit": ("edit <t.trx> <t.tck> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
+    "edit_crop": ("edit <t.trx> --crop <roi.nii.gz> --ids <ids.txt>", "{o.trx}", []),
+    "sample": ("sample <t.trx> <image.nii.gz>", "-o {o.tsv}", ["--trx {x.trx}"]),
+    "sample_tsf": ("sample <t.tck> <image.nii.gz>", "--tsf {x.tsf}", []),
+    "stats": ("stats <t.tck> --weights <w.txt>", "-o {o.tsv}", ["--histogram {h.tsv}", "--dump {l.txt}"]),
+    "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv}"]),
+    "profile": ("profile <t.trx> <image.nii.gz> --bundles <bundles.tsv>", "-o {o.csv}", []),
+    "density": ("density <t.tck> --template <mask.nii.gz> --weights <w.txt>", "{o.nii.gz}", ["--mask-out {m.nii.gz}"]),
+    "connectome": ("connectome <t.tck> <labels.nii.gz> --weights <w.txt> --lut <lut.txt>", "{o.csv}", ["--nodes {n.tsv}", "--edges {e.tsv}", "--trx {x.trx}"]),
+    "connectome_assign": ("connectome <t.tck> <labels.nii.gz>", "{o.csv}", ["--assignments {a.txt}"]),
+    "weights": ("weights <t.tck> <s_wm.nii.gz> --proc-mask <proc.nii.gz> --device llvmpipe", "-o {o.txt}", ["--mu {mu.txt}", "--csv {v.csv}"]),
+    "weights_in_place": ("weights <t.trx> <s_wm.nii.gz> --in-place --device llvmpipe", "", []),
+    "weights_sift": ("weights <t.trx> <s_wm.nii.gz> --method sift --device llvmpipe", "-o {o.trx}", ["--selection {x.txt}", "--fixels fix"]),
+    "render": ("render <t.tck> --reference <mask.nii.gz> --image <image.nii.gz> --tile 64x64 --device llvmpipe", "-o {o.png}", []),
+    "report": ("report <t.trx> --image <image.nii.gz> --device llvmpipe", "-o {o.html}", ["--versions {v.yml}", "--mqc mq"]),
+    "fit": (f"fit {DWI.rsplit(' ', 1)[0]} p --model csd", "", []),
+    "fit_msmt": ("fit <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --model msmt --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt>", "", []),
+    "response": (f"response {DWI.rsplit(' ', 1)[0]} p", "", []),
+    "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
+}
+# Outputs whose names follow from others.
+FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge": [], "convert": ["o.json"], "edit": ["o.json"], "sample": ["o.json"], "stats": ["o.json"],
+             "profile": ["o.json"], "density": ["o.json"], "connectome": ["o.json", "o_nodes.tsv"], "weights": ["o.json"], "weights_in_place": ["t_weights.json"],
+             "weights_sift": ["fix/index.nii", "fix/fd.nii"], "fit": ["p_fa.nii.gz", "p_tensor.nii.gz", "p_sh.nii.gz", "p_response.txt", "p.json"],
+             "fit_msmt": ["p_wm.nii.gz", "p_gm.nii.gz", "p_csf.nii.gz", "p_vf.nii.gz", "p_mask.nii.gz", "p.json"],
+             "response": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"], "report": ["mq/t_glslines_general_mqc.json", "mq/t_glslines_tractogram_mqc.png"], "fixels": ["dir/index.nii", "dir/directions.nii", "dir/fd.nii", "dir/fixels.json"]}
+# Options of the help that name no output here, or one that the attacks above or others contain.
+KNOWN = set("""output output-prefix sidecar write-mask density connectome report picture profile output-seeds progress-file json trx tsf histogram dump table mask-out
+nodes edges assignments mu csv versions
+fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at include-end
+include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps include-ends exclude-ends both-ends all
+ids directory minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc""".split())
+
+
+def run(words, where, timeout=120):
+    return subprocess.run([program, *words], cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
+
+
+def must(words, where):
+    done = run(words.split(), where)
+    if done.returncode != 0:
+        sys.exit(f"{words}: {done.returncode}: {done.stderr}")
+
+
+def prepare():
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    must("phantom in --shape 18 20 18 --directions 30 --bvals 1000,2500 -q", work)
+    shutil.rmtree(f"{inputs_made}/bundles")
+    must("fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz s --model msmt -q", inputs_made)
+    must("fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz c --model csd -q", inputs_made)
+    os.rename(f"{inputs_made}/c_response.txt", f"{inputs_made}/response.txt")
+    for tissue in ("wm", "gm", "csf"):
+        os.rename(f"{inputs_made}/s_{tissue}.txt", f"{inputs_made}/{tissue}.txt")
+    track = "track --sh s_wm.nii.gz --fa c_fa.nii.gz --mask mask.nii.gz --roi roi.nii.gz --nseeds 200 --dg prob --device llvmpipe -q"
+    must(f"{track} -o t.trx --sidecar none", inputs_made)
+    must(f"{track} -o a.trx --shard 1/2", inputs_made)
+    must(f"{track} -o a.trx --shard 2/2", inputs_made)
+    must("convert t.trx t.tck --fields none -q", inputs_made)
+    # scalars of points belong to a file by its time stamp
+    data = open(f"{inputs_made}/t.tck", "rb").read()
+    start = int(data[data.index(b"file: . ") + 8:].split()[0])
+    head = b"mrtrix tracks\ntimestamp: 1700000000.5\ndatatype: Float32LE\nfile: . 128\nEND\n"
+    with open(f"{inputs_made}/t.tck", "wb") as file:
+        file.write(head.ljust(128, b"\0") + data[start:])
+    must("edit t.tck t2.tck --number 3 --reference mask.nii.gz -q", inputs_made)
+    must("sample t.tck c_fa.nii.gz --tsf v.tsf -q", inputs_made)
+    for name, source in (("image", "c_fa"), ("labels", "mask"), ("far", "roi"), ("proc", "mask")):
+        shutil.copy(f"{inputs_made}/{source}.nii.gz", f"{inputs_made}/{name}.nii.gz")
+    count = sum(1 for line in open(f"{inputs_made}/v.tsf", "rb") if line.startswith(b"count"))
+    n = int(re.search(r"(\d+) streamlines", run(["info", "t.trx", "--count"], inputs_made).stdout + " 0 streamlines").group(1)) if count else 0
+    texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n", "truth.json": "{}\n",
+             "bundles.tsv": "bundle\tinclude\nA\tlabels.nii.gz:1\n",
+             "sphere.txt": open(f"{inputs_made}/dwi.bvec").read() and "\n".join(f"{x} {y} {z}" for x, y, z in
+                 [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1), (1, 1, 1), (1, -1, 1), (1, 1, -1), (-1, 1, 1)]) + "\n"}
+    for name, text in texts.items():
+        with open(f"{inputs_made}/{name}", "w") as file:
+            file.write(text)
+    must("phantom ph --shape 18 20 18 --directions 6 -q", work)
+
+
+def print_of(folder):
+    """Names, kinds and contents of all that lies in a folder."""
+    seen = {}
+    for place, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = os.path.join(place, name)
+            mode = os.lstat(path).st_mode
+            what = os.readlink(path) if stat.S_ISLNK(mode) else hashlib.md5(open(path, "rb").read()).hexdigest() if stat.S_ISREG(mode) else ""
+            seen[os.path.relpath(path, folder)] = (stat.S_IFMT(mode), what)
+    return seen
+
+
+def attack(number, told, words, needed, target, kind, following=False):
+    folder = f"{work}/run/{number}"
+    os.makedirs(folder)
+    for name in needed:
+        shutil.copy(f"{inputs_made}/{name}", f"{folder}/{name}")
+    if "bundles.tsv" in needed and not os.path.exists(f"{folder}/labels.nii.gz"):
+        shutil.copy(f"{inputs_made}/labels.nii.gz", folder)
+    name = target
+    suffix = re.search(r"\.[a-z0-9.]+$", words[1]).group(0) if "." in words[1] else ""
+    fixed = words[1] if following else None
+    if fixed and "/" in fixed:
+        os.makedirs(os.path.dirname(f"{folder}/{fixed}"))
+    if kind == "symbolic link":
+        name = fixed or f"link{suffix}"
+        os.symlink(os.path.relpath(f"{folder}/{target}", os.path.dirname(f"{folder}/{name}")), f"{folder}/{name}")
+    elif kind == "hard link":
+        name = fixed or f"link{suffix}"
+        os.link(f"{folder}/{target}", f"{folder}/{name}")
+    elif kind == "other way":
+        name = f"../{number}/{target}"
+    elif kind == "fifo":
+        name = fixed or f"node{suffix}"
+        os.mkfifo(f"{folder}/{name}")
+    elif kind == "device":
+        name = fixed or f"node{suffix}"
+        os.mknod(f"{folder}/{name}", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    elif kind == "nowhere":
+        name = fixed or f"node{suffix}"
+        os.symlink("absent", f"{folder}/{name}")
+    elif kind == "folder":
+        name = fixed or f"node{suffix}"
+        os.mkdir(f"{folder}/{name}")
+    before = print_of(folder)
+    line = [word.replace("{}", name) for word in words[0]]
+    try:
+        done = run([*line, "--force", "-q"], folder, 60)
+    except subprocess.TimeoutExpired:
+        return f"FAIL: {told}, {kind} {target}: hangs"
+    after = print_of(folder)
+    lines = [text for text in done.stderr.splitlines() if not text.startswith("glslines: warning: ")]
+    problem = ""
+    if after != before:
+        problem = "changed: " + ", ".join(sorted(k for k in {**before, **after} if before.get(k) != after.get(k)))
+    elif done.returncode not in (2, 3, 4):
+        problem = "taken"
+    elif len(lines) != 1:
+        problem = f"{len(lines)} lines"
+    shutil.rmtree(folder)
+    return f"{'FAIL' if problem else 'ok'}: {told}, {kind} {target}: {problem} ({done.returncode}: {' '.join(lines)[:160]})"
+
+
+def attacks():
+    number = 0
+    for command, (base, outputs, options) in COMMANDS.items():
+        if only and command != only:
+            continue
+        for extra in [""] + options:
+            words = f"{base} {outputs} {extra}".split()
+            if extra and "{" not in extra:
+                continue
+            places = re.findall(r"\{([^}]+)\}", " ".join(words) if not extra else extra)
+            all_inputs = re.findall(r"<([^>]+)>", " ".join(words))
+            needed = sorted(set(all_inputs))
+            others = [name for name in re.findall(r"\{([^}]+)\}", " ".join(words))]
+            for place in places:
+                line = [re.sub(r"[<>]", "", re.sub(r"\{([^}]+)\}", lambda m: "{}" if m.group(1) == place else m.group(1), word)) for word in words]
+                targets = [(name, kind) for name in needed for kind in ("itself", "symbolic link", "hard link")]
+                targets += [(needed[0], "other way")]
+                targets += [(name, "another output") for name in others if name != place]
+                targets += [("", kind) for kind in ("fifo", "device", "nowhere", "folder")]
+                for target, kind in targets:
+                    number += 1
+                    yield number, f"{command} {extra or outputs} ({place})", (line, place), needed, target, kind
+
+
+def following():
+    number = 10**6
+    for command, names in FOLLOWING.items():
+        if only and command != only:
+            continue
+        base, outputs, options = COMMANDS[command]
+        for name in names:
+            extra = "--resume" if name.endswith(".resume") else "--weights" if name.endswith("_weights.txt") else "--fixels fix" if name.startswith("fix/") else "--mqc mq" if name.startswith("mq/") else ""
+            words = f"{base} {outputs} {extra}".split()
+            needed = sorted(set(re.findall(r"<([^>]+)>", " ".join(words))))
+            line = [re.sub(r"[<>{}]", "", word) for word in words]
+            for target, kind in [(one, kind) for one in needed for kind in ("symbolic link", "hard link")] + [("", kind) for kind in ("fifo", "device", "nowhere", "folder")]:
+                number += 1
+                yield number, f"{command} ({name})", (line, name), needed, target, kind, True
+
+
+for command in re.findall(r"^  ([a-z]+) ", run(["help"], "/").stdout, re.M):
+    for option, what in re.findall(r"^ +(?:-[a-z], )?--([a-z0-9-]+) \[?([A-Z][\w:.,|=-]*)", run(["help", command], "/").stdout, re.M):
+        if re.search("FILE|IMAGE|TABLE|REGION|DIR|LABELS|BUNDLES|TRACKS|PREFIX|FOLDER|PATH", what) and option not in KNOWN:
+            sys.exit(f"{command} --{option} {what}: is it an output? Say so in this script")
+prepare()
+bad = total = 0
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    for text in pool.map(lambda one: attack(*one), itertools.chain(following(), attacks())):
+        total += 1
+        bad += text.startswith("FAIL")
+        if text.startswith("FAIL") or os.environ.get("VERBOSE"):
+            print(text, flush=True)
+print(f"{total} names of outputs, {bad} failures")
+sys.exit(bad > 0)
