@@ -201,6 +201,13 @@ cmp r.trx r2.trx || note "--random with one seed"
 OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --minlength 15 -q --force
 cmp e.trx one.trx || note "edit with one thread and several"
 expect 0 edit t.trx p.trx --points 20 --crop data/mask.nii.gz --orient x --compress 0.1
+expect 0 edit t.trx thin.trx --compress 0.1
+expect 0 edit --compress t.trx bare.trx
+cmp thin.trx bare.trx || note "--compress without a value"
+expect 0 convert t.trx --compress thin.tck
+expect 0 convert t.trx bare.tck --compress=0.1
+cmp thin.tck bare.tck || note "--compress without a value, convert"
+expect 2 edit t.trx x.trx --compress 0
 expect 0 edit t.trx pair.trx --connect 3,14 --assignments n.txt
 expect 0 edit t.trx pairs.trx --edges-to-groups --assignments n.txt --min-count 2
 expect 2 edit t.trx x.trx --connect 3,14
