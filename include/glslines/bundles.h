@@ -52,18 +52,22 @@ typedef struct gls_bundles_options {
     gls_clean_options cleaning;
     gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */
     const struct gls_orientation *given;
-    const char *weights; /* column per streamline of one component for GLS_PROFILE_COLUMN; borrowed until all are
-                            collected. Default NULL */
+    const char *weights; /* column per streamline of one component, for GLS_PROFILE_COLUMN and gls_bundle_info; borrowed
+                            until all are collected. Default NULL: 1 each */
     bool clip;           /* nodes lie between the first and the last include region of a rule, both included, of which
                             it has to have two; default false: along the whole streamline */
     bool keep_nodes;     /* for profiles; default false: only where orientation or cleaning needs them */
+    const char *folder;  /* of the files that a table of rules names; borrowed during the call. Default NULL: they are
+                            named as they are */
+    const gls_grid *grid; /* on which tractograms that a table names are made regions; borrowed during the call. Default
+                             NULL: their own */
 } gls_bundles_options;
 GLS_API gls_bundles_options gls_bundles_options_default(void);
 
 typedef struct gls_bundles gls_bundles;
 
 /* Bundles by a table of rules, see `glslines help segment`: tab-separated, a header line with names of columns, a row
- * a bundle. GLS_ERR_INPUT names file, line and column. */
+ * a bundle; or by scilpy's JSON. GLS_ERR_INPUT names file, line and column, or bundle and key. */
 GLS_API gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles);
 /* One bundle of all streamlines. */
 GLS_API gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles);
@@ -82,6 +86,7 @@ GLS_API gls_status gls_bundles_complete(gls_bundles *bundles);
 typedef struct gls_bundle_info {
     const char *name;
     uint64_t count;                               /* streamlines that are in it */
+    double weight;                                /* their weights' sum; without weights the count */
     uint64_t turned;                              /* of them run the other way in the tractogram */
     double mean_length, median_length, sd_length; /* mm; NaN where count is 0 */
     uint64_t failed[GLS_BUNDLE_TESTS];            /* by the first test that failed */

@@ -13,21 +13,26 @@ extern "C" {
 /* Most bundles that can be scored. */
 #define GLS_SCORE_MAX_BUNDLES 64
 
+#define GLS_SCORE_ANY_ROUTE (-1)
+
 typedef struct gls_score_options {
     size_t size;        /* of this struct */
     int end_distance;   /* voxels along each axis, 0 .. 16: an end point within this distance of an end region counts as
                            inside;   default 1 */
     int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle
-                           and its end regions; default 2 */
+                           and its end regions; GLS_SCORE_ANY_ROUTE: it may go anywhere; default 2 */
+    bool ends_are_beyond; /* voxels of a bundle's end regions, but not of the bundle, count as beyond it, as in scilpy;
+                             default false: they count nowhere */
 } gls_score_options;
 GLS_API gls_score_options gls_score_options_default(void); /* also what NULL options mean */
 
 typedef struct gls_score_bundle {
     const char *name;    /* the truth's */
     uint64_t valid;      /* streamlines */
-    uint64_t truth;      /* voxels of the bundle */
+    uint64_t truth;      /* voxels of the bundle; 0 where they are not known: the doubles below are then NaN */
     uint64_t found;      /* voxels of the bundle that a valid streamline visits */
-    uint64_t beyond;     /* voxels that its valid streamlines visit outside the bundle and its end regions */
+    uint64_t beyond;     /* voxels that its valid streamlines visit outside the bundle and its end regions, see
+                            ends_are_beyond */
     double overlap;      /* found / truth */
     double overreach;    /* beyond / (found + beyond); 0 for a bundle without valid streamlines */
     double overreach_gt; /* beyond / truth; may exceed 1 */
@@ -44,7 +49,7 @@ typedef struct gls_score_result {
     uint64_t valid_bundles;   /* VB: bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,
-        mean_f1; /* over all bundles; those without a valid streamline count as 0, in overreach too */
+        mean_f1; /* over all bundles of known voxels; those without a valid streamline count as 0, in overreach too */
     size_t n_bundles;
     const gls_score_bundle *bundle; /* in the truth's order; belongs to the score */
 } gls_score_result;
@@ -57,8 +62,12 @@ typedef struct gls_score_truth {
     size_t n;
     const struct gls_score_truth_bundle {
         const char *name;
-        const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid */
+        const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
+    /* Of the bundles whose ends a streamline joins, bit b for bundle b, those whose other rules it keeps, too; the
+     * others make it a wrong path. NULL: there are no other rules. Called by one thread at a time. */
+    uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
+    void *user;
 } gls_score_truth;
 /* The names must outlive the score. GLS_ERR_ARGUMENT for options out of range or no bundle; GLS_ERR_UNSUPPORTED for
  * more than GLS_SCORE_MAX_BUNDLES. */

@@ -22,7 +22,7 @@ static const char *const examples[] = {
     "glslines edit tracks.tck ab.tck --include-ends aparc.nii.gz:1024 --include-ends aparc.nii.gz:16 --random 1000 "
     "--points 100",
     "Two files as groups of one, a third of the points:",
-    "glslines edit left.trk right.trk both.trx --group-by-file --compress 0.1",
+    "glslines edit left.trk right.trk both.trx --group-by-file --compress",
     NULL,
 };
 

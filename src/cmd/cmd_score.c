@@ -24,6 +24,8 @@ static const char *const examples[] = {
     "glslines score --model csd --bundles --json scores.json",
     "A tractogram against bundles that are known:",
     "glslines score tracks.trx --truth bundles.tsv --json scores.json",
+    "The same by the JSON of scilpy, whose files lie in a folder:",
+    "glslines score tracks.trk --truth config.json --folder scoring_data",
     "Two tractograms:",
     "glslines score tracks.trx --against other.trx",
     NULL,

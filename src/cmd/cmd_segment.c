@@ -13,7 +13,9 @@ static const char *const positionals[] = {
     "TRACKS",
     "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
     "BUNDLES",
-    "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...",
+    "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; or "
+    "scilpy's "
+    "JSON of bundles.",
     NULL,
 };
 
@@ -31,8 +33,9 @@ const cmd_command cmd_segment = {
     .summary = "Find bundles by regions, lengths and directions",
     .description = "Columns of the table, all but the first may be empty or missing: bundle (name); include, exclude "
                    "(regions with ; between); start, end (region of the first and the last point); ends (an image of "
-                   "two blobs); all, all_fraction; min_length, max_length, min_span, max_span (mm); max_winding "
-                   "(degrees); cross_midline (yes, no), midline (mm, 0); primary_axis (L/R, P/A, I/S); "
+                   "two blobs); all, all_fraction; min_length, max_length, min_span, max_span (mm); length_x, "
+                   "length_x_abs ... (LOW,HIGH mm along an axis); max_winding, angle (degrees); cross_midline (yes, "
+                   "no), midline (mm, 0); primary_axis (L/R, P/A, I/S); "
                    "include_tolerance, exclude_tolerance, end_tolerance (mm); ordered, clean (yes). Streamlines are "
                    "turned to run from start to end, else from the first to the last include region, else along "
                    "their mean. Regions must be in the space of the streamlines.",

@@ -19,7 +19,7 @@ static const char *const of_tractograms[] = {"render", "merge", "info", "stats"}
 #define TRACTOGRAMS "trx trk tck vtk"
 
 /* From the choices, or from a metavar such as "FILE" or "default|small|FILE": words in lower case stand for themselves.
- */
+ * A value in brackets may be left out, and a file may stand in its place. */
 static value_kind value_of(const cmd_option *option)
 {
     value_kind kind = {.words = "", .device = strcmp(option->name, "device") == 0};
@@ -33,7 +33,7 @@ static value_kind value_of(const cmd_option *option)
             word = word && (islower((unsigned char)text[i]) || isdigit((unsigned char)text[i]) || text[i] == '_');
         if (word) snprintf(kind.words + used, sizeof kind.words - used, "%s%.*s", used ? " " : "", (int)n, text);
         kind.file = kind.file || (n == 4 && strncmp(text, "FILE", 4) == 0) ||
-                    (n == 6 && strncmp(text, "PREFIX", 6) == 0) || strncmp(text, "[FILE", 5) == 0;
+                    (n == 6 && strncmp(text, "PREFIX", 6) == 0) || *text == '[';
         kind.folder = kind.folder || (n == 3 && strncmp(text, "DIR", 3) == 0);
     }
     return kind;

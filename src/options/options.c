@@ -253,13 +253,23 @@ static bool takes_value(const cmd_option *option)
     return option->type != CMD_FLAG && option->type != CMD_COUNT;
 }
 
-/* A value in brackets may be left out: [FILE.html] is the next argument only if that ends in .html. */
-static bool is_left_out(const parser *p, const cmd_option *option)
+/* What stands for a value that is left out, or NULL where the next argument is the value. [FILE.html]: an argument that
+ * does not end in .html leaves it out, as "". [L=0.1]: one that is no number does, as 0.1. The text goes to buffer. */
+static const char *left_out(const parser *p, const cmd_option *option, char *buffer, size_t size)
 {
-    const char *suffix = option->metavar && *option->metavar == '[' ? strrchr(option->metavar, '.') : NULL;
-    const char *next = p->next < p->argc ? p->argv[p->next] : "";
+    const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;
+    if (!metavar || *metavar != '[') return NULL;
+    const char *equals = strchr(metavar, '='), *suffix = strrchr(metavar, '.');
+    if (equals) {
+        double v;
+        if (gls_parse_double(next, &v)) return NULL;
+        snprintf(buffer, size, "%.*s", (int)strcspn(equals + 1, "]"), equals + 1);
+        return buffer;
+    }
     size_t length = strlen(next), n = suffix ? strlen(suffix) - 1 : 0; /* without the bracket */
-    return suffix && (length <= n || strncmp(next, "--", 2) == 0 || strncmp(next + length - n, suffix, n) != 0);
+    bool is_value =
+        !suffix || (length > n && strncmp(next, "--", 2) != 0 && strncmp(next + length - n, suffix, n) == 0);
+    return is_value ? NULL : "";
 }
 
 /* Whether words up to the next option belong to it: LABEL ..., once all arguments have been given. */
@@ -281,10 +291,13 @@ static bool read_option(parser *p, size_t index, const char *attached)
         if (attached) return fail(p, "--%s: takes no value", option->name);
         return set_value(p, option, NULL);
     }
-    if (!text && is_left_out(p, option)) {
+    char buffer[32];
+    const char *stands = text ? NULL : left_out(p, option, buffer, sizeof buffer);
+    if (stands && option->type == CMD_STRING) {
         *(const char **)((char *)p->values + option->offset) = "";
         return true;
     }
+    if (stands) return set_value(p, option, stands);
     if (!text) {
         /* "--output --force" is a forgotten value, not a file called --force (which --output=--force names) */
         if (p->next >= p->argc || strncmp(p->argv[p->next], "--", 2) == 0)

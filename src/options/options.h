@@ -44,8 +44,9 @@ typedef struct cmd_option {
     char letter;       /* short form, 0: none */
     cmd_type type;
     const char *metavar; /* CMD_CHOICE: NULL, or a word in place of a list of choices that is too long for a line;
-                            CMD_STRING: [FILE.html] may be left out, which gives ""; CMD_STRINGS: LABEL ... takes
-                            all words up to the next option, if it stands behind the arguments */
+                            CMD_STRING: [FILE.html] may be left out, which gives ""; a number: so may [L=0.1],
+                            which gives 0.1; CMD_STRINGS: LABEL ... takes all words up to the next option, if it
+                            stands behind the arguments */
     const char *unit;    /* shown with range and default; NULL: none */
     const char *like;    /* NULL, or the row of glslines/params.def whose range it has */
     double min, max;     /* numeric types; INFINITY: no bound */

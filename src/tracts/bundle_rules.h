@@ -15,21 +15,25 @@ typedef struct gls_bundle_rule {
     size_t end[2]; /* of the first and of the last point; GLS_RULE_NONE: any */
     size_t all;
     double all_fraction, min_length, max_length, min_span, max_span, max_winding;
-    int crosses; /* world x = midline: 1 has to, -1 must not, 0 may */
+    double max_sweep;                  /* degrees around its mean point: scilpy's angle */
+    double extent[3][2], travel[3][2]; /* mm along the axes of the world: from end to end, and on the way; from, to */
+    int crosses;                       /* world x = midline: 1 has to, -1 must not, 0 may */
     double midline;
     int axis; /* 1, 2, 3: the main direction; 0: any */
     bool ordered, clean;
-    char *truth;       /* text of a mask or file; NULL: none */
-    char *end_text[2]; /* as given, for scores; NULL: none */
+    char *truth; /* text of a mask or file; NULL: none */
 } gls_bundle_rule;
 
 typedef struct gls_bundle_rules {
     size_t n;
     gls_bundle_rule *rule;
     gls_rois *rois;
+    bool is_json; /* they come from scilpy's JSON */
 } gls_bundle_rules;
 
-gls_status gls_bundle_rules_read(const char *path, gls_bundle_rules *rules);
+/* From a table or a JSON file. folder: of the files that it names; NULL: they are named as they are. grid: on which
+ * tractograms are made regions; NULL: their own. */
+gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, gls_bundle_rules *rules);
 /* n bundles of these names without any test. */
 gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
 void gls_bundle_rules_finish(gls_bundle_rules *rules);

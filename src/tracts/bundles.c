@@ -61,7 +61,8 @@ gls_status gls_bundles_read(const char *path, const gls_bundles_options *options
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(path && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
-    gls_status status = gls_bundle_rules_read(path, &rules);
+    gls_status status =
+        gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
@@ -300,6 +301,7 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
     double *length = malloc((bundle->n + 1) * sizeof *length);
     for (size_t k = 0; k < bundle->n; k++) {
         info.turned += bundle->member[k].turned;
+        info.weight += bundle->member[k].weight;
         sum += bundle->member[k].length;
         if (length) length[k] = bundle->member[k].length;
     }

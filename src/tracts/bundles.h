@@ -39,6 +39,8 @@ void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
 const float (*gls_bundle_nodes(const gls_bundle *bundle, size_t i, uint32_t nodes))[3];
 
+/* Eigenvalues and eigenvectors (columns) of a symmetric matrix, which is destroyed. */
+void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
 /* The distance of each of n points, `stride` floats apart, from their mean, in units of their spread: sqrt(d^T C^+ d)
  * with their covariance C, divisor n. triangle: with the inverse of the upper triangle of C, as DIPY. false: C is 0. */
 bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance);

@@ -5,8 +5,8 @@
 
 #include "tracts/bundles.h"
 
-/* Eigenvalues and eigenvectors (columns) of a symmetric matrix, which is destroyed: Jacobi. */
-static void decompose(double a[3][3], double value[3], double vector[3][3])
+/* Jacobi. */
+void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) vector[i][j] = i == j;
@@ -44,7 +44,7 @@ static void pseudo_inverse(const double c[3][3], double out[3][3])
 {
     double a[3][3], value[3], vector[3][3];
     memcpy(a, c, sizeof a);
-    decompose(a, value, vector);
+    gls_symmetric_decompose(a, value, vector);
     double largest = fmax(value[0], fmax(value[1], value[2])), tolerance = DBL_EPSILON * fmax(largest, 1e-6) * 3;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {

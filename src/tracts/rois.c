@@ -162,8 +162,9 @@ static bool put(gls_rois *r, const gls_region_area *area, roi *roi)
     return true;
 }
 
-static gls_status add_area(gls_rois *r, const gls_region_area *area, const char *text, double mm)
+gls_status gls_rois_add_area(gls_rois *r, const gls_region_area *area, const char *text, double mm, size_t *index)
 {
+    *index = r->n;
     roi *list = realloc(r->roi, (r->n + 1) * sizeof *list);
     if (list) r->roi = list;
     roi one = {.text = gls_text_copy(text),
@@ -186,7 +187,7 @@ gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, doubl
     gls_region_area area;
     gls_status status = gls_region_area_read(option, text, &area);
     if (!status && mm > 0) status = gls_region_area_widen(&area, mm);
-    if (!status) status = add_area(r, &area, text, mm);
+    if (!status) status = gls_rois_add_area(r, &area, text, mm, index);
     gls_region_area_finish(&area);
     return status;
 }
@@ -199,9 +200,8 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     if (!status) status = gls_region_area_split(&area, text, blob);
     for (int e = 0; e < 2 && !status; e++) {
         if (mm > 0) status = gls_region_area_widen(&blob[e], mm);
-        index[e] = r->n;
         snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);
-        if (!status) status = add_area(r, &blob[e], name[e], -1);
+        if (!status) status = gls_rois_add_area(r, &blob[e], name[e], -1, &index[e]);
     }
     gls_region_area_finish(&area);
     for (int e = 0; e < 2; e++) gls_region_area_finish(&blob[e]);

@@ -13,6 +13,12 @@ void gls_rois_destroy(gls_rois *rois);
 /* Adds a region, widened by mm; option names it in messages. *index counts regions from 0; the same text and width
  * give the same one. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
+/* Adds an area, already widened by mm, under this name. */
+gls_status gls_rois_add_area(gls_rois *rois, const gls_region_area *area, const char *name, double mm, size_t *index);
+/* As gls_rois_add(), but .trx, .trk, .tck and .vtk are tractograms: the voxels of the grid (NULL: of their own) that
+ * their streamlines pass through. */
+gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
+                            size_t *index);
 /* Adds the two largest blobs (voxels that share faces, edges or corners) of an image, widened by mm; the first one lies
  * further left, back or down along the axis that parts them most. GLS_ERR_INPUT: there is only one. */
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);

@@ -22,6 +22,9 @@ struct gls_score {
     double world_to_voxel[3][4];
     size_t n_voxels;
     bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through */
+    bool any_route, ends_are_beyond;
+    uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
+    void *user;
     gls_score_result result;
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
     uint8_t *joined; /* pairs of end regions, 2 bundle + end each, that an invalid connection joins */
@@ -74,15 +77,17 @@ static gls_status make_maps(gls_score *s, const gls_score_truth *truth, const gl
     for (size_t b = 0; b < s->n_bundles; b++) {
         const struct gls_score_truth_bundle *bundle = &truth->bundle[b];
         bundle_set bit = (bundle_set)1 << b;
-        mark(s->map[IN_BUNDLE], bundle->mask, s->n_voxels, bit);
+        if (bundle->mask) mark(s->map[IN_BUNDLE], bundle->mask, s->n_voxels, bit);
         for (int e = 0; e < 2; e++) mark(s->map[IN_END_0 + e], bundle->ends[e], s->n_voxels, bit);
         s->bundle[b].name = bundle->name;
-        for (size_t v = 0; v < s->n_voxels; v++) s->bundle[b].truth += bundle->mask[v] != 0;
+        for (size_t v = 0; v < s->n_voxels; v++) s->bundle[b].truth += bundle->mask && bundle->mask[v];
     }
     for (int e = 0; e < 2; e++) memcpy(s->map[NEAR_END_0 + e], s->map[IN_END_0 + e], s->n_voxels * sizeof(bundle_set));
     for (size_t v = 0; v < s->n_voxels; v++)
         s->map[ON_ROUTE][v] = s->map[IN_BUNDLE][v] | s->map[IN_END_0][v] | s->map[IN_END_1][v];
-    gls_status status = spread(s, s->map[ON_ROUTE], options->route_distance);
+    gls_status status = s->any_route ? GLS_OK : spread(s, s->map[ON_ROUTE], options->route_distance);
+    for (size_t b = 0; b < s->n_bundles; b++)
+        for (size_t v = 0; v < s->n_voxels && !truth->bundle[b].mask; v++) s->map[ON_ROUTE][v] |= (bundle_set)1 << b;
     for (int e = 0; e < 2 && !status; e++) status = spread(s, s->map[NEAR_END_0 + e], options->end_distance);
     return status;
 }
@@ -93,7 +98,7 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
     GLS_REQUIRE(truth && score);
     gls_score_options o = options ? *options : gls_score_options_default();
     GLS_REQUIRE(o.end_distance >= 0 && o.end_distance <= MAX_DISTANCE);
-    GLS_REQUIRE(o.route_distance >= 0 && o.route_distance <= MAX_DISTANCE);
+    GLS_REQUIRE(o.route_distance >= GLS_SCORE_ANY_ROUTE && o.route_distance <= MAX_DISTANCE);
     if (truth->n == 0) return gls_fail(GLS_ERR_ARGUMENT, "there is no bundle to score against");
     if (truth->n > GLS_SCORE_MAX_BUNDLES)
         return gls_fail(GLS_ERR_UNSUPPORTED, "there are %zu bundles; at most %d can be scored", truth->n,
@@ -102,6 +107,10 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
     gls_score *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
     s->n_bundles = truth->n;
+    s->any_route = o.route_distance == GLS_SCORE_ANY_ROUTE;
+    s->ends_are_beyond = o.ends_are_beyond;
+    s->keep = truth->keep;
+    s->user = truth->user;
     s->n_voxels = gls_grid_voxels(&truth->grid);
     memcpy(s->dim, truth->grid.dim, sizeof s->dim);
     gls_grid_inverse(&truth->grid, s->world_to_voxel);
@@ -140,7 +149,7 @@ gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options 
         for (int e = 0; e < 2; e++) bundle[b].ends[e] = inside(from->ends[e]);
         done = bundle[b].mask && bundle[b].ends[0] && bundle[b].ends[1];
     }
-    const gls_score_truth truth = {phantom->dwi->grid, n, bundle};
+    const gls_score_truth truth = {.grid = phantom->dwi->grid, .n = n, .bundle = bundle};
     gls_status status = done ? gls_score_create_for(&truth, options, score)
                              : gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of bundles");
     for (size_t b = 0; b < n && bundle; b++) {
@@ -276,10 +285,11 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
     bundle_set *const *m = s->map;
     bundle_set joined = (m[NEAR_END_0][first] & m[NEAR_END_1][last]) | (m[NEAR_END_1][first] & m[NEAR_END_0][last]),
                valid = joined;
-    for (size_t i = 0; i < n && valid; i++) {
+    for (size_t i = 0; i < n && valid && !s->any_route; i++) {
         size_t v = voxel_of(s, point[i]);
         valid &= v == NO_VOXEL ? 0 : m[ON_ROUTE][v];
     }
+    if (valid && s->keep) valid &= s->keep(s->user, point, n, valid);
     if (valid)
         add_valid(s, point, n, valid);
     else if (joined)
@@ -306,7 +316,7 @@ static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bund
         if (!(s->map[BEEN_THERE][v] & bit)) continue;
         if (s->map[IN_BUNDLE][v] & bit)
             bundle->found++;
-        else if (!((s->map[IN_END_0][v] | s->map[IN_END_1][v]) & bit))
+        else if (s->ends_are_beyond || !((s->map[IN_END_0][v] | s->map[IN_END_1][v]) & bit))
             bundle->beyond++;
     }
     double found = (double)bundle->found, beyond = (double)bundle->beyond, truth = (double)bundle->truth;
@@ -315,20 +325,24 @@ static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bund
     bundle->overreach_gt = truth > 0 ? beyond / truth : 0;
     double precision = 1 - bundle->overreach;
     bundle->f1 = bundle->overlap > 0 ? 2 * precision * bundle->overlap / (precision + bundle->overlap) : 0;
+    if (truth == 0) bundle->overlap = bundle->overreach = bundle->overreach_gt = bundle->f1 = NAN;
 }
 
 void gls_score_get(gls_score *s, gls_score_result *result)
 {
-    size_t n = s->n_bundles;
+    size_t n = 0;
     *result = s->result;
-    for (size_t b = 0; b < n; b++) {
+    for (size_t b = 0; b < s->n_bundles; b++) n += s->bundle[b].truth > 0;
+    if (n == 0) result->mean_overlap = result->mean_overreach = result->mean_overreach_gt = result->mean_f1 = NAN;
+    for (size_t b = 0; b < s->n_bundles; b++) {
         complete_bundle(s, b, &s->bundle[b]);
         result->valid_bundles += s->bundle[b].valid > 0;
+        if (s->bundle[b].truth == 0) continue;
         result->mean_overlap += s->bundle[b].overlap / (double)n;
         result->mean_overreach += s->bundle[b].overreach / (double)n;
         result->mean_overreach_gt += s->bundle[b].overreach_gt / (double)n;
         result->mean_f1 += s->bundle[b].f1 / (double)n;
     }
-    result->n_bundles = n;
+    result->n_bundles = s->n_bundles;
     result->bundle = s->bundle;
 }

@@ -99,6 +99,7 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
     size_t n = 0;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
+    options.grid = grid;
     gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
     if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
     if (!status && maps->labels) status = create_connectome(maps);

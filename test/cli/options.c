@@ -21,7 +21,7 @@ typedef struct values {
     bool flag;
     int i, choice;
     uint64_t u;
-    double d;
+    double d, thin;
     cmd_length length;
     cmd_seed seed;
     cmd_numbers numbers;
@@ -82,6 +82,14 @@ static const cmd_option table[] = {
      .help = "Shape."},
     {.group = "B", .name = "text", .letter = 't', .type = CMD_STRING, .metavar = "S", FIELD(s), .help = "Text."},
     {.group = "B", .name = "kind", .type = CMD_CHOICE, .choices = "one|two|twofold", FIELD(choice), .help = "Kind."},
+    {.group = "B",
+     .name = "thin",
+     .type = CMD_DOUBLE,
+     .metavar = "[L=0.1]",
+     .min = 0,
+     .max = 5,
+     FIELD(thin),
+     .help = "Thin."},
     {.name = NULL},
 };
 
@@ -163,6 +171,26 @@ static void rejects(const char *text, const char *a, const char *b)
     assert_false(parse(a, b, NULL));
     if (!strstr(error, text)) fail_msg("'%s' is not in '%s'", text, error);
     assert_null(strchr(error, '\n'));
+}
+
+static void values_in_brackets_may_be_left_out(void **state)
+{
+    (void)state;
+    assert_true(parse("--thin", "a", "b", NULL) && got.thin == 0.1);
+    assert_string_equal(arguments.positional[0], "a");
+    assert_true(parse("--thin", "0.5", "b", NULL) && got.thin == 0.5);
+    assert_int_equal(arguments.n_positionals, 1);
+    assert_true(parse("--thin=2", "0.5", NULL) && got.thin == 2);
+    assert_string_equal(arguments.positional[0], "0.5");
+    assert_true(parse("--thin", NULL) && got.thin == 0.1);
+    assert_true(parse("--thin", "0.5mm", NULL) && got.thin == 0.1);
+    assert_string_equal(arguments.positional[0], "0.5mm");
+    assert_true(parse("--thin", "-f", NULL) && got.thin == 0.1 && got.flag);
+    assert_true(parse("--thin", "--angle", "5", NULL) && got.thin == 0.1 && got.d == 5);
+    rejects("0 to 5", "--thin", "-1");
+    rejects("0 to 5", "--thin", "6");
+    rejects("not a number", "--thin=", NULL);
+    rejects("not a number", "--thin=a", NULL);
 }
 
 static void rejects_bad_values(void **state)
@@ -324,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_form),
         cmocka_unit_test(positionals_stand_anywhere),
+        cmocka_unit_test(values_in_brackets_may_be_left_out),
         cmocka_unit_test(rejects_bad_values),
         cmocka_unit_test(suggests_the_nearest),
         cmocka_unit_test(reads_lengths_seeds_and_lists),

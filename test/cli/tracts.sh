@@ -201,6 +201,13 @@ cmp r.trx r2.trx || note "--random with one seed"
 OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --minlength 15 -q --force
 cmp e.trx one.trx || note "edit with one thread and several"
 expect 0 edit t.trx p.trx --points 20 --crop data/mask.nii.gz --orient x --compress 0.1
+expect 0 edit t.trx thin.trx --compress 0.1
+expect 0 edit --compress t.trx bare.trx
+cmp thin.trx bare.trx || note "--compress without a value"
+expect 0 convert t.trx --compress thin.tck
+expect 0 convert t.trx bare.tck --compress=0.1
+cmp thin.tck bare.tck || note "--compress without a value, convert"
+expect 2 edit t.trx x.trx --compress 0
 expect 0 edit t.trx pair.trx --connect 3,14 --assignments n.txt
 expect 0 edit t.trx pairs.trx --edges-to-groups --assignments n.txt --min-count 2
 expect 2 edit t.trx x.trx --connect 3,14
@@ -268,6 +275,39 @@ says "strat"
 printf 'bundle\tinclude\na\tmissing.nii\n' > bad.tsv
 expect 3 segment t.trx bad.tsv -o seg2.trx
 says "line 2"
+# scilpy's JSON finds what the table finds
+printf 'bundle\tstart\tend\ttruth\tangle\tlength_x\tmin_length\tmax_length\n' > axes.tsv
+for name in corticospinal_left corpus_callosum_body; do
+    b=data/bundles/$name
+    printf '%s\t%s_end0.nii.gz\t%s_end1.nii.gz\t%s.nii.gz\t400\t0,70\t0\t120\n' $name $b $b $b >> axes.tsv
+done
+python3 - << 'END'
+import json
+names = ["corticospinal_left", "corpus_callosum_body"]
+json.dump({n: {"head": n + "_end0.nii.gz", "tail": n + "_end1.nii.gz", "gt_mask": n + ".nii.gz", "angle": 400,
+               "length": [0, 120], "length_x": [0, 70]} for n in names}, open("rules.json", "w"))
+END
+expect 0 segment t.trx axes.tsv -o axes.trx --table axes_counts.tsv
+expect 0 segment t.trx rules.json --folder data/bundles -o scil.trx --table scil_counts.tsv
+cmp axes.trx scil.trx && cmp axes_counts.tsv scil_counts.tsv || note "scilpy's JSON and a table"
+expect 3 segment t.trx rules.json -o seg2.trx
+says "rules.json: bundle corticospinal_left"
+expect 0 edit axes.trx csl.trk --group corticospinal_left --fields none
+printf 'bundle\tall\ncsl\tcsl.trk\n' > inside.tsv
+expect 0 segment csl.trk inside.tsv --table inside_counts.tsv
+[ "$(cut -f 2 inside_counts.tsv | tail -n 1)" -gt 0 ] || note "a tractogram for a region"
+expect 0 score t.trx --truth rules.json --folder data/bundles --json scil_score.json
+expect 0 score t.trx --truth axes.tsv --json axes_score.json
+for bad in '{"a": {"head": "x"}}' '{"a": {"size": 1}}' '{"a": 3}' '{"a"' '{"a": {"angle": "x"}}' '{"a": {"length": [1]}}' '{}'; do
+    printf '%s' "$bad" > bad.json
+    expect 3 segment t.trx bad.json -o seg2.trx
+    says "bad.json: "
+done
+# weights add up
+python3 -c 'import json; print("0.5\n" * json.load(open("axes.json"))["counts"]["read"])' > halves.txt
+expect 0 segment t.trx axes.tsv --table axes_weights.tsv --weights halves.txt
+awk -F '\t' 'NR > 1 && $3 != $2 / 2 {exit 1}' axes_weights.tsv || note "weights of bundles"
+expect 3 segment t.trx axes.tsv --table x.tsv --weights n.txt
 expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz f
 mv f_fa.nii.gz fa.nii.gz
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o prof.csv

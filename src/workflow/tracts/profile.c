@@ -70,6 +70,8 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     options.nodes = (uint32_t)o->nodes;
     options.keep_nodes = true;
     options.weights = p->column;
+    options.folder = o->folder;
+    options.grid = p->n_images > 0 ? &p->image[0]->grid : NULL;
     options.unique = o->unique;
     options.clean = o->clean;
     options.clip = o->clip;

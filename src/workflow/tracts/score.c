@@ -10,6 +10,7 @@
 #include <glslines/score.h>
 
 #include "tracts/bundle_rules.h"
+#include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/affine.h"
 #include "util/status.h"
@@ -41,22 +42,48 @@ static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
     return inside;
 }
 
-static gls_status make_bundle(scoring *s, const gls_bundle_rules *rules, size_t b, gls_rois *masks,
+static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls_rois *masks,
                               struct gls_score_truth_bundle *bundle)
 {
-    const gls_bundle_rule *r = &rules->rule[b];
+    gls_bundle_rule *r = &rules->rule[b];
     size_t region;
-    if (!r->truth || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
-        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s needs truth, and start and end or ends", s->o->truth, r->name);
-    gls_status status = gls_rois_add(masks, "truth", r->truth, 0, &region);
-    if (status) return status;
+    if ((!r->truth && !rules->is_json) || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
+        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s needs %s", s->o->truth, r->name,
+                        rules->is_json ? "endpoints, or head and tail" : "truth, and start and end or ends");
     bundle->name = r->name;
+    for (int e = 0; e < 2; e++) {
+        bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
+        if (!bundle->ends[e]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        r->end[e] = GLS_RULE_NONE; /* the score's own test, that may widen it */
+    }
+    if (!r->truth) return GLS_OK;
+    gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
+    if (status) return status;
     bundle->mask = rasterise(s, masks, region);
-    for (int e = 0; e < 2; e++) bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
-    if (!bundle->mask || !bundle->ends[0] || !bundle->ends[1]) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!bundle->mask) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
         if (bundle->mask[v]) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
+}
+
+/* What the rules say besides ends. */
+typedef struct other_rules {
+    const gls_bundle_rules *rules;
+    gls_roi_hits hits;
+} other_rules;
+
+static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joined)
+{
+    other_rules *other = user;
+    const double length = gls_line_length(point, n);
+    gls_bundle_direction direction;
+    uint64_t kept = 0;
+    gls_rois_find(other->rules->rois, &other->hits, point, n);
+    for (size_t b = 0; b < other->rules->n; b++)
+        if ((joined >> b & 1) &&
+            gls_bundle_judge(other->rules, b, &other->hits, point, n, length, &direction) == GLS_BUNDLE_TESTS)
+            kept |= (uint64_t)1 << b;
+    return kept;
 }
 
 static gls_status add_to_score(void *user, const gls_streamlines *in)
@@ -89,20 +116,28 @@ static gls_status score_truth(scoring *s)
     gls_rois *masks = NULL;
     gls_tractogram_reader *reader = NULL;
     gls_score *score = NULL;
-    gls_status status = gls_bundle_rules_read(s->o->truth, &rules);
+    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, &rules);
     if (status) return status;
+    other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
     if (!bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
-    const gls_score_truth truth = {s->grid, rules.n, bundle};
+    const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
     gls_score_options options = gls_score_options_default();
-    options.end_distance = s->o->end_distance;
-    options.route_distance = s->o->route_distance;
+    if (rules.is_json) { /* as scilpy scores */
+        options.end_distance = 0;
+        options.route_distance = GLS_SCORE_ANY_ROUTE;
+        options.ends_are_beyond = true;
+    }
+    if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
+    if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
     gls_sink sink = {.append = add_to_score, .user = score};
     status = gls_tract_pump(s->job, reader, &sink, status);
+    if (!status && other.hits.failed)
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
     gls_score_result result;
     if (!status) {
         gls_score_get(score, &result);
@@ -117,6 +152,7 @@ static gls_status score_truth(scoring *s)
     gls_score_destroy(score);
     gls_tractogram_reader_close(reader);
     gls_rois_destroy(masks);
+    gls_roi_hits_finish(&other.hits);
     gls_bundle_rules_finish(&rules);
     return status;
 }

@@ -30,16 +30,27 @@ static gls_status collect(segmentation *s, const char *rules)
     gls_bundles_options options = gls_bundles_options_default();
     gls_tractogram_reader *reader = NULL;
     const gls_segment_cli *o = s->o;
+    gls_tract_weights weights = {0};
+    gls_grid grid;
+    gls_status status = gls_tract_weights_open(&weights, o->weights, s->job, s->tracks, false);
+    if (!status && s->job->options.reference) {
+        status = gls_tract_grid_read(s->job->options.reference, &grid);
+        options.grid = &grid;
+    }
+    options.weights = weights.column;
+    options.folder = o->folder;
     options.unique = o->unique;
     options.clean = o->clean;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
                                            o->clean_min,      o->clean_core,     o->clean_length};
-    gls_status status = gls_bundles_read(rules, &options, &s->bundles);
+    if (!status) status = gls_bundles_read(rules, &options, &s->bundles);
     if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_bundles_sink(s->bundles);
+    if (!status) status = gls_tract_weights_sink(&weights, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
+    gls_tract_weights_close(&weights);
     return status ? status : gls_bundles_complete(s->bundles);
 }
 
@@ -111,7 +122,7 @@ static gls_status write_table(segmentation *s)
     if (!s->o->table) return GLS_OK;
     gls_status status = gls_tract_text_open(s->job, s->o->table, &t);
     if (status) return status;
-    const char *const names[] = {"bundle", "count", "turned", "mean_mm", "median_mm", "sd_mm", "volume_mm3"};
+    const char *const names[] = {"bundle", "count", "weight", "turned", "mean_mm", "median_mm", "sd_mm", "volume_mm3"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         if (k > 0) gls_tract_text_printf(&t, "%c", t.separator);
         gls_tract_text_printf(&t, "%s", names[k]);
@@ -122,7 +133,8 @@ static gls_status write_table(segmentation *s)
     for (size_t k = 0; k < s->n; k++) {
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
         double volume = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
-        const double value[] = {(double)b.count, (double)b.turned, b.mean_length, b.median_length, b.sd_length, volume};
+        const double value[] = {(double)b.count, b.weight, (double)b.turned, b.mean_length, b.median_length,
+                                b.sd_length,     volume};
         gls_tract_text_printf(&t, "%s", b.name);
         for (size_t i = 0; i < sizeof value / sizeof *value; i++) gls_tract_text_number(&t, value[i]);
         for (int test = 0; test < GLS_BUNDLE_TESTS; test++) gls_tract_text_number(&t, (double)b.failed[test]);
@@ -139,6 +151,7 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
     if (!o->output && !o->table) return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output or --table");
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     if (!status) status = gls_tract_job_reads(job, job->options.reference);
+    if (!status) status = gls_tract_job_reads(job, gls_tract_weights_file(o->weights));
     if (!status) status = gls_tract_job_writes(job, o->output);
     if (!status) status = gls_tract_job_writes(job, o->table);
     if (!status) status = collect(&s, file[1]);

@@ -1,0 +1,154 @@
+/* Whether a streamline is in a bundle: the tests of its rule, cheap ones first. */
+#include <math.h>
+#include <string.h>
+
+#include "tracts/bundle_rules.h"
+#include "tracts/bundles.h"
+
+#define LENGTH_SLACK 1e-4 /* mm */
+#define DEGREE (3.14159265358979323846 / 180)
+
+const char *gls_bundle_test_name(gls_bundle_test test)
+{
+    static const char *const names[GLS_BUNDLE_TESTS] = {
+        "length", "span", "midline", "ends", "include", "exclude", "all", "axis", "winding", "outlier", "other_bundle"};
+    return (unsigned)test < GLS_BUNDLE_TESTS ? names[test] : "unknown";
+}
+
+static double winding(const float (*point)[3], size_t n)
+{
+    double before[3] = {0}, sum = 0, length = 0;
+    for (size_t p = 1; p < n; p++) {
+        double d[3], square = 0, dot = 0;
+        for (int r = 0; r < 3; r++) {
+            d[r] = (double)point[p][r] - point[p - 1][r];
+            square += d[r] * d[r];
+            dot += d[r] * before[r];
+        }
+        if (square == 0) continue;
+        if (length > 0) sum += acos(fmax(-1, fmin(1, dot / (sqrt(square) * length)))) / DEGREE;
+        memcpy(before, d, sizeof d);
+        length = sqrt(square);
+    }
+    return sum;
+}
+
+/* Degrees that a streamline runs around its mean point, in the plane that fits it best, forth and back alike: DIPY's
+ * winding(), which scilpy calls angle. A point at the mean itself has no direction. */
+static double sweep(const float (*point)[3], size_t n)
+{
+    double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
+    bool has_before = false;
+    for (size_t p = 0; p < n; p++)
+        for (int r = 0; r < 3; r++) mean[r] += point[p][r] / (double)n;
+    for (size_t p = 0; p < n; p++)
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++) c[r][k] += (point[p][r] - mean[r]) * (point[p][k] - mean[k]);
+    gls_symmetric_decompose(c, value, axis);
+    int normal = 0;
+    for (int k = 1; k < 3; k++)
+        if (value[k] < value[normal]) normal = k;
+    for (size_t p = 0; p < n; p++) {
+        double v[3], off = 0, length = 0, dot = 0;
+        for (int r = 0; r < 3; r++) v[r] = point[p][r] - mean[r];
+        for (int r = 0; r < 3; r++) off += v[r] * axis[r][normal];
+        for (int r = 0; r < 3; r++) {
+            v[r] -= off * axis[r][normal];
+            length += v[r] * v[r];
+        }
+        if (length == 0) continue;
+        for (int r = 0; r < 3; r++) {
+            v[r] /= sqrt(length);
+            dot += has_before ? v[r] * before[r] : 0;
+        }
+        if (has_before) sum += acos(fmax(-1, fmin(1, dot))) / DEGREE;
+        has_before = true;
+        memcpy(before, v, sizeof before);
+    }
+    return sum;
+}
+
+/* Whether it goes as far along each axis of the world as its rule wants, from end to end and on the way. */
+static bool extends(const gls_bundle_rule *r, const float (*point)[3], size_t n)
+{
+    for (int a = 0; a < 3; a++) {
+        double extent = fabs((double)point[n - 1][a] - point[0][a]), travel = 0;
+        if (!(extent >= r->extent[a][0] && extent <= r->extent[a][1])) return false;
+        if (r->travel[a][0] <= 0 && isinf(r->travel[a][1])) continue;
+        for (size_t p = 1; p < n; p++) travel += fabs((double)point[p][a] - point[p - 1][a]);
+        if (!(travel >= r->travel[a][0] && travel <= r->travel[a][1])) return false;
+    }
+    return true;
+}
+
+static bool crosses(const float (*point)[3], size_t n, double x)
+{
+    bool low = false, high = false;
+    for (size_t p = 0; p < n; p++) {
+        low |= point[p][0] < x;
+        high |= point[p][0] > x;
+    }
+    return low && high;
+}
+
+static int largest_axis(const float *a, const float *b)
+{
+    int axis = 0;
+    for (int r = 1; r < 3; r++)
+        if (fabs((double)b[r] - a[r]) > fabs((double)b[axis] - a[axis])) axis = r;
+    return axis + 1;
+}
+
+/* The largest part of the way from end to end, and of more than half of the steps in the middle 60 %. */
+static bool runs_along(const float (*point)[3], size_t n, int axis)
+{
+    size_t first = (size_t)((double)(n - 1) * 0.2), last = (size_t)((double)(n - 1) * 0.8), along = 0;
+    if (n < 2 || largest_axis(point[0], point[n - 1]) != axis) return false;
+    if (last <= first) last = first + 1;
+    for (size_t p = first; p < last; p++) along += largest_axis(point[p], point[p + 1]) == axis;
+    return 2 * along > last - first;
+}
+
+/* Whether the streamline, read backwards or not, fits start, end and the order of the include regions. */
+static bool fits(const gls_bundle_rules *rules, const gls_bundle_rule *r, const gls_roi_hits *hits,
+                 const float (*point)[3], size_t n, bool backwards, bool *at_ends)
+{
+    const float *first = point[backwards ? n - 1 : 0], *last = point[backwards ? 0 : n - 1];
+    bool held = (r->end[0] == GLS_RULE_NONE || gls_rois_has(rules->rois, r->end[0], first)) &&
+                (r->end[1] == GLS_RULE_NONE || gls_rois_has(rules->rois, r->end[1], last));
+    *at_ends |= held;
+    return held && (!r->ordered || gls_rois_ordered(rules->rois, hits, r->include, r->n_include, backwards));
+}
+
+gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
+                                 const float (*point)[3], size_t n, double length, gls_bundle_direction *direction)
+{
+    const gls_bundle_rule *r = &rules->rule[bundle];
+    double span = 0;
+    for (int a = 0; a < 3; a++) span += pow((double)point[n - 1][a] - point[0][a], 2);
+    span = sqrt(span);
+    if (!(length >= r->min_length - LENGTH_SLACK && length <= r->max_length + LENGTH_SLACK)) return GLS_BUNDLE_LENGTH;
+    if (!(span >= r->min_span - LENGTH_SLACK && span <= r->max_span + LENGTH_SLACK)) return GLS_BUNDLE_SPAN;
+    if (!extends(r, point, n)) return GLS_BUNDLE_SPAN;
+    if (r->crosses && crosses(point, n, r->midline) != (r->crosses > 0)) return GLS_BUNDLE_MIDLINE;
+    bool at_ends = false, along = fits(rules, r, hits, point, n, false, &at_ends),
+         against = fits(rules, r, hits, point, n, true, &at_ends);
+    if (!at_ends) return GLS_BUNDLE_ENDS;
+    for (size_t k = 0; k < r->n_include; k++)
+        if (!hits->met[r->include[k]]) return GLS_BUNDLE_INCLUDE;
+    if (!along && !against) return GLS_BUNDLE_INCLUDE; /* met, in another order */
+    for (size_t k = 0; k < r->n_exclude; k++)
+        if (hits->met[r->exclude[k]]) return GLS_BUNDLE_EXCLUDE;
+    if (r->all != GLS_RULE_NONE && gls_rois_share(rules->rois, hits, r->all) < r->all_fraction - 1e-9)
+        return GLS_BUNDLE_ALL;
+    if (r->axis && !runs_along(point, n, r->axis)) return GLS_BUNDLE_AXIS;
+    if (isfinite(r->max_winding) && winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
+    if (isfinite(r->max_sweep) && !(sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
+    *direction = along != against ? (along ? GLS_BUNDLE_ALONG : GLS_BUNDLE_AGAINST) : GLS_BUNDLE_UNKNOWN;
+    if (*direction == GLS_BUNDLE_UNKNOWN && r->n_include >= 2) {
+        double a = gls_rois_first(rules->rois, hits, r->include[0]),
+               b = gls_rois_first(rules->rois, hits, r->include[r->n_include - 1]);
+        if (a != b) *direction = a < b ? GLS_BUNDLE_ALONG : GLS_BUNDLE_AGAINST;
+    }
+    return GLS_BUNDLE_TESTS;
+}

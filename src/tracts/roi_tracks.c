@@ -1,0 +1,63 @@
+/* Tractograms as regions: the voxels that their streamlines pass through. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/density.h>
+#include <glslines/tractogram.h>
+
+#include "tracts/rois.h"
+#include "util/status.h"
+
+static gls_status trace(gls_tractogram_reader *reader, const gls_grid *grid, gls_region_area *area)
+{
+    gls_density *density = NULL;
+    const size_t n = gls_grid_voxels(grid);
+    double *count = malloc(n * sizeof *count);
+    area->grid = *grid;
+    area->inside = calloc(n, 1);
+    gls_status status = count && area->inside ? gls_density_create(grid, NULL, &density)
+                                              : gls_fail(GLS_ERR_MEMORY, "out of memory for a region");
+    gls_sink sink = {0};
+    if (!status) sink = gls_density_sink(density);
+    if (!status) status = gls_tractogram_pump(reader, &sink, NULL, NULL);
+    if (!status) status = gls_sink_finish(&sink);
+    if (!status) gls_density_get(density, count);
+    for (size_t v = 0; v < n && !status; v++) {
+        area->inside[v] = count[v] > 0;
+        area->voxels += area->inside[v];
+    }
+    gls_density_destroy(density);
+    free(count);
+    return status;
+}
+
+static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *grid, double mm, size_t *index)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    gls_tractogram_reader *reader = NULL;
+    gls_region_area area = {.inside = NULL};
+    options.reference = grid;
+    gls_status status = gls_tractogram_reader_open(path, &options, &reader);
+    const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
+    if (!status && !grid && !info->has_grid)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has no grid on which it could be a region: name an image with --reference", path);
+    if (!status) status = trace(reader, grid ? grid : &info->grid, &area);
+    if (!status && area.voxels == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: no streamline passes through the grid of the region", path);
+    if (!status && mm > 0) status = gls_region_area_widen(&area, mm);
+    if (!status) status = gls_rois_add_area(rois, &area, path, mm, index);
+    gls_region_area_finish(&area);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
+                            size_t *index)
+{
+    static const char *const suffixes[] = {".trx", ".trk", ".tck", ".vtk"};
+    const size_t n = strlen(text);
+    for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++)
+        if (n > 4 && strcmp(text + n - 4, suffixes[k]) == 0) return add_tracks(rois, text, grid, mm, index);
+    return gls_rois_add(rois, option, text, mm, index);
+}
