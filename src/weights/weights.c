@@ -135,7 +135,10 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
-    return gls_row_queue_create(&w->rows, device, w->options.device_bytes, GLS_QUEUE_POINTS, &w->queue);
+    /* the lobes may take half of the memory; a point with its visits and entries has about 40 bytes */
+    const uint64_t bytes = w->options.device_bytes, points = bytes / 2 / 64;
+    return gls_row_queue_create(&w->rows, device, bytes,
+                                bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);
 }
 
 static gls_status append(void *user, const gls_streamlines *s)

@@ -147,6 +147,30 @@ static void refused_memory(void **state)
     clear_large(device);
 }
 
+/* Large parts of buffers of what is taken for hardware: through memory that both sides see, in more pieces than that
+ * has room for. */
+static void in_pieces(void **state)
+{
+    (void)state;
+    gls_device *d = open_limited("software=0");
+    const size_t n = ((size_t)40 << 20) + 5, end = 11;
+    gls_buffer *b = NULL;
+    uint8_t *bytes = malloc(n + end), *got = malloc(n + end);
+    memset(bytes, 7, n + end);
+    assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, n + end, "pieces", &b));
+    assert_ok(gls_buffer_write(b, 0, n + end, bytes));
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < n; i++) bytes[3 + i] = (uint8_t)((i * 2654435761u >> 13) + (size_t)round);
+        assert_ok(gls_buffer_write(b, 3, n, bytes + 3));
+    }
+    assert_ok(gls_buffer_read(b, 0, n + end, got));
+    assert_memory_equal(got, bytes, n + end);
+    gls_buffer_destroy(b);
+    gls_device_close(d);
+    free(bytes);
+    free(got);
+}
+
 static void accounting(void **state)
 {
     (void)state;
@@ -358,9 +382,9 @@ static void gles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destroy_null),   cmocka_unit_test(buffers),    cmocka_unit_test(refused_sizes),
-        cmocka_unit_test(refused_memory), cmocka_unit_test(accounting), cmocka_unit_test(textures),
-        cmocka_unit_test(gles),
+        cmocka_unit_test(destroy_null),   cmocka_unit_test(buffers),   cmocka_unit_test(refused_sizes),
+        cmocka_unit_test(refused_memory), cmocka_unit_test(in_pieces), cmocka_unit_test(accounting),
+        cmocka_unit_test(textures),       cmocka_unit_test(gles),
     };
     int status;
     if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;

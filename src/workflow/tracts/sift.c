@@ -17,7 +17,7 @@
 #include "workflow/weight_devices.h"
 #include "workflow/weight_files.h"
 
-#define PARCELS_AHEAD 32 /* of the reader, of 1.5 MiB each */
+#define PARCELS_AHEAD 16 /* of the reader, of 1.5 MiB each */
 
 typedef struct weighting {
     gls_tract_job *job;
