@@ -166,12 +166,13 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
-    bool is_software[MAX_CANDIDATES] = {false};
+    bool is_software[MAX_CANDIDATES] = {false}, any_software = false;
     for (int software = 0; software <= 1; software++)
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            if ((software && !is_software[i]) || !gls_probe_step(candidates[i].place)) continue;
+            if (software ? !is_software[i] : any_software && candidates[i].last_resort) continue;
+            if (!gls_probe_step(candidates[i].place)) continue;
             if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device",
@@ -181,6 +182,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
                 continue;
             }
             is_software[i] = device->info.software;
+            any_software = any_software || is_software[i];
             bool keep = device->info.software == (software == 1);
             const char *variable;
             keep = keep && (software || gls_visible_node(device->info.node, &variable));

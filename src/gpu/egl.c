@@ -149,6 +149,7 @@ static size_t add_software_device(gls_candidate *candidate)
         if (!extensions || !strstr(extensions, "EGL_MESA_device_software")) continue;
         *candidate = (gls_candidate){.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
         strcpy(candidate->place, "EGL software device");
+        candidate->last_resort = true;
         return 1;
     }
     return 0;
@@ -198,9 +199,9 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     n += add_render_nodes(candidates, capacity, finding, user);
     n += add_egl_devices(candidates + n, capacity - n, finding, user);
     n = keep_visible(candidates, n, finding, user);
-    if (n < capacity && gls_egl_software(software) > 0)
-        candidates[n++] = software[0];
-    else
+    size_t n_software = gls_egl_software(software);
+    for (size_t i = 0; i < n_software && n < capacity; i++) candidates[n++] = software[i];
+    if (n_software == 0)
         report(finding, user, false, "%s: %s", "surfaceless platform",
                "no Mesa (packages libegl-mesa0 and libgl1-mesa-dri)");
     return n;

@@ -44,7 +44,8 @@ typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
     EGLDeviceEXT egl_device;
-    char place[64]; /* as gpu/probe.h names it */
+    char place[64];   /* as gpu/probe.h names it */
+    bool last_resort; /* for a renderer on the CPU, where no other place leads to one */
 } gls_candidate;
 
 /* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process

@@ -34,7 +34,7 @@ says() {
 
 # opens the device of a run
 try() {
-    run "$1" track --phantom --dg det --nseeds 5 -o x.trx --dry-run "$2" "$3"
+    run "$1" track --phantom --dg det --nseeds 5 -o x.trx --force --dry-run "$2" "$3"
 }
 
 while IFS='|' read -r driver place reason; do
