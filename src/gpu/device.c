@@ -171,7 +171,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            if (software ? !is_software[i] : any_software && candidates[i].last_resort) continue;
+            if (software ? !is_software[i] : candidates[i].last_resort && (any_software || n > 0)) continue;
             if (!gls_probe_step(candidates[i].place)) continue;
             if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {

@@ -45,7 +45,7 @@ typedef struct gls_candidate {
     char node[64];
     EGLDeviceEXT egl_device;
     char place[64];   /* as gpu/probe.h names it */
-    bool last_resort; /* for a renderer on the CPU, where no other place leads to one */
+    bool last_resort; /* for a renderer on the CPU, where no other place leads to any device */
 } gls_candidate;
 
 /* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process
