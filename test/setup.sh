@@ -6,7 +6,7 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev
 OPTIONAL_PACKAGES="libunity-dev libisal-dev"
 # clang's own runtimes (sanitizers, libFuzzer) are a package of its version
 CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
-TEST_PACKAGES="clang-format libcmocka-dev g++ clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev glslang-tools binutils mandoc zsh fish locales"
+TEST_PACKAGES="clang-format libcmocka-dev libglvnd-core-dev g++ clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev glslang-tools binutils mandoc zsh fish locales"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 REPORT_PACKAGES="chromium python3 tidy"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"

@@ -91,6 +91,13 @@ typedef void (*gls_device_finding)(void *user, bool usable, const char *line);
 GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding,
                                    void *user);
 
+/* Where there is a GPU, the devices are searched in a copy of the process (fork) before drivers are loaded into this
+ * one: for the list, and before the first device of a process is opened, unless the user's cache folder says what came
+ * of it before. Here is whose driver crashed or did not answer there, and is left out: "/dev/dri/renderD128" for i = 0,
+ * its reason if that is not NULL; NULL for those that do not exist. A process that uses EGL before it opens a device is
+ * not guarded so. Valid until the next list. */
+GLS_API const char *gls_device_failure(size_t i, const char **reason);
+
 /* Opens a device. name: "auto" or NULL (hardware before software), "gpu" (hardware only), "cpu" or "llvmpipe" (the
  * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
  * says what was looked for. api: as for gls_device_list(), whose places depend on it. */

@@ -2,19 +2,13 @@
 #include "bench/check.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <glslines/glslines.h>
 
-#include "util/clock.h"
+#include "util/child.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -41,7 +35,7 @@ static const statistics unknown = {-1, -1, -1, -1, -1};
 typedef struct check_run {
     const char *variant, *mapping;
     statistics now, largest; /* of what was compiled since the last kernel */
-    bool ended, fits, tracked;
+    bool fits, tracked;
     size_t kernels;
     double points_per_second;
     char last[512]; /* line that says most of a failure */
@@ -101,8 +95,9 @@ static void print_statistics(const statistics *s)
     if (s->spills >= 0) printf(", %ld spilled", s->spills);
 }
 
-static void read_line(check_run *run, const char *line)
+static bool read_line(void *user, const char *line)
 {
+    check_run *run = user;
     char label[64];
     double seconds, rate;
     size_t same, expected;
@@ -129,36 +124,7 @@ static void read_line(check_run *run, const char *line)
         read_amd(run, line);
         read_spills(run, line);
     }
-}
-
-/* Reads lines until the process ends or its time is over. */
-static void attend(check_run *run, int fd, double seconds)
-{
-    char line[8192];
-    size_t used = 0;
-    double end = gls_clock_seconds() + seconds;
-    for (;;) {
-        struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        double left = end - gls_clock_seconds();
-        if (left <= 0) return;
-        int ready = poll(&waiting, 1, (int)(left * 1000) + 1);
-        if (ready <= 0 && errno != EINTR) return;
-        if (ready <= 0) continue;
-        ssize_t n = read(fd, line + used, sizeof line - 1 - used);
-        if (n <= 0) break;
-        used += (size_t)n;
-        line[used] = '\0';
-        char *at = line, *stop;
-        while ((stop = strchr(at, '\n'))) {
-            *stop = '\0';
-            read_line(run, at);
-            at = stop + 1;
-        }
-        used = strlen(at);
-        memmove(line, at, used + 1);
-        if (used == sizeof line - 1) used = 0; /* longer than anything that is looked for */
-    }
-    run->ended = true;
+    return false;
 }
 
 static char **environment_of_child(void)
@@ -175,11 +141,8 @@ static char **environment_of_child(void)
     return list;
 }
 
-/* -1: it could not be started. */
-static int spawn(const check_options *options, const char *what, int *fd, pid_t *pid)
+static bool start(const check_options *options, const char *what, gls_child *child)
 {
-    int ends[2];
-    posix_spawn_file_actions_t actions;
     static const char *const graphics[] = {
         [GLS_GRAPHICS_AUTO] = "auto", [GLS_GRAPHICS_GL] = "gl", [GLS_GRAPHICS_GLES] = "gles"};
     char *list[16], **environment = environment_of_child();
@@ -194,22 +157,9 @@ static int spawn(const check_options *options, const char *what, int *fd, pid_t 
     list[n++] = (char *)what;
     if (options->compile_only) list[n++] = "--compile-only";
     list[n] = NULL;
-    if (!environment || pipe(ends) != 0) {
-        free(environment);
-        return -1;
-    }
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    int failed = posix_spawn(pid, "/proc/self/exe", &actions, NULL, list, environment);
-    posix_spawn_file_actions_destroy(&actions);
+    bool started = environment && gls_child_spawn(child, list, environment);
     free(environment);
-    close(ends[1]);
-    *fd = ends[0];
-    if (failed) close(ends[0]);
-    return failed ? -1 : 0;
+    return started;
 }
 
 /* Whether the getter works in this mapping. */
@@ -220,26 +170,22 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
                      .now = unknown,
                      .largest = unknown};
     char what[64];
-    int fd, state = 0;
-    pid_t pid;
+    gls_child child;
     snprintf(what, sizeof what, "%s:%s", run.variant, run.mapping);
-    if (spawn(options, what, &fd, &pid) != 0) {
+    if (!start(options, what, &child)) {
         gls_log(GLS_LOG_WARNING, "%s: no process: %s", what, strerror(errno));
         return false;
     }
-    attend(&run, fd, options->seconds);
-    close(fd);
-    if (!run.ended) kill(pid, SIGKILL);
-    while (waitpid(pid, &state, 0) < 0 && errno == EINTR) continue;
+    gls_child_end end = gls_child_attend(&child, options->seconds, read_line, &run);
     *rate = run.points_per_second;
-    bool clean = run.ended && WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    bool clean = !end.late && end.signal == 0 && end.code == 0;
     if (clean && (run.fits || options->compile_only)) return true;
     const char *where = run.tracked ? "after tracking" : run.kernels ? "after that" : "at the first kernel";
     printf("%-6s  %-8s  ", run.variant, run.mapping);
-    if (!run.ended)
+    if (end.late)
         printf("FAILED: not done after %g s, %s\n", options->seconds, where);
-    else if (WIFSIGNALED(state))
-        printf("FAILED: the driver crashed, signal %d, %s\n", WTERMSIG(state), where);
+    else if (end.signal)
+        printf("FAILED: the driver crashed, signal %d, %s\n", end.signal, where);
     else if (!clean)
         printf("FAILED: %s\n", *run.last ? run.last : "the driver ended the process");
     else

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "gpu/cache.h"
 #include "gpu/handle.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
+#include "util/kept.h"
 
 typedef struct gls_announced {
     char *source;
@@ -22,21 +22,9 @@ typedef struct gls_announced {
  * False: the user has no such folder. */
 static bool find_note(const gls_device *device, const char *source, bool make, char *path, size_t size)
 {
-    const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char folder[3072];
-    struct stat info;
-    /* not in another user's home, as under sudo */
-    if (!(named && *named == '/') && (!home || stat(home, &info) != 0 || info.st_uid != geteuid())) return false;
-    int n = named && *named == '/' ? snprintf(folder, sizeof folder, "%s/glslines", named)
-            : home && *home == '/' ? snprintf(folder, sizeof folder, "%s/.cache/glslines", home)
-                                   : -1;
-    if (n < 0 || n >= (int)sizeof folder - 16) return false;
-    if (make) mkdir(folder, 0700);
-    strcpy(folder + n, "/compiled");
-    if (make) mkdir(folder, 0700);
     uint64_t key =
         gls_cache_hash(source) * 31 + gls_cache_hash(device->info.version) * 17 + gls_cache_hash(device->info.renderer);
-    return snprintf(path, size, "%s/%016llx", folder, (unsigned long long)key) < (int)size;
+    return gls_kept_path("compiled", key, make, path, size);
 }
 
 static bool has_threads(const gls_device *device)

@@ -7,6 +7,7 @@
 
 #include "gpu/cache.h"
 #include "gpu/handle.h"
+#include "gpu/probe.h"
 #include "gpu/visible.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -165,12 +166,13 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
-    bool is_software[MAX_CANDIDATES] = {false};
+    bool is_software[MAX_CANDIDATES] = {false}, any_software = false;
     for (int software = 0; software <= 1; software++)
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            if (software && !is_software[i]) continue;
+            if (software ? !is_software[i] : candidates[i].last_resort && (any_software || n > 0)) continue;
+            if (!gls_probe_step(candidates[i].place)) continue;
             if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {
                 if (finding && !software) {
                     snprintf(line, sizeof line, "%s: %.400s", candidates[i].node[0] ? candidates[i].node : "EGL device",
@@ -180,6 +182,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
                 continue;
             }
             is_software[i] = device->info.software;
+            any_software = any_software || is_software[i];
             bool keep = device->info.software == (software == 1);
             const char *variable;
             keep = keep && (software || gls_visible_node(device->info.node, &variable));
@@ -200,6 +203,13 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
     return n;
 }
 
+static size_t search_on_trial(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
+                              void *user)
+{
+    gls_candidate where[MAX_CANDIDATES];
+    return capacity < MAX_CANDIDATES ? 0 : list_devices(list, where, api, finding, user);
+}
+
 gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
 {
     GLS_REQUIRE(list && n);
@@ -207,8 +217,14 @@ gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, 
     if (status != GLS_OK) return status;
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
+    bool done;
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    *n = list_devices(found, where, api, finding, user);
+    status = gls_probe_list(api, search_on_trial, found, MAX_CANDIDATES, n, finding, user, &done);
+    if (status != GLS_OK) {
+        free(found);
+        return status;
+    }
+    if (!done) *n = list_devices(found, where, api, finding, user);
     *list = found;
     return GLS_OK;
 }
@@ -223,12 +239,10 @@ static bool device_matches(const gls_device_info *info, const char *name)
     return *name && strcasestr(info->renderer, name) != NULL;
 }
 
-/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices
- * is the renderer on the CPU. */
 static gls_status open_software(gls_graphics api, gls_device **out)
 {
-    gls_candidate candidates[2] = {{.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT}};
-    size_t n = 1 + gls_egl_software_device(&candidates[1]);
+    gls_candidate candidates[2];
+    size_t n = gls_egl_software(candidates);
     for (size_t i = 0; i < n; i++) {
         gls_device *device = NULL;
         gls_status status = create_by(api, &candidates[i], 0, &device);
@@ -250,6 +264,7 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     gls_status status = check_graphics(api);
     if (status == GLS_OK) status = gls_inject_read_environment();
     if (status == GLS_OK) status = gls_limits_force(&(gls_device_info){0}, getenv("GLSLINES_FORCE_LIMITS"));
+    if (status == GLS_OK) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);
     if (status != GLS_OK) return status;
     static const char *const offers[] = {[GLS_GRAPHICS_AUTO] = "OpenGL 4.3 or OpenGL ES 3.1",
                                          [GLS_GRAPHICS_GL] = "OpenGL 4.3",
@@ -262,14 +277,18 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
         return gls_fail(GLS_ERR_DEVICE,
                         "no device: libEGL.so.1, or both " GLS_GL_LIBRARY
                         " and libGLESv2.so.2 cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
+    if (gls_probe_failure(GLS_PLACE_EGL))
+        return gls_fail(GLS_ERR_DEVICE, "no device: EGL: %s", gls_probe_failure(GLS_PLACE_EGL));
     if (name && name[0] == '/') {
         /* a node is opened as it is named, hardware or not: the list may show it under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
+        if (gls_probe_failure(name)) return gls_fail(GLS_ERR_DEVICE, "%s: %s", name, gls_probe_failure(name));
         return create_by(api, &node, 0, device);
     }
     if (name && (strcmp(name, "cpu") == 0 || strcmp(name, "llvmpipe") == 0)) return open_software(api, device);
+    gls_probe_warn();
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");

@@ -1,5 +1,6 @@
 /* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform. */
 #include "gpu/internal.h"
+#include "gpu/probe.h"
 #include "gpu/visible.h"
 
 #include <dlfcn.h>
@@ -91,6 +92,7 @@ static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_f
             continue;
         }
         close(fd);
+        memcpy(candidate.place, candidate.node, sizeof candidate.place);
         out[n++] = candidate;
     }
     closedir(dir);
@@ -103,6 +105,7 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
 {
     EGLDeviceEXT devices[32];
     EGLint found = 0;
+    if (!gls_probe_step(GLS_PLACE_DEVICES)) return 0;
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
         !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")) {
         report(finding, user, false, "%s: %s", "EGL device enumeration", "not offered by libEGL");
@@ -113,12 +116,16 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     for (EGLint i = 0; i < found && n < capacity; i++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
         if (extensions && strstr(extensions, "EGL_MESA_device_software"))
-            continue; /* found again as the surfaceless platform */
+            continue; /* comes last, see gls_egl_software() */
         gls_candidate candidate = {.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
         const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node")
                                ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT)
                                : NULL;
         if (node) snprintf(candidate.node, sizeof candidate.node, "%.63s", node);
+        if (node)
+            memcpy(candidate.place, candidate.node, sizeof candidate.place);
+        else
+            snprintf(candidate.place, sizeof candidate.place, "EGL device %d", (int)i);
         out[n++] = candidate;
     }
     if (n == 0)
@@ -127,10 +134,12 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     return n;
 }
 
-size_t gls_egl_software_device(gls_candidate *candidate)
+/* Mesa's software device; 1 if there is one, else 0. */
+static size_t add_software_device(gls_candidate *candidate)
 {
     EGLDeviceEXT devices[32];
     EGLint found = 0;
+    if (!gls_probe_step(GLS_PLACE_DEVICES)) return 0;
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration") &&
         !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base"))
         return 0;
@@ -139,9 +148,22 @@ size_t gls_egl_software_device(gls_candidate *candidate)
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
         if (!extensions || !strstr(extensions, "EGL_MESA_device_software")) continue;
         *candidate = (gls_candidate){.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
+        strcpy(candidate->place, "EGL software device");
+        candidate->last_resort = true;
         return 1;
     }
     return 0;
+}
+
+/* With a GPU in the machine the surfaceless platform may be that GPU: then Mesa's software device among the EGL devices
+ * is the renderer on the CPU. */
+size_t gls_egl_software(gls_candidate candidates[2])
+{
+    size_t n = 0;
+    if (gls_probe_surfaceless() && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
+        candidates[n++] = (gls_candidate){
+            .platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT, .place = GLS_PLACE_SURFACELESS};
+    return n + add_software_device(&candidates[n]);
 }
 
 /* Leaves out GPUs that the environment forbids. */
@@ -162,6 +184,8 @@ static size_t keep_visible(gls_candidate *candidates, size_t n, gls_device_findi
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;
+    gls_candidate software[2];
+    if (!gls_probe_step(GLS_PLACE_EGL)) return 0;
     if (!gls_egl_available()) {
         report(finding, user, false, "%s: %s", "libEGL.so.1, or both " GLS_GL_LIBRARY " and libGLESv2.so.2",
                "cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
@@ -175,9 +199,9 @@ size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device
     n += add_render_nodes(candidates, capacity, finding, user);
     n += add_egl_devices(candidates + n, capacity - n, finding, user);
     n = keep_visible(candidates, n, finding, user);
-    if (n < capacity && epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless"))
-        candidates[n++] = (gls_candidate){.platform = GLS_PLATFORM_SURFACELESS, .egl_device = EGL_NO_DEVICE_EXT};
-    else
+    size_t n_software = gls_egl_software(software);
+    for (size_t i = 0; i < n_software && n < capacity; i++) candidates[n++] = software[i];
+    if (n_software == 0)
         report(finding, user, false, "%s: %s", "surfaceless platform",
                "no Mesa (packages libegl-mesa0 and libgl1-mesa-dri)");
     return n;

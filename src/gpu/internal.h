@@ -44,6 +44,8 @@ typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
     EGLDeviceEXT egl_device;
+    char place[64];   /* as gpu/probe.h names it */
+    bool last_resort; /* for a renderer on the CPU, where no other place leads to any device */
 } gls_candidate;
 
 /* Whether libEGL can be loaded at all; must be asked before any EGL call, because the dispatcher ends the process
@@ -51,8 +53,8 @@ typedef struct gls_candidate {
 bool gls_egl_available(void);
 /* Places to look at, in order of preference; returns how many (at most capacity). */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
-/* Mesa's software renderer as an EGL device; 1 if there is one, else 0. */
-size_t gls_egl_software_device(gls_candidate *candidate);
+/* Where Mesa's software renderer may be; returns how many. */
+size_t gls_egl_software(gls_candidate candidates[2]);
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
 void gls_display_close(gls_display *display);
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);

@@ -17,7 +17,7 @@ size_t gls_device_set_count(const char *names);
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
 void gls_device_set_close(gls_device_set *set);
 
-/* What devices are, as lines and as JSON; from malloc, NULL: out of memory. */
+/* What devices are, and which drivers failed, as lines and as JSON; from malloc, NULL: out of memory. */
 char *gls_devices_text(const gls_device_info *list, size_t n);
 char *gls_devices_json(const gls_device_info *list, size_t n);
 

@@ -43,7 +43,10 @@ static void print_device(gls_text *text, const gls_device_info *d)
 char *gls_devices_text(const gls_device_info *list, size_t n)
 {
     gls_text text = {0};
+    const char *where, *reason;
     for (size_t i = 0; i < n; i++) print_device(&text, &list[i]);
+    for (size_t i = 0; (where = gls_device_failure(i, &reason)); i++)
+        gls_text_printf(&text, "%s: not usable: %s\n", where, reason);
     return gls_text_take(&text);
 }
 
@@ -75,6 +78,13 @@ char *gls_devices_json(const gls_device_info *list, size_t n)
         cJSON_AddNumberToObject(o, "max_shared_bytes", d->max_shared_bytes);
         cJSON_AddNumberToObject(o, "max_work_group_size", d->max_work_group_size);
         cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);
+        cJSON_AddItemToArray(array, o);
+    }
+    const char *where, *reason;
+    for (size_t i = 0; (where = gls_device_failure(i, &reason)); i++) {
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "not_usable", where);
+        cJSON_AddStringToObject(o, "reason", reason);
         cJSON_AddItemToArray(array, o);
     }
     char *text = cJSON_Print(array);

@@ -3,7 +3,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS GLSLINES_INJECT GLSLINES_SHADER_DIR
+unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS GLSLINES_INJECT GLSLINES_PROBE GLSLINES_SHADER_DIR
 rm -rf "$2"
 mkdir -p "$2" && cd "$2" || exit 1
 work=$PWD

@@ -1,0 +1,347 @@
+#include "gpu/probe.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "util/child.h"
+#include "util/file.h"
+#include "util/hash.h"
+#include "util/kept.h"
+#include "util/log.h"
+#include "util/output.h"
+#include "util/parse.h"
+#include "util/status.h"
+
+#define MAX_FAILURES 16
+#define SECONDS 30 /* for a driver: some start a GPU up first */
+
+typedef struct failure {
+    char place[64], reason[64];
+} failure;
+
+/* Of the whole process, under the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static failure failures[MAX_FAILURES];
+static size_t n_failures;
+static bool known, warned;
+static int steps_to = -1; /* in a search on trial: where its steps are written to */
+
+static const failure *find_failure(const char *place)
+{
+    for (size_t i = 0; i < n_failures; i++)
+        if (strcmp(failures[i].place, place) == 0) return &failures[i];
+    return NULL;
+}
+
+const char *gls_device_failure(size_t i, const char **reason)
+{
+    pthread_mutex_lock(&lock);
+    const failure *f = i < n_failures ? &failures[i] : NULL;
+    pthread_mutex_unlock(&lock);
+    if (f && reason) *reason = f->reason;
+    return f ? f->place : NULL;
+}
+
+const char *gls_probe_failure(const char *place)
+{
+    pthread_mutex_lock(&lock);
+    const failure *f = find_failure(place);
+    pthread_mutex_unlock(&lock);
+    return f ? f->reason : NULL;
+}
+
+bool gls_probe_surfaceless(void)
+{
+    bool node_failed = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_failures; i++) node_failed = node_failed || failures[i].place[0] == '/';
+    pthread_mutex_unlock(&lock);
+    return !node_failed && !gls_probe_failure(GLS_PLACE_SURFACELESS);
+}
+
+bool gls_probe_step(const char *place)
+{
+    if (gls_probe_failure(place)) return false;
+    if (steps_to >= 0) dprintf(steps_to, "step\t%s\n", place);
+    return true;
+}
+
+void gls_probe_warn(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < n_failures && !warned; i++)
+        gls_log(GLS_LOG_WARNING, "%s is left out: %s ('glslines devices' tries it again)", failures[i].place,
+                failures[i].reason);
+    warned = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_failure(const char *place, const char *reason)
+{
+    if (n_failures == MAX_FAILURES) return;
+    snprintf(failures[n_failures].place, sizeof failures->place, "%s", place);
+    snprintf(failures[n_failures].reason, sizeof failures->reason, "%s", reason);
+    n_failures++;
+}
+
+/* --- whether a driver may be there at all, and what it depends on ----------------------------------------------------
+ */
+
+/* Mesa's drivers have render nodes, others these. */
+static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0", "/dev/nvhost-ctrl"};
+/* Where drivers are, and what says which are taken. */
+static const char *const places[] = {"/etc/ld.so.cache", "/run/opengl-driver", "/usr/share/glvnd/egl_vendor.d",
+                                     "/etc/glvnd/egl_vendor.d"};
+static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
+                                        "__EGL_VENDOR_LIBRARY_DIRS",
+                                        "LIBGL_DRIVERS_PATH",
+                                        "GBM_BACKENDS_PATH",
+                                        "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",
+                                        "MESA_LOADER_DRIVER_OVERRIDE",
+                                        "LIBGL_ALWAYS_SOFTWARE",
+                                        "GALLIUM_DRIVER",
+                                        "DRI_PRIME"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static uint64_t mix(uint64_t key, const char *text)
+{
+    return key * 31 + gls_hash(text, strlen(text));
+}
+
+/* The device files of GPUs, as a number; 0: there are none. */
+static uint64_t device_files(void)
+{
+    uint64_t key = 0;
+    DIR *folder = opendir("/dev/dri");
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strncmp(entry->d_name, "renderD", 7) == 0) key += gls_hash(entry->d_name, strlen(entry->d_name));
+    if (folder) closedir(folder);
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (access(others[i], F_OK) == 0) key += gls_hash(others[i], strlen(others[i]));
+    return key;
+}
+
+static uint64_t mix_age(uint64_t key, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) return key;
+    return key * 31 + (uint64_t)info.st_mtim.tv_sec * 1000000007u + (uint64_t)info.st_mtim.tv_nsec;
+}
+
+/* Changes with the drivers, of the kernel or of the user, and whenever the machine is started. */
+static uint64_t state_of_drivers(void)
+{
+    char *boot = NULL;
+    size_t n;
+    uint64_t key = device_files();
+    struct utsname system;
+    if (uname(&system) == 0) key = mix(key, system.release);
+    if (gls_file_read("/proc/sys/kernel/random/boot_id", 256, &boot, &n) == GLS_OK) key = mix(key, boot);
+    free(boot);
+    for (size_t i = 0; i < COUNT(places); i++) key = mix_age(key, places[i]);
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        const char *value = getenv(variables[i]);
+        char *list = value ? strdup(value) : NULL, *rest = NULL;
+        for (char *path = list ? strtok_r(list, ":", &rest) : NULL; path; path = strtok_r(NULL, ":", &rest))
+            key = mix_age(key, path);
+        free(list);
+    }
+    return key;
+}
+
+/* Where it is noted what fails: of this host, in this environment. */
+static bool find_note(bool make, char *path, size_t size)
+{
+    struct utsname system;
+    uint64_t key = 0;
+    if (uname(&system) == 0) key = mix(key, system.nodename);
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        const char *value = getenv(variables[i]);
+        key = mix(key, value ? value : "");
+    }
+    return gls_kept_path("drivers", key, make, path, size);
+}
+
+/* "STATE", then "PLACE\tREASON" for each that fails, then "end". */
+static bool read_note(void)
+{
+    char path[4096], *text = NULL, *rest = NULL;
+    size_t n;
+    unsigned long long state;
+    bool whole = false;
+    if (!find_note(false, path, sizeof path) || access(path, R_OK) != 0) return false;
+    if (gls_file_read(path, 1 << 16, &text, &n) != GLS_OK) return false;
+    char *line = strtok_r(text, "\n", &rest);
+    if (line && sscanf(line, "%llx", &state) == 1 && state == state_of_drivers())
+        while ((line = strtok_r(NULL, "\n", &rest)) && !whole) {
+            char *tab = strchr(line, '\t');
+            whole = strcmp(line, "end") == 0;
+            if (!tab) continue;
+            *tab = '\0';
+            add_failure(line, tab + 1);
+        }
+    free(text);
+    if (!whole) n_failures = 0;
+    return whole;
+}
+
+static void write_note(void)
+{
+    char path[4096], text[MAX_FAILURES * sizeof(failure) + 64];
+    if (!find_note(true, path, sizeof path)) return;
+    int n = snprintf(text, sizeof text, "%016llx\n", (unsigned long long)state_of_drivers());
+    for (size_t i = 0; i < n_failures; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s\t%s\n", failures[i].place, failures[i].reason);
+    n += snprintf(text + n, sizeof text - (size_t)n, "end\n");
+    if (gls_file_write(path, true, NULL, text, (size_t)n) != GLS_OK)
+        gls_log(GLS_LOG_DEBUG, "what was found of drivers is not kept: %s", gls_last_error());
+}
+
+/* --- the search on trial ---------------------------------------------------------------------------------------------
+ */
+
+typedef struct trial {
+    gls_graphics api;
+    gls_probe_search search;
+    gls_device_info *list; /* shared with the process on trial */
+    size_t n, capacity;
+    gls_text findings;
+    char place[64]; /* the last that was looked at */
+    bool ended;
+} trial;
+
+static void tell_finding(void *user, bool usable, const char *line)
+{
+    dprintf(*(int *)user, "finding\t%d\t%s\n", usable, line);
+}
+
+/* In the process on trial. */
+static void try_all(void *user, int fd)
+{
+    const trial *t = user;
+    pthread_mutex_init(&lock, NULL); /* which the other process holds */
+    steps_to = fd;
+    size_t n = t->search(t->list, t->capacity, t->api, tell_finding, &fd);
+    dprintf(fd, "end\t%zu\n", n);
+}
+
+static bool hear(void *user, const char *line)
+{
+    trial *t = user;
+    if (strncmp(line, "step\t", 5) == 0) {
+        snprintf(t->place, sizeof t->place, "%s", line + 5);
+    } else if (strncmp(line, "finding\t", 8) == 0) {
+        gls_text_puts(&t->findings, line + 8);
+        gls_text_puts(&t->findings, "\n");
+    } else {
+        t->ended = sscanf(line, "end\t%zu", &t->n) == 1;
+    }
+    return true;
+}
+
+/* One search after another, each without what has failed before, until one comes to its end. False: there is no process
+ * for it. */
+static bool run_trials(trial *t, double seconds, bool quiet)
+{
+    while (n_failures < MAX_FAILURES) {
+        char reason[64];
+        gls_child child;
+        gls_text_finish(&t->findings);
+        strcpy(t->place, GLS_PLACE_EGL);
+        if (!gls_child_fork(&child, quiet, try_all, t)) return false;
+        gls_child_end end = gls_child_attend(&child, seconds, hear, t);
+        if (t->ended) return true;
+        if (end.late)
+            snprintf(reason, sizeof reason, "the driver did not answer within %g s", seconds);
+        else if (end.signal)
+            snprintf(reason, sizeof reason, "the driver crashed (signal %d)", end.signal);
+        else
+            snprintf(reason, sizeof reason, "the driver ended the process");
+        if (find_failure(t->place)) return false;
+        add_failure(t->place, reason);
+    }
+    return false;
+}
+
+/* Seconds for a driver; 0: none is tried. */
+static gls_status read_seconds(double *seconds)
+{
+    const char *text = getenv("GLSLINES_PROBE");
+    *seconds = device_files() ? SECONDS : 0;
+    if (!text || !*text) return GLS_OK;
+    if (!gls_parse_double(text, seconds) || *seconds < 0 || *seconds > 3600)
+        return gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_PROBE: '%s' is no number of seconds from 0 to 3600", text);
+    return GLS_OK;
+}
+
+/* A copy of a process in which a driver runs already could not use it. */
+static bool egl_is_loaded(void)
+{
+    void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (egl) dlclose(egl);
+    return egl;
+}
+
+/* *done: a search on trial came to its end. */
+static gls_status probe(trial *t, bool anew, bool *done)
+{
+    double seconds;
+    *done = false;
+    gls_status status = read_seconds(&seconds);
+    if (status != GLS_OK || seconds == 0 || (known && !anew)) return status;
+    bool noted = !known && read_note(), loaded = egl_is_loaded();
+    known = true;
+    if (loaded || (noted && !anew)) return GLS_OK;
+    size_t bytes = t->capacity * sizeof *t->list;
+    t->list = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (t->list == MAP_FAILED) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
+    n_failures = 0;
+    *done = run_trials(t, seconds, !anew);
+    if (*done) write_note();
+    return GLS_OK;
+}
+
+static void finish(trial *t)
+{
+    if (t->list && t->list != MAP_FAILED) munmap(t->list, t->capacity * sizeof *t->list);
+    gls_text_finish(&t->findings);
+}
+
+gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
+                          gls_device_finding finding, void *user, bool *done)
+{
+    trial t = {.api = api, .search = search, .capacity = capacity};
+    pthread_mutex_lock(&lock);
+    gls_status status = probe(&t, true, done);
+    *n = *done ? t.n : 0;
+    if (*n > 0) memcpy(list, t.list, *n * sizeof *list);
+    for (size_t i = 0; *done && finding && i < n_failures; i++) {
+        char line[2 * sizeof *failures];
+        snprintf(line, sizeof line, "%.63s: %.63s", failures[i].place, failures[i].reason);
+        finding(user, false, line);
+    }
+    char *rest = NULL, *line = *done && finding && t.findings.data ? strtok_r(t.findings.data, "\n", &rest) : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &rest)) finding(user, *line == '1', line + 2);
+    finish(&t);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t capacity)
+{
+    bool done;
+    trial t = {.api = api, .search = search, .capacity = capacity};
+    pthread_mutex_lock(&lock);
+    gls_status status = probe(&t, false, &done);
+    finish(&t);
+    pthread_mutex_unlock(&lock);
+    return status;
+}

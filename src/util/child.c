@@ -1,0 +1,113 @@
+#include "util/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+
+/* What this process does at its end is not for its copy to do. */
+static void leave(void)
+{
+    _exit(1);
+}
+
+static void begin_copy(pid_t parent, bool quiet)
+{
+    static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU, SIGSEGV, SIGBUS,
+                                  SIGABRT, SIGFPE,  SIGILL, SIGPIPE, SIGTRAP, SIGSYS};
+    const struct rlimit no_core = {0, 0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    for (size_t i = 0; i < sizeof handled / sizeof *handled; i++) signal(handled[i], SIG_DFL);
+    setrlimit(RLIMIT_CORE, &no_core);
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0) dup2(nowhere, 1);
+    if (nowhere >= 0 && quiet) dup2(nowhere, 2);
+    atexit(leave);
+}
+
+bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int fd), void *user)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    child->pid = fork();
+    if (child->pid == 0) {
+        begin_copy(parent, quiet);
+        close(ends[0]);
+        work(user, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    child->fd = ends[0];
+    if (child->pid > 0) return true;
+    close(ends[0]);
+    return false;
+}
+
+bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *environment)
+{
+    int ends[2];
+    posix_spawn_file_actions_t actions;
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+    errno = posix_spawn(&child->pid, "/proc/self/exe", &actions, NULL, arguments, environment);
+    bool started = errno == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    child->fd = ends[0];
+    if (!started) close(ends[0]);
+    return started;
+}
+
+/* False: its time is over. */
+static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
+{
+    char text[8192];
+    size_t used = 0;
+    double end = gls_clock_seconds() + seconds;
+    for (;;) {
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        double left = end - gls_clock_seconds();
+        if (left <= 0) return false;
+        int ready = poll(&waiting, 1, (int)(left * 1000) + 1);
+        if (ready < 0 && errno != EINTR) return false;
+        if (ready <= 0) continue;
+        ssize_t n = read(fd, text + used, sizeof text - 1 - used);
+        if (n <= 0) return true;
+        used += (size_t)n;
+        text[used] = '\0';
+        char *at = text, *stop;
+        while ((stop = strchr(at, '\n'))) {
+            *stop = '\0';
+            if (line(user, at)) end = gls_clock_seconds() + seconds;
+            at = stop + 1;
+        }
+        used = strlen(at);
+        memmove(text, at, used + 1);
+        if (used == sizeof text - 1) used = 0; /* longer than anything that is looked for */
+    }
+}
+
+gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line line, void *user)
+{
+    int state = 0;
+    gls_child_end end = {.late = !read_lines(child->fd, seconds, line, user)};
+    close(child->fd);
+    if (end.late) kill(child->pid, SIGKILL);
+    while (waitpid(child->pid, &state, 0) < 0 && errno == EINTR) continue;
+    if (WIFSIGNALED(state)) end.signal = WTERMSIG(state);
+    if (WIFEXITED(state)) end.code = WEXITSTATUS(state);
+    return end;
+}
