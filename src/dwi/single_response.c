@@ -127,6 +127,8 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n && status == GLS_OK; i++) c.score[i] = fa[i];
     if (status == GLS_OK) gls_candidates_rank(&c);
+    for (size_t i = 0; i < c.n && options->n_voxels == 0 && status == GLS_OK; i++)
+        n += fa[i] > (float)options->fa_threshold;
     n = n < c.n ? n : c.n;
     if (status == GLS_OK) status = gls_candidates_check(n);
     if (status == GLS_OK) status = gls_candidates_respond(dwi, gradients, &c, n, GLS_RESPONSE_ORDER, shell, &made);

@@ -23,6 +23,7 @@ typedef struct passes {
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     const gls_responses_options *options;
+    const gls_sphere *constraint; /* NULL: directions are given */
     gls_image *region;
     gls_candidates c;
 } passes;
@@ -48,6 +49,7 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     options.sh_order = order;
     options.direction = p->options->direction;
     options.n_directions = p->options->n_directions;
+    options.sphere = p->constraint;
     gls_status status = gls_csd_fit_mrtrix(p->dwi, p->selected, p->volume, p->region, response, &options, &own);
     if (status == GLS_OK)
         status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
@@ -67,7 +69,9 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     size_t all = gls_grid_voxels(&p->dwi->grid), n = 0;
     double(*axis)[3] = NULL;
     gls_status status = deconvolve(p, response, order, &sh);
+    gls_log_mute_info(true);
     if (status == GLS_OK) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
+    gls_log_mute_info(false);
     p->c.n = 0;
     for (size_t v = 0; v < all && status == GLS_OK; v++) {
         if (!(p->region->data[v] > 0)) continue;
@@ -146,6 +150,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     passes p = {.dwi = dwi, .gradients = gradients, .options = options};
     gls_gradients *selected = NULL;
     gls_tissue_response *made = NULL;
+    gls_sphere *sphere = NULL;
     size_t shell = 0, *volume = NULL, all = gls_grid_voxels(&dwi->grid);
     double bval = 0;
     uint8_t *last = calloc(all, 1);
@@ -153,12 +158,14 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     if (status == GLS_OK && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
     if (status == GLS_OK) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
     if (status == GLS_OK) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
+    if (status == GLS_OK && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
     if (status == GLS_OK) status = gls_image_create(&dwi->grid, 1, &p.region);
     if (status == GLS_OK) status = gls_candidates_start(&p.c, all);
     if (status != GLS_OK) goto fail;
     memcpy(p.region->data, mask->data, all * sizeof *mask->data);
     p.selected = selected;
     p.volume = volume;
+    p.constraint = sphere;
     status = repeat(&p, mask, options->n_voxels, shell, last, &made);
     if (status == GLS_OK)
         status = gls_candidates_mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
@@ -170,6 +177,7 @@ fail:
     gls_image_destroy(p.region);
     gls_candidates_finish(&p.c);
     gls_gradients_destroy(selected);
+    gls_sphere_destroy(sphere);
     free(volume);
     free(last);
     return status;
