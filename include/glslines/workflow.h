@@ -19,6 +19,7 @@
 
 #include <glslines/gradients.h>
 #include <glslines/merge.h>
+#include <glslines/responses.h>
 #include <glslines/shard.h>
 #include <glslines/track.h>
 
@@ -209,7 +210,8 @@ typedef enum gls_response_algorithm {
     GLS_RESPONSE_DHOLLANDER, /* of tissues, from all shells */
     GLS_RESPONSE_TOURNIER,   /* of one shell */
     GLS_RESPONSE_FA,         /* of one shell */
-    GLS_RESPONSE_MANUAL      /* of all shells, from the voxels of the mask */
+    GLS_RESPONSE_MANUAL,     /* of all shells, from the voxels of the mask */
+    GLS_RESPONSE_MSMT_5TT    /* of tissues, from all shells and an image of five tissues */
 } gls_response_algorithm;
 
 /* Responses for glslines and for MRtrix3: PREFIX_wm.txt, PREFIX_gm.txt and PREFIX_csf.txt, or of one shell
@@ -220,10 +222,12 @@ typedef struct gls_respond_options {
     const char *dwi, *prefix;         /* needed */
     const char *bval, *bvec, *mask;   /* as in gls_job_options */
     gls_response_algorithm algorithm; /* default GLS_RESPONSE_DHOLLANDER */
+    const char *act;                  /* GLS_RESPONSE_MSMT_5TT: image of five tissues, needed */
+    gls_single_fibres wm;             /* of it, too */
     gls_model_options model;          /* of it bvec_frame, b0_threshold, bvalue_scaling, shells and csd_directions */
     int erode;
     uint64_t n_voxels;
-    double fa_threshold, wm_percent, gm_percent, csf_percent;
+    double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
     bool force;
     int argc;
     char **argv;

@@ -8,8 +8,9 @@
 typedef struct response_values {
     cmd_common common;
     model_options model;
-    int algorithm, erode;
-    double fa_threshold, wm_percent, gm_percent, csf_percent;
+    int algorithm, erode, wm;
+    const char *act;
+    double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
     uint64_t n_voxels;
     bool force;
 } response_values;
@@ -17,16 +18,26 @@ typedef struct response_values {
 
 static const cmd_option table[] = {
     CMD_OPTION(
-        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, "dhollander|tournier|fa|manual",
-        "dhollander: white matter, grey matter and CSF from all shells, for msmt; tournier, fa: single fibres "
-        "from one shell, for csd; manual: from all shells, of the voxels that MASK names, each of a single bundle."),
+        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL,
+        "dhollander|tournier|fa|manual|msmt_5tt",
+        "dhollander: white matter, grey matter and CSF from all shells, for msmt; msmt_5tt: the same from an image of "
+        "tissues; tournier, fa: single fibres from one shell, for csd; manual: from all shells, of the voxels that "
+        "MASK names, each of a single bundle."),
+    CMD_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
+               "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
+    CMD_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+               "msmt_5tt: voxels with more than this fraction of a tissue are of that alone."),
+    CMD_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, "tournier|fa",
+               "msmt_5tt: how single bundles are found in white matter."),
     CMD_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
-               GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "dhollander, manual: all; else the highest",
-               NULL, "b-values of the shells, b = 0 besides; tournier, fa: of one."),
+               GLS_VALUES(0, INFINITY, true, 1, CMD_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
+               "b-values of the shells, b = 0 besides; tournier, fa: of one."),
     CMD_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
                "Passes of erosion of the mask (dhollander, fa)."),
     CMD_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
-               "dhollander: voxels of FA above it are white matter at first."),
+               "dhollander: voxels of FA above it are white matter at first. msmt_5tt: those of grey matter and CSF "
+               "lie below. fa: "
+               "the response is of all voxels above it, in place of --voxels."),
     CMD_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined white matter that makes its response."),
     CMD_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
@@ -34,10 +45,10 @@ static const cmd_option table[] = {
     CMD_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "The same of CSF."),
     CMD_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
-               "tournier, fa: voxels that make the response."),
+               "tournier, fa: voxels that make the response; msmt_5tt: that of white matter."),
     CMD_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
                NULL, GLS_ANY, "repulsion600", NULL,
-               "dhollander: directions in which the ODFs of its fits must not be negative."),
+               "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
     CMD_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_LIKE("bvec-frame"), NULL,
                GLS_FRAME_CHOICES, "Frame of the b-vectors, as for track."),
     CMD_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_LIKE("b0-threshold"), NULL,
@@ -56,26 +67,41 @@ static void set_defaults(void *values)
                                                    .wm_percent = o.wm_percent,
                                                    .gm_percent = o.gm_percent,
                                                    .csf_percent = o.csf_percent,
-                                                   .n_voxels = o.n_voxels};
+                                                   .n_voxels = o.n_voxels,
+                                                   .pvf = o.pvf};
     model_options_set(&((response_values *)values)->model, &o.model);
 }
 
-/* Options of the other algorithms are a mistake. */
+/* Who has an option that not all algorithms have. */
+static const struct {
+    const char *option;
+    unsigned algorithms; /* bits */
+    const char *names;
+} owners[] = {
+#define BIT(name) (1u << GLS_RESPONSE_##name)
+    {"erode", BIT(DHOLLANDER) | BIT(FA), "dhollander and fa"},
+    {"fa-threshold", BIT(DHOLLANDER) | BIT(FA) | BIT(MSMT_5TT), "dhollander, fa and msmt_5tt"},
+    {"wm-percent", BIT(DHOLLANDER), "dhollander"},
+    {"gm-percent", BIT(DHOLLANDER), "dhollander"},
+    {"csf-percent", BIT(DHOLLANDER), "dhollander"},
+    {"voxels", BIT(TOURNIER) | BIT(FA) | BIT(MSMT_5TT), "tournier, fa and msmt_5tt"},
+    {"csd-directions", BIT(DHOLLANDER) | BIT(TOURNIER) | BIT(MSMT_5TT), "dhollander, tournier and msmt_5tt"},
+    {"act", BIT(MSMT_5TT), "msmt_5tt"},
+    {"pvf", BIT(MSMT_5TT), "msmt_5tt"},
+    {"wm-algorithm", BIT(MSMT_5TT), "msmt_5tt"},
+#undef BIT
+};
+
 static int check(const cmd_command *command, const response_values *v, const cmd_arguments *arguments)
 {
-    static const char *const dhollander[] = {"fa-threshold", "wm-percent",     "gm-percent",
-                                             "csf-percent",  "csd-directions", NULL};
-    static const char *const one_shell[] = {"voxels", NULL};
-    bool tissues = v->algorithm == GLS_RESPONSE_DHOLLANDER;
-    const char *name = cmd_options_first(command, arguments, tissues ? one_shell : dhollander);
-    if (name)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", name,
-                         tissues ? "tournier and fa" : "dhollander");
-    if (v->algorithm == GLS_RESPONSE_MANUAL &&
-        (cmd_options_given(command, arguments, "voxels") || cmd_options_given(command, arguments, "erode")))
-        return cmd_error(CMD_EXIT_USAGE, "--voxels, --erode: --algorithm manual takes all voxels of MASK");
-    if (v->algorithm == GLS_RESPONSE_TOURNIER && cmd_options_given(command, arguments, "erode"))
-        return cmd_error(CMD_EXIT_USAGE, "--erode: --algorithm tournier does not erode the mask");
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        if (cmd_options_given(command, arguments, owners[i].option) && !(owners[i].algorithms >> v->algorithm & 1))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", owners[i].option, owners[i].names);
+    if (v->algorithm == GLS_RESPONSE_MSMT_5TT && !v->act)
+        return cmd_error(CMD_EXIT_USAGE, "--algorithm msmt_5tt: needs --act FILE, an image of five tissues");
+    if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(command, arguments, "fa-threshold") &&
+        cmd_options_given(command, arguments, "voxels"))
+        return cmd_error(CMD_EXIT_USAGE, "--fa-threshold and --voxels exclude each other with --algorithm fa");
     return CMD_EXIT_OK;
 }
 
@@ -103,7 +129,12 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
     o.wm_percent = v->wm_percent;
     o.gm_percent = v->gm_percent;
     o.csf_percent = v->csf_percent;
-    o.n_voxels = v->n_voxels;
+    /* a threshold of fa replaces the number */
+    bool by_threshold = v->algorithm == GLS_RESPONSE_FA && cmd_options_given(command, arguments, "fa-threshold");
+    o.n_voxels = by_threshold ? 0 : v->n_voxels;
+    o.act = v->act;
+    o.pvf = v->pvf;
+    o.wm = (gls_single_fibres)v->wm;
     o.force = v->force;
     o.argc = arguments->argc;
     o.argv = arguments->argv;
@@ -127,6 +158,8 @@ static const char *const examples[] = {
     "The fit:",
     "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm sub01_wm.txt --response-gm "
     "sub01_gm.txt --response-csf sub01_csf.txt",
+    "The tissues of an anatomical image:",
+    "glslines response dwi.nii.gz sub01 --algorithm msmt_5tt --act 5tt.nii.gz",
     "Single fibres of the shell of b = 3000:",
     "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --algorithm tournier --shells 3000",
     NULL,
@@ -136,13 +169,14 @@ const cmd_command cmd_response = {
     .name = "response",
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
-    .description = "Writes responses as text in MRtrix3's form: dhollander PREFIX_wm.txt, PREFIX_gm.txt and "
-                   "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row, manual "
-                   "with a row for "
-                   "each shell; "
-                   "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
-                   "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
-                   "dwi2response; look at them in a viewer.",
+    .description =
+        "Writes responses as text in MRtrix3's form: dhollander and msmt_5tt PREFIX_wm.txt, PREFIX_gm.txt and "
+        "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row, manual "
+        "with a row for "
+        "each shell; "
+        "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
+        "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
+        "dwi2response; look at them in a viewer.",
     .positionals = positionals,
     .max_positionals = 5,
     .options = table,

@@ -26,6 +26,7 @@ typedef struct job {
     gls_csd_kernel kernel;
     const float **volume; /* the weighted ones */
     size_t voxels, total;
+    bool clip; /* negative signal counts as 0 */
     gls_image *sh;
     atomic_size_t n_unsettled, n_broken;
 } job;
@@ -53,6 +54,7 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     float *signal = (float *)((char *)coefficients + coefficients_bytes(&job->plan));
     size_t n_broken =
         gls_blocks_gather((const float *const *)job->volume, job->plan.n, index, n, GLS_CSD_BLOCK, signal);
+    for (size_t i = 0; i < job->plan.n * GLS_CSD_BLOCK && job->clip; i++) signal[i] = signal[i] < 0 ? 0 : signal[i];
     size_t n_unsettled = job->kernel(&job->plan, signal, GLS_CSD_BLOCK, n, memory, coefficients);
     for (size_t j = 0; j < job->plan.k; j++) {
         float *to = job->sh->data + j * job->voxels;
@@ -113,14 +115,10 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
-                       const gls_image *mask, const gls_response *response, const gls_csd_options *options,
-                       gls_csd_progress progress, void *progress_user, gls_image **sh)
+static gls_status fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume, const gls_image *mask,
+                      const gls_response *response, const gls_csd_options *options, gls_csd_variant variant,
+                      gls_csd_progress progress, void *progress_user, gls_image **sh)
 {
-    GLS_REQUIRE_SIZE(options);
-    const gls_csd_options defaults = gls_csd_options_default();
-    if (!options) options = &defaults;
-    GLS_REQUIRE(dwi && gradients && response && sh);
     gls_status ready = gls_blas_check("CSD fit");
     if (ready != GLS_OK) return ready;
     gls_status status = check_options(options);
@@ -129,7 +127,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     double harmonics[GLS_CSD_MAX_ORDER / 2 + 1];
     gls_sphere *small = NULL, listed = {.n = 0};
     const gls_sphere *sphere = options->direction ? &listed : options->sphere;
-    job job = {.voxels = gls_grid_voxels(&dwi->grid)};
+    job job = {.voxels = gls_grid_voxels(&dwi->grid), .clip = variant == GLS_CSD_MRTRIX};
     gls_blocks blocks = {.what = "deconvolution",
                          .mask = mask,
                          .voxels = job.voxels,
@@ -144,9 +142,10 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
     if (status == GLS_OK && options->direction)
         status = gls_msmt_directions(&dwi->grid, options->direction, options->n_directions, &listed.vertex, &listed.n);
     if (status == GLS_OK && !sphere) status = gls_sphere_create("small", &small);
-    if (status == GLS_OK) status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, sphere ? sphere : small);
+    if (status == GLS_OK)
+        status = gls_csd_plan_init(&job.plan, gradients, harmonics, options, variant, sphere ? sphere : small);
     if (status != GLS_OK) goto fail;
-    warn_of_order(&job.plan, options->sh_order);
+    if (variant == GLS_CSD_DIPY) warn_of_order(&job.plan, options->sh_order);
     job.volume = malloc(job.plan.n * sizeof *job.volume);
     if (!job.volume) {
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a deconvolution of %zu volumes", job.plan.n);
@@ -168,4 +167,22 @@ fail:
     gls_sphere_destroy(small);
     free(listed.vertex);
     return status;
+}
+
+gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                       const gls_image *mask, const gls_response *response, const gls_csd_options *options,
+                       gls_csd_progress progress, void *progress_user, gls_image **sh)
+{
+    GLS_REQUIRE_SIZE(options);
+    const gls_csd_options defaults = gls_csd_options_default();
+    GLS_REQUIRE(dwi && gradients && response && sh);
+    return fit(dwi, gradients, volume, mask, response, options ? options : &defaults, GLS_CSD_DIPY, progress,
+               progress_user, sh);
+}
+
+gls_status gls_csd_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                              const gls_image *mask, const gls_response *response, const gls_csd_options *options,
+                              gls_image **sh)
+{
+    return fit(dwi, gradients, volume, mask, response, options, GLS_CSD_MRTRIX, NULL, NULL, sh);
 }

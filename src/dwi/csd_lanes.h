@@ -157,7 +157,7 @@ TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *l
 TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, size_t v, double *coefficients)
 {
     size_t count = NAME(first_rows)(plan, s, v), listed = 0;
-    if (count == 0) {
+    if (count == 0 && !plan->solve_all) {
         for (size_t j = 0; j < plan->k; j++)
             coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
         return false;

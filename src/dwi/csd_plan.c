@@ -16,6 +16,8 @@
 #define LOW_ORDER 4
 #define REFERENCE_ROWS 362.0 /* the sphere for which lambda was chosen by the authors of the method */
 #define RIDGE 1e-5           /* added to a normal matrix that is not positive definite */
+#define MRTRIX_WEIGHT 50.0   /* of the constraint, times the response's mean */
+#define MRTRIX_RIDGE 2e-4    /* times the first diagonal entry of the normal matrix */
 #define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON)
 
 void gls_csd_plan_finish(gls_csd_plan *plan)
@@ -114,11 +116,29 @@ fail:
     return status;
 }
 
-/* B: amplitudes on the sphere times lambda, scaled for the numbers of coefficients and directions. */
-static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double lambda,
-                           double first_harmonic)
+/* MRtrix3's first solution, inverse (k x n): least squares of the order that the directions determine, of which orders
+ * up to 4 are kept; p gets the ridge. */
+static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, double *p, double *inverse)
 {
-    double scale = lambda * (double)plan->k * first_harmonic / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS));
+    int order = 0;
+    while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k) order += 2;
+    size_t fitted = gls_sh_count(order), kept = fitted < n_low ? fitted : n_low;
+    double *part = malloc(n * fitted * sizeof *part), *no_penalty = calloc(fitted, sizeof *no_penalty);
+    gls_status status = GLS_OK;
+    if (!part || !no_penalty) status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", k);
+    for (size_t i = 0; i < n && status == GLS_OK; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
+    if (status == GLS_OK) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
+    if (status == GLS_OK) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
+    double ridge = MRTRIX_RIDGE * p[0];
+    for (size_t i = 0; i < k; i++) p[i * k + i] += ridge;
+    free(part);
+    free(no_penalty);
+    return status;
+}
+
+/* B: amplitudes on the sphere times scale. */
+static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
+{
     for (size_t r = 0; r < sphere->n; r++) {
         double *row = plan->rows + r * plan->padded;
         gls_status status =
@@ -130,7 +150,7 @@ static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int ord
 }
 
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
-                             const gls_csd_options *options, const gls_sphere *sphere)
+                             const gls_csd_options *options, gls_csd_variant variant, const gls_sphere *sphere)
 {
     size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order),
            padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
@@ -141,6 +161,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                            .padded = padded,
                            .n_rows = sphere->n,
                            .n_low = n_low,
+                           .solve_all = variant == GLS_CSD_MRTRIX,
                            .max_iterations = options->max_iterations};
     gls_status status = GLS_ERR_MEMORY;
     double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
@@ -155,7 +176,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     status = set_responses(gradients, options->sh_order, harmonics, x);
     if (status != GLS_OK) goto fail;
     add_products(x, n, k, k, p);
-    status = set_inverse(x, n, k, p, inverse, &plan->regularised);
+    status = variant == GLS_CSD_MRTRIX ? set_mrtrix_inverse(x, n, k, n_low, p, inverse)
+                                       : set_inverse(x, n, k, p, inverse, &plan->regularised);
     if (status != GLS_OK) goto fail;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) {
@@ -163,9 +185,13 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
             plan->start[i * 2 * padded + padded + j] = inverse[j * n + i];
         }
     copy_tiles(p, k, plan->normal);
-    status = set_rows(plan, sphere, options->sh_order, options->lambda, harmonics[0]);
+    /* lambda is scaled for the numbers of coefficients and directions */
+    double scale = variant == GLS_CSD_MRTRIX
+                       ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
+                       : options->lambda * (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS));
+    status = set_rows(plan, sphere, options->sh_order, scale);
     if (status != GLS_OK) goto fail;
-    plan->threshold = plan->rows[0] * options->tau;
+    plan->threshold = variant == GLS_CSD_MRTRIX ? 0 : plan->rows[0] * options->tau;
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
 fail:

@@ -11,6 +11,10 @@ enum {
     GLS_CSD_BLOCK = 64 /* voxels that a kernel takes at a time */
 };
 
+/* Whose constants the iteration has. MRtrix3's are for responses alone: a weaker constraint, amplitudes below 0 instead
+ * of tau, a ridge, a first solution without orders above 4, no negative signal. */
+typedef enum gls_csd_variant { GLS_CSD_DIPY, GLS_CSD_MRTRIX } gls_csd_variant;
+
 /* Symmetric k x k matrices are stored as the 8 x 8 tiles of their lower half, tile (I, J <= I) at 64 (I (I + 1) / 2 +
  * J), rows padded with zeros. With X the responses to the coefficients (n x k), P = X'X, and B the scaled amplitudes of
  * the coefficients on the sphere (n_rows x k). */
@@ -28,6 +32,7 @@ typedef struct gls_csd_plan {
     double *normal; /* P + mu in tiles */
     double *full;   /* P + mu + B'B in tiles */
     bool regularised; /* mu is not 0: P alone is not positive definite */
+    bool solve_all;   /* also where the first solution is nowhere below the threshold */
 } gls_csd_plan;
 
 static inline size_t gls_csd_tiles(size_t padded)
@@ -39,7 +44,11 @@ static inline size_t gls_csd_tiles(size_t padded)
 /* harmonics: rotational harmonics of the response for l = 0, 2, ..., i.e. zonal coefficients over those of a delta
  * along z. */
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
-                             const gls_csd_options *options, const gls_sphere *sphere);
+                             const gls_csd_options *options, gls_csd_variant variant, const gls_sphere *sphere);
+/* gls_csd_fit() with the constants of MRtrix3's dwi2fod csd; of options sh_order and the directions count. */
+gls_status gls_csd_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
+                              const gls_image *mask, const gls_response *response, const gls_csd_options *options,
+                              gls_image **sh);
 void gls_csd_plan_finish(gls_csd_plan *plan);
 
 /* Bytes of scratch memory for any kernel. */

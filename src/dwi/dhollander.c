@@ -26,6 +26,7 @@ gls_responses_options gls_responses_options_default(void)
                                    .wm_percent = 0.5,
                                    .gm_percent = 2,
                                    .csf_percent = 10,
+                                   .pvf = 0.95,
                                    .n_voxels = 300};
 }
 

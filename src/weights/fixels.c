@@ -96,7 +96,7 @@ static void segment_block(const segmentation *s, size_t number, block *b)
 }
 
 /* Numbers the fixels of all blocks. */
-static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *name)
+static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *name, gls_log_level dropped_level)
 {
     size_t dropped = 0, not_finite = 0;
     for (size_t i = 0; i < f->n_blocks; i++) {
@@ -110,7 +110,7 @@ static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *
         gls_log(GLS_LOG_WARNING, "%s: %zu voxels have coefficients that are not finite, and no fixels", name,
                 not_finite);
     if (dropped > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %zu fixels were dropped where a voxel has more than %d", name, dropped,
+        gls_log(dropped_level, "%s: %zu fixels were dropped where a voxel has more than %d", name, dropped,
                 GLS_MAX_LOBES);
     if (f->n == 0)
         return gls_fail(GLS_ERR_EMPTY,
@@ -151,7 +151,8 @@ static gls_status segment_image(segmentation *s, const char *name)
         s->rows = rows;
 #pragma omp parallel for schedule(dynamic, 4)
         for (size_t i = 0; i < f->n_blocks; i++) segment_block(s, i, &blocks[i]);
-        status = number_fixels(f, blocks, name);
+        /* without a threshold noise has lobes */
+        status = number_fixels(f, blocks, name, s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO);
     }
     for (size_t i = 0; blocks && i < f->n_blocks; i++) free(blocks[i].fixel);
     free(blocks);

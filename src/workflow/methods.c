@@ -121,13 +121,28 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
     return status;
 }
 
+static bool is_given(const methods_run *run, const char *option)
+{
+    for (const char *const *name = run->given; *name; name++)
+        if (!strcmp(*name, option)) return true;
+    return false;
+}
+
+/* As in gls_track_files(): getters that end by the FOD alone go through the whole mask, unless a threshold is given. */
+static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
+{
+    return gls_getter_ends_itself(dg) && !is_given(run, "fa-threshold");
+}
+
 /* Tracks and scores one method into the next row. */
 static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
 {
     const gls_job_options options = options_of(run, kind, dg);
     gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
-    gls_track_input input = {
-        .stop_map = run->fa, .sphere = run->sphere, .regions = run->regions, .tissue = run->tissue};
+    gls_track_input input = {.stop_map = goes_everywhere(run, dg) ? run->phantom->mask : run->fa,
+                             .sphere = run->sphere,
+                             .regions = run->regions,
+                             .tissue = run->tissue};
     gls_method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();
     gls_odf_source *source = NULL;
@@ -172,8 +187,14 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
 }
 
-static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+/* The methods of one model that are fitted for the same voxels: for everywhere, or for those that the stop map lets
+ * through. Tissues are always fitted everywhere. */
+static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[GLS_N_GETTERS], bool everywhere)
 {
+    bool wanted[GLS_N_GETTERS];
+    for (int dg = 0; dg < GLS_N_GETTERS; dg++)
+        wanted[dg] =
+            asked[dg] && (kind == GLS_MODEL_MSMT || goes_everywhere(run, (gls_direction_getter)dg)) == everywhere;
     gls_model_options options = gls_model_options_default(kind);
     gls_model model = {.options = NULL};
     bool odf = false;
@@ -184,12 +205,17 @@ static gls_status score_model(methods_run *run, gls_model_kind kind, const bool 
     gls_status status = gls_series_model_init(&model, &options, &run->series);
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
     if (!status && odf)
-        status =
-            gls_series_model_fit(&model, kind == GLS_MODEL_MSMT ? run->phantom->mask : run->mask, NULL, run->monitor);
+        status = gls_series_model_fit(&model, everywhere ? run->phantom->mask : run->mask, NULL, run->monitor);
     for (int dg = 0; dg < GLS_N_GETTERS && !status; dg++)
         if (wanted[dg]) status = score_method(run, &model, kind, (gls_direction_getter)dg);
     gls_series_model_finish(&model);
     return status;
+}
+
+static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+{
+    gls_status status = score_part(run, kind, wanted, false);
+    return status ? status : score_part(run, kind, wanted, true);
 }
 
 gls_status gls_methods_score(const gls_job_options *options, const char *const *given, double snr,

@@ -18,7 +18,7 @@
 #include "workflow/params.h"
 #include "workflow/sidecar.h"
 
-enum { FILE_DWI, FILE_BVAL, FILE_BVEC, FILE_MASK, FILE_DIRECTIONS, N_FILES };
+enum { FILE_DWI, FILE_BVAL, FILE_BVEC, FILE_MASK, FILE_DIRECTIONS, FILE_ACT, N_FILES };
 enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, OUT_JSON, N_OUTPUTS }; /* after the responses */
 
 typedef struct respond_run {
@@ -29,6 +29,8 @@ typedef struct respond_run {
     gls_series series;
     gls_model model; /* volumes and directions, as of msmt */
     gls_image *mask, *voxels;
+    double (*direction)[3]; /* of tournier's constraint */
+    size_t n_directions;
     size_t n; /* responses */
     gls_tissue_response *response[GLS_N_TISSUES];
     char *output[N_OUTPUTS]; /* NULL: not written */
@@ -41,11 +43,17 @@ gls_respond_options gls_respond_options_default(void)
     return (gls_respond_options){.size = sizeof(gls_respond_options),
                                  .model = gls_model_options_default(GLS_MODEL_MSMT),
                                  .erode = o.erode,
+                                 .pvf = o.pvf,
                                  .n_voxels = o.n_voxels,
                                  .fa_threshold = o.fa_threshold,
                                  .wm_percent = o.wm_percent,
                                  .gm_percent = o.gm_percent,
                                  .csf_percent = o.csf_percent};
+}
+
+static bool of_tissues(const gls_respond_options *o)
+{
+    return o->algorithm == GLS_RESPONSE_DHOLLANDER || o->algorithm == GLS_RESPONSE_MSMT_5TT;
 }
 
 static gls_status name_input(respond_run *run)
@@ -58,6 +66,7 @@ static gls_status name_input(respond_run *run)
         [FILE_BVEC] = {.role = "bvec", .path = o->bval ? o->bvec : run->bvec},
         [FILE_MASK] = {.role = "mask", .path = o->mask},
         [FILE_DIRECTIONS] = {.role = "csd_directions", .path = gls_csd_directions_file(&o->model)},
+        [FILE_ACT] = {.role = "act", .path = o->act},
     };
     memcpy(run->file, files, sizeof files);
     for (int i = 0; i < N_FILES && !status; i++)
@@ -71,7 +80,7 @@ static gls_status name_output(respond_run *run)
         [GLS_WM] = "_wm.txt",        [GLS_GM] = "_gm.txt", [GLS_CSF] = "_csf.txt", [OUT_VOXELS] = "_voxels.nii.gz",
         [OUT_MASK] = "_mask.nii.gz", [OUT_JSON] = ".json"};
     const gls_respond_options *o = run->options;
-    bool tissues = o->algorithm == GLS_RESPONSE_DHOLLANDER;
+    bool tissues = of_tissues(o);
     const char *inputs[N_FILES];
     for (int i = 0; i < N_FILES; i++) inputs[i] = run->file[i].path;
     run->n = tissues ? GLS_N_TISSUES : 1;
@@ -109,6 +118,48 @@ static gls_status read_input(respond_run *run)
     return status;
 }
 
+/* The constraint's, as given for tournier; the other algorithms take those of the model. */
+static gls_status read_directions(respond_run *run)
+{
+    const char *name = run->options->model.csd_directions;
+    if (!name) return GLS_OK;
+    if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &run->direction, &run->n_directions);
+    gls_sphere *sphere = NULL;
+    gls_status status = gls_sphere_create(name, &sphere);
+    if (status) return status;
+    run->direction = malloc(sphere->n * sizeof *run->direction);
+    if (run->direction) memcpy(run->direction, sphere->vertex, sphere->n * sizeof *run->direction);
+    run->n_directions = sphere->n;
+    gls_sphere_destroy(sphere);
+    return run->direction ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of %s", name);
+}
+
+static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
+{
+    const gls_respond_options *o = run->options;
+    const gls_image *dwi = run->series.dwi;
+    const gls_gradients *gradients = run->series.gradients;
+    gls_image *five = NULL;
+    gls_status status;
+    switch (o->algorithm) {
+    case GLS_RESPONSE_DHOLLANDER:
+        return gls_responses_dhollander(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                        run->mask, options, run->response, &run->voxels);
+    case GLS_RESPONSE_MANUAL:
+        return gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                    run->mask, options, run->response, &run->voxels);
+    case GLS_RESPONSE_MSMT_5TT:
+        status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
+        if (!status)
+            status = gls_responses_msmt_5tt(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                            run->mask, five, o->act, options, run->response, &run->voxels);
+        gls_image_destroy(five);
+        return status;
+    case GLS_RESPONSE_FA: return gls_responses_fa(dwi, gradients, run->mask, options, run->response, &run->voxels);
+    default: return gls_responses_tournier(dwi, gradients, run->mask, options, run->response, &run->voxels);
+    }
+}
+
 static gls_status estimate(respond_run *run)
 {
     const gls_respond_options *o = run->options;
@@ -120,29 +171,19 @@ static gls_status estimate(respond_run *run)
     options.gm_percent = o->gm_percent;
     options.csf_percent = o->csf_percent;
     options.n_voxels = o->n_voxels;
-    const gls_image *dwi = run->series.dwi;
-    const gls_gradients *gradients = run->series.gradients;
+    options.pvf = o->pvf;
+    options.wm = o->wm;
+    const bool all_shells = of_tissues(o) || o->algorithm == GLS_RESPONSE_MANUAL;
     gls_status status = GLS_OK;
-    if (o->algorithm == GLS_RESPONSE_DHOLLANDER) {
+    run->model.series = &run->series;
+    if (of_tissues(o) || (all_shells && o->model.shells.n))
         status = gls_series_model_init(&run->model, &o->model, &run->series);
-        if (!status) status = gls_series_model_subset(&run->model);
-        if (status) return status;
-        options.direction = (const double(*)[3])run->model.direction;
-        options.n_directions = run->model.n_directions;
-        status = gls_responses_dhollander(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
-                                          run->mask, &options, run->response, &run->voxels);
-    } else if (o->algorithm == GLS_RESPONSE_MANUAL) {
-        if (o->model.shells.n) status = gls_series_model_init(&run->model, &o->model, &run->series);
-        run->model.series = &run->series;
-        if (!status) status = gls_series_model_subset(&run->model);
-        if (!status)
-            status = gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
-                                          run->mask, &options, run->response, &run->voxels);
-    } else {
-        options.bval = o->model.shells.n ? o->model.shells.value[0] : 0;
-        status = (o->algorithm == GLS_RESPONSE_FA ? gls_responses_fa : gls_responses_tournier)(
-            dwi, gradients, run->mask, &options, run->response, &run->voxels);
-    }
+    if (!status && all_shells) status = gls_series_model_subset(&run->model);
+    if (!status && o->algorithm == GLS_RESPONSE_TOURNIER) status = read_directions(run);
+    options.direction = (const double(*)[3])(run->direction ? run->direction : run->model.direction);
+    options.n_directions = run->direction ? run->n_directions : run->model.n_directions;
+    options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
+    if (!status) status = run_algorithm(run, &options);
     run->seconds = gls_clock_seconds() - start;
     return status;
 }
@@ -150,9 +191,9 @@ static gls_status estimate(respond_run *run)
 static char *sidecar_text(const respond_run *run)
 {
     static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
-    static const char *const algorithms[] = {"dhollander", "tournier", "fa", "manual"};
+    static const char *const algorithms[] = {"dhollander", "tournier", "fa", "manual", "msmt_5tt"};
     const gls_respond_options *o = run->options;
-    bool tissues = o->algorithm == GLS_RESPONSE_DHOLLANDER;
+    bool tissues = of_tissues(o);
     cJSON *root = cJSON_CreateObject();
     if (!root) return NULL;
     cJSON_AddStringToObject(root, "Description", "Response functions estimated by glslines");
@@ -163,14 +204,19 @@ static char *sidecar_text(const respond_run *run)
     gls_sidecar_add_gradients(root, &run->series, rules[o->model.bvec_frame]);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "algorithm", algorithms[o->algorithm]);
-    if (o->algorithm != GLS_RESPONSE_MANUAL) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
-    if (tissues) {
-        gls_json_double(parameters, "fa_threshold", o->fa_threshold);
+    const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
+    if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
+    if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
+    if (dhollander) {
         gls_json_double(parameters, "wm_percent", o->wm_percent);
         gls_json_double(parameters, "gm_percent", o->gm_percent);
         gls_json_double(parameters, "csf_percent", o->csf_percent);
-    } else if (o->algorithm != GLS_RESPONSE_MANUAL) {
+    } else if (o->algorithm != GLS_RESPONSE_MANUAL && o->n_voxels > 0) {
         gls_json_uint(parameters, "voxels", o->n_voxels);
+    }
+    if (five) {
+        gls_json_double(parameters, "pvf", o->pvf);
+        cJSON_AddStringToObject(parameters, "wm_algorithm", o->wm == GLS_SINGLE_FIBRES_FA ? "fa" : "tournier");
     }
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
     for (size_t i = 0; i < run->n; i++) {
@@ -221,6 +267,7 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
 {
     GLS_REQUIRE_SIZE(o);
     GLS_REQUIRE(o && o->size == sizeof *o && o->dwi && o->prefix && !o->bval == !o->bvec);
+    GLS_REQUIRE(!o->act == (o->algorithm != GLS_RESPONSE_MSMT_5TT));
     respond_run run = {.options = o, .monitor = monitor, .start = gls_clock_seconds()};
     gls_status status = name_input(&run);
     if (!status) status = name_output(&run);
@@ -229,6 +276,7 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
     if (!status) status = write_output(&run);
     gls_series_model_finish(&run.model);
     gls_series_finish(&run.series);
+    free(run.direction);
     gls_image_destroy(run.mask);
     gls_image_destroy(run.voxels);
     for (int i = 0; i < GLS_N_TISSUES; i++) gls_tissue_response_destroy(run.response[i]);

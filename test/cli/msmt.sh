@@ -66,11 +66,26 @@ succeeds track "$two" --model csd --response tournier_response.txt --shells 1000
 # of voxels that are given: all shells
 succeeds response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" manual --algorithm manual
 grep -q '^# Shells: 0,1000,2500' "$work/out/manual_response.txt" || note "manual: not all shells"
+# of an image of tissues, which may be of another grid; of all voxels above an FA
+succeeds response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/mask.nii.gz" five --algorithm msmt_5tt --act "$work/two/5tt.nii.gz" --pvf 0.6 --voxels 100
+for file in wm.txt gm.txt csf.txt voxels.nii.gz; do require test -s "$work/out/five_$file"; done
+grep -q '^# Shells: 0,1000,2500' "$work/out/five_gm.txt" || note "msmt_5tt: not all shells"
+entry five.json parameters wm_algorithm '"tournier"'
+entry five.json parameters pvf 0.6
+entry five.json responses wm voxels 100
+succeeds response "$two" above --algorithm fa --fa-threshold 0.5
+entry above.json parameters fa_threshold 0.5
+require python3 -c "import json; assert json.load(open('$work/out/above.json'))['responses']['response']['voxels'] not in (0, 300)"
 cp "$work/out/r_wm.txt" "$work/out/r_gm.txt" "$work/out/r_csf.txt" "$work/"
 clean
 
 fails 2 "needs MASK" response "$two" m --algorithm manual
-fails 2 "takes all voxels" response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" m --algorithm manual --erode 1
+fails 2 "--erode: only --algorithm dhollander and fa" response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" m --algorithm manual --erode 1
+fails 2 "needs --act" response "$two" m --algorithm msmt_5tt
+fails 2 "--act: only --algorithm msmt_5tt" response "$two" m --act "$work/two/5tt.nii.gz"
+fails 2 "exclude each other" response "$two" m --algorithm fa --fa-threshold 0.5 --voxels 100
+fails 3 "a tissue image has 5 volumes" response "$two" m --algorithm msmt_5tt --act "$two"
+fails 3 "no voxels of one tissue" response "$two" m --algorithm msmt_5tt --act "$work/two/5tt.nii.gz" --pvf 1
 
 # the cache keeps every tissue
 succeeds track "$two" $few --cache-dir cache -o a.trx

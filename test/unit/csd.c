@@ -145,7 +145,7 @@ static void golden_kernels(void **state)
         assert_int_equal(gls_response_to_zonal(&golden_response, table, order, &zonal), GLS_OK);
         for (int l = 0; l <= order; l += 2) harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
         if (order == 8) assert_true(relative_difference(harmonics, golden_harmonics, 5) < 1e-12);
-        assert_int_equal(gls_csd_plan_init(&plan, table, harmonics, &options, sphere), GLS_OK);
+        assert_int_equal(gls_csd_plan_init(&plan, table, harmonics, &options, GLS_CSD_DIPY, sphere), GLS_OK);
         assert_false(plan.regularised);
         void *scratch = aligned_alloc(64, (gls_csd_scratch_bytes(&plan) + 63) / 64 * 64);
         float *signal = aligned_alloc(64, N * GLS_CSD_BLOCK * sizeof *signal);
@@ -185,7 +185,7 @@ static void reference_values(void **state)
         options.sh_order = order;
         options.lambda = 1.5;
         options.tau = 0.12;
-        assert_int_equal(gls_csd_plan_init(&plan, table, harmonics, &options, sphere), GLS_OK);
+        assert_int_equal(gls_csd_plan_init(&plan, table, harmonics, &options, GLS_CSD_DIPY, sphere), GLS_OK);
         assert_int_equal(plan.regularised, order > 8);
         reference ref = reference_make(table, harmonics, order, sphere, 1.5, 0.12);
         void *scratch = aligned_alloc(64, (gls_csd_scratch_bytes(&plan) + 63) / 64 * 64);

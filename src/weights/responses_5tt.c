@@ -1,0 +1,225 @@
+/* Responses of the voxels that an image of five tissues gives to one tissue alone (Jeurissen et al. 2014), by the steps
+ * of MRtrix3's dwi2response msmt_5tt. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <glslines/responses.h>
+#include <glslines/tissue.h>
+
+#include "dwi/amp2response.h"
+#include "dwi/gradients_table.h"
+#include "dwi/single_response.h"
+#include "dwi/tensor_axes.h"
+#include "util/log.h"
+#include "util/status.h"
+
+enum { WM, GM, CSF, N_TISSUES, FEWEST_SHELLS = 3 };
+
+typedef struct study {
+    const gls_image *dwi, *mask;
+    const gls_gradients *gradients;
+    const gls_responses_options *options;
+    gls_image *tissue[N_TISSUES]; /* 1 in its voxels, on the grid of the series */
+    gls_image *single;            /* the voxels of white matter with one bundle */
+    size_t n[N_TISSUES];
+} study;
+
+/* From voxels of the series to those of the image of tissues, and the places within a voxel along each axis. */
+typedef struct map {
+    double row[3][4];
+    int places[3];
+} map;
+
+static map make_map(const gls_grid *from, const gls_grid *to)
+{
+    double inverse[3][4];
+    map m;
+    gls_grid_inverse(to, inverse);
+    for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 4; c++) {
+            m.row[a][c] = c == 3 ? inverse[a][3] : 0;
+            for (int k = 0; k < 3; k++) m.row[a][c] += inverse[a][k] * from->affine[k][c];
+        }
+    for (int c = 0; c < 3; c++) {
+        double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
+        m.places[c] = (int)ceil(step * (1 - 1e-9)); /* rounding of affines adds no place */
+    }
+    return m;
+}
+
+/* A fraction between the voxels of the image; 0 outside. */
+static double interpolate(const gls_image *five, size_t volume, const double at[3])
+{
+    const int32_t *dim = five->grid.dim;
+    const float *data = five->data + volume * gls_grid_voxels(&five->grid);
+    int32_t low[3], high[3];
+    double part[3], sum = 0;
+    for (int a = 0; a < 3; a++) {
+        if (!(at[a] >= -0.5 && at[a] <= dim[a] - 0.5)) return 0;
+        double inside = fmin(fmax(at[a], 0), dim[a] - 1);
+        low[a] = (int32_t)inside;
+        high[a] = low[a] + 1 < dim[a] ? low[a] + 1 : low[a];
+        part[a] = inside - low[a];
+    }
+    for (int k = 0; k < 8; k++) {
+        double weight = (k & 1 ? part[0] : 1 - part[0]) * (k & 2 ? part[1] : 1 - part[1]);
+        weight *= k & 4 ? part[2] : 1 - part[2];
+        size_t x = (size_t)(k & 1 ? high : low)[0], y = (size_t)(k & 2 ? high : low)[1],
+               z = (size_t)(k & 4 ? high : low)[2];
+        if (weight > 0) sum += weight * data[(z * (size_t)dim[1] + y) * (size_t)dim[0] + x];
+    }
+    return sum;
+}
+
+/* The mean over a voxel of the series. */
+static float fraction(const map *m, const gls_image *five, size_t volume, const int32_t voxel[3])
+{
+    const int *n = m->places;
+    double sum = 0;
+    for (int z = 0; z < n[2]; z++)
+        for (int y = 0; y < n[1]; y++)
+            for (int x = 0; x < n[0]; x++) {
+                const double p[3] = {voxel[0] + (x + 0.5) / n[0] - 0.5, voxel[1] + (y + 0.5) / n[1] - 0.5,
+                                     voxel[2] + (z + 0.5) / n[2] - 0.5};
+                double at[3];
+                for (int a = 0; a < 3; a++)
+                    at[a] = m->row[a][0] * p[0] + m->row[a][1] * p[1] + m->row[a][2] * p[2] + m->row[a][3];
+                sum += interpolate(five, volume, at);
+            }
+    return (float)(sum / (n[0] * n[1] * n[2]));
+}
+
+/* The voxels of the mask with more than the fraction of a tissue; of all but white matter those without direction. */
+static gls_status mark_tissues(study *s, const gls_image *five, const float *fa)
+{
+    static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
+    const int32_t *dim = s->dwi->grid.dim;
+    const map m = make_map(&s->dwi->grid, &five->grid);
+    gls_status status = GLS_OK;
+    for (int t = 0; t < N_TISSUES && status == GLS_OK; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
+    for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && status == GLS_OK; v++) {
+        if (!(s->mask->data[v] > 0)) continue;
+        const int32_t at[3] = {(int32_t)(v % (size_t)dim[0]), (int32_t)(v / (size_t)dim[0] % (size_t)dim[1]),
+                               (int32_t)(v / (size_t)dim[0] / (size_t)dim[1])};
+        bool even = fa[i++] < (float)s->options->fa_threshold;
+        for (int t = 0; t < N_TISSUES; t++) {
+            if (t != WM && !even) continue;
+            bool in = fraction(&m, five, volume[t], at) > (float)s->options->pvf;
+            s->tissue[t]->data[v] = in;
+            s->n[t] += in;
+        }
+    }
+    return status;
+}
+
+static gls_status find_tissues(study *s, const gls_image *five)
+{
+    size_t n = 0, all = gls_grid_voxels(&s->dwi->grid), *voxel = malloc(all * sizeof *voxel);
+    gls_status status = voxel ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
+    for (size_t v = 0; v < all && status == GLS_OK; v++)
+        if (s->mask->data[v] > 0) voxel[n++] = v;
+    float *fa = malloc((n + 1) * sizeof *fa);
+    double(*axis)[3] = malloc((n + 1) * sizeof *axis);
+    if (status == GLS_OK && (!fa || !axis))
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", n);
+    if (status == GLS_OK) status = gls_tensor_axes(s->dwi, s->gradients, voxel, n, fa, axis);
+    if (status == GLS_OK) status = mark_tissues(s, five, fa);
+    free(voxel);
+    free(fa);
+    free(axis);
+    return status;
+}
+
+/* The single bundles of the white matter, by the response of one shell that is not kept. */
+static gls_status find_single(study *s)
+{
+    gls_responses_options options = *s->options;
+    gls_tissue_response *unused = NULL;
+    options.erode = 0;
+    options.bval = 0;
+    gls_status status = (options.wm == GLS_SINGLE_FIBRES_FA ? gls_responses_fa : gls_responses_tournier)(
+        s->dwi, s->gradients, s->tissue[WM], &options, &unused, &s->single);
+    gls_tissue_response_destroy(unused);
+    return status;
+}
+
+/* The response of all voxels of a set. */
+static gls_status respond(const study *s, const gls_image *set, gls_tissue_response **response)
+{
+    size_t n = 0, all = gls_grid_voxels(&set->grid), *voxel = malloc(all * sizeof *voxel);
+    if (!voxel) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", all);
+    for (size_t v = 0; v < all; v++)
+        if (set->data[v] > 0) voxel[n++] = v;
+    const gls_fibres fibres = {.voxel = voxel, .n = n};
+    gls_status status = gls_amp2response(s->dwi, s->gradients, &fibres, 0, GLS_NO_SHELL, response);
+    free(voxel);
+    return status;
+}
+
+static gls_status check_series(const study *s)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(s->gradients, &shell, &n, NULL);
+    if (status == GLS_OK && n < FEWEST_SHELLS)
+        gls_log(GLS_LOG_WARNING, "responses: %zu b-values only, which do not tell three tissues apart", n);
+    free(shell);
+    return status;
+}
+
+static gls_status estimate(study *s, const gls_image *five, const char *name, gls_tissue_response **made)
+{
+    gls_status status = find_tissues(s, five);
+    if (status != GLS_OK) return status;
+    gls_log(GLS_LOG_INFO, "responses: %zu voxels of white matter, %zu of grey matter, %zu of CSF in %s", s->n[WM],
+            s->n[GM], s->n[CSF], name);
+    if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu) within the mask: does "
+            "it lie on the series? A lower fraction is enough (--pvf)",
+            name, s->n[WM], s->n[GM], s->n[CSF]);
+    status = find_single(s);
+    if (status == GLS_OK) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
+    if (status == GLS_OK) status = respond(s, s->tissue[GM], &made[GM]);
+    if (status == GLS_OK) status = respond(s, s->tissue[CSF], &made[CSF]);
+    return status;
+}
+
+static gls_status join(const study *s, gls_image **voxels)
+{
+    const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};
+    size_t n = gls_grid_voxels(&s->dwi->grid);
+    gls_status status = gls_image_create(&s->dwi->grid, N_TISSUES, voxels);
+    for (size_t t = 0; t < N_TISSUES && status == GLS_OK; t++)
+        for (size_t v = 0; v < n; v++) (*voxels)->data[t * n + v] = part[t]->data[v];
+    return status;
+}
+
+gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                  const gls_image *five, const char *name, const gls_responses_options *options,
+                                  gls_tissue_response **response, gls_image **voxels)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(dwi && gradients && mask && five && name && response && dwi->n_volumes == gradients->n);
+    const gls_responses_options defaults = gls_responses_options_default();
+    study s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
+    gls_tissue_response *made[N_TISSUES] = {NULL};
+    gls_tissue *checked = NULL;
+    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    if (status == GLS_OK) status = check_series(&s);
+    if (status == GLS_OK)
+        status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
+    if (status == GLS_OK) status = estimate(&s, five, name, made);
+    if (status == GLS_OK && voxels) status = join(&s, voxels);
+    gls_tissue_destroy(checked);
+    gls_image_destroy(s.single);
+    for (int t = 0; t < N_TISSUES; t++) {
+        gls_image_destroy(s.tissue[t]);
+        if (status == GLS_OK)
+            response[t] = made[t];
+        else
+            gls_tissue_response_destroy(made[t]);
+    }
+    return status;
+}

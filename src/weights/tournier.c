@@ -1,0 +1,184 @@
+/* Voxels of single bundles as those whose deconvolved FOD has the most outstanding lobe, found in turns with the
+ * response that follows from them (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/fixels.h>
+#include <glslines/odf.h>
+#include <glslines/sh.h>
+
+#include "dwi/csd_plan.h"
+#include "dwi/morphology.h"
+#include "dwi/msmt_plan.h"
+#include "dwi/single_response.h"
+#include "util/log.h"
+#include "util/status.h"
+
+enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
+
+/* What the passes share. */
+typedef struct passes {
+    const gls_image *dwi;
+    const gls_gradients *gradients, *selected;
+    const size_t *volume;
+    const gls_responses_options *options;
+    const gls_sphere *constraint; /* NULL: directions are given */
+    gls_image *region;
+    gls_candidates c;
+} passes;
+
+/* By the amplitudes of the two lobes whose samples are largest, in single precision as MRtrix3's images are; axis: the
+ * mean direction of the first. False: no lobe. */
+static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, double axis[3])
+{
+    uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
+    const gls_fixel *lobe = gls_fixels_get(fixels) + first;
+    if (n == 0) return false;
+    float off = 1 - (n > 1 ? lobe[1].peak : 0) / lobe[0].peak;
+    *score = sqrtf(lobe[0].peak) * off * off;
+    for (int a = 0; a < 3; a++) axis[a] = lobe[0].direction[a];
+    return isfinite(*score);
+}
+
+/* FODs of the region with a response, for MRtrix3's lobes: its basis along the scanner axes. */
+static gls_status deconvolve(const passes *p, const gls_response *response, int order, gls_image **sh)
+{
+    gls_image *own = NULL;
+    gls_csd_options options = gls_csd_options_default();
+    options.sh_order = order;
+    options.direction = p->options->direction;
+    options.n_directions = p->options->n_directions;
+    options.sphere = p->constraint;
+    gls_status status = gls_csd_fit_mrtrix(p->dwi, p->selected, p->volume, p->region, response, &options, &own);
+    if (status == GLS_OK)
+        status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
+                                    GLS_BVEC_WORLD, sh);
+    gls_image_destroy(own);
+    return status;
+}
+
+/* Scores and axes of the region's voxels. */
+static gls_status score_region(passes *p, const gls_response *response, int order)
+{
+    gls_image *sh = NULL;
+    gls_fixels *fixels = NULL;
+    gls_fixel_options every = gls_fixel_options_default();
+    every.peak = every.integral = 0;
+    every.refine = true;
+    size_t all = gls_grid_voxels(&p->dwi->grid), n = 0;
+    double(*axis)[3] = NULL;
+    gls_status status = deconvolve(p, response, order, &sh);
+    gls_log_mute_info(true);
+    if (status == GLS_OK) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
+    gls_log_mute_info(false);
+    p->c.n = 0;
+    for (size_t v = 0; v < all && status == GLS_OK; v++) {
+        if (!(p->region->data[v] > 0)) continue;
+        if (score_voxel(fixels, v, &p->c.score[p->c.n], p->c.axis[p->c.n])) p->c.voxel[p->c.n++] = v;
+    }
+    if (status == GLS_OK) status = gls_msmt_directions(&p->dwi->grid, (const double(*)[3])p->c.axis, p->c.n, &axis, &n);
+    if (status == GLS_OK) {
+        memcpy(p->c.axis, axis, n * sizeof *axis);
+        gls_candidates_rank(&p->c);
+    }
+    free(axis);
+    gls_fixels_destroy(fixels);
+    gls_image_destroy(sh);
+    return status;
+}
+
+/* The next region: what lies within a voxel of the n best, in the mask. */
+static gls_status shrink(passes *p, const gls_image *mask, size_t n)
+{
+    size_t all = gls_grid_voxels(&mask->grid);
+    uint8_t *set = calloc(all, 1);
+    if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
+    for (size_t i = 0; i < n && i < p->c.n; i++) set[p->c.voxel[p->c.rank[i]]] = 1;
+    gls_status status = gls_morphology_dilate(mask->grid.dim, set, 1);
+    for (size_t v = 0; v < all; v++) p->region->data[v] = set[v] && mask->data[v] > 0;
+    free(set);
+    return status;
+}
+
+/* Whether the n best are those of the last pass, which they replace. */
+static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < n; i++) same += last[p->c.voxel[p->c.rank[i]]];
+    memset(last, 0, all);
+    for (size_t i = 0; i < n; i++) last[p->c.voxel[p->c.rank[i]]] = 1;
+    return same == n;
+}
+
+static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t shell, uint8_t *last,
+                         gls_tissue_response **made)
+{
+    gls_response response = {.is_zonal = true, .order = FIRST_ORDER, .zonal = {1, -1, 1}};
+    size_t all = gls_grid_voxels(&mask->grid);
+    for (int pass = 0; pass < MAX_PASSES; pass++) {
+        gls_status status = score_region(p, &response, response.order < FIT_ORDER ? response.order : FIT_ORDER);
+        size_t n = wanted < p->c.n ? wanted : p->c.n;
+        if (status == GLS_OK) status = gls_candidates_check(n);
+        if (status != GLS_OK) return status;
+        bool settled = same_as_last(p, n, last, all);
+        gls_tissue_response_destroy(*made);
+        *made = NULL;
+        status = gls_candidates_respond(p->dwi, p->gradients, &p->c, n, pass ? GLS_RESPONSE_ORDER : FIRST_ORDER, shell,
+                                        made);
+        if (status == GLS_OK) status = shrink(p, mask, REGION_FACTOR * wanted);
+        if (status != GLS_OK) return status;
+        if (settled) {
+            gls_log(GLS_LOG_INFO, "response: its %zu voxels settled after %d passes", n, pass + 1);
+            return GLS_OK;
+        }
+        response.order = (*made)->order < GLS_CSD_MAX_ORDER ? (*made)->order : GLS_CSD_MAX_ORDER;
+        for (int l = 0; l <= response.order; l += 2) response.zonal[l / 2] = (*made)->zonal[l / 2];
+    }
+    gls_log(GLS_LOG_INFO, "response: its voxels still changed after %d passes", MAX_PASSES);
+    return GLS_OK;
+}
+
+gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                  const gls_responses_options *options, gls_tissue_response **response,
+                                  gls_image **voxels)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
+    const gls_responses_options defaults = gls_responses_options_default();
+    if (!options) options = &defaults;
+    passes p = {.dwi = dwi, .gradients = gradients, .options = options};
+    gls_gradients *selected = NULL;
+    gls_tissue_response *made = NULL;
+    gls_sphere *sphere = NULL;
+    size_t shell = 0, *volume = NULL, all = gls_grid_voxels(&dwi->grid);
+    double bval = 0;
+    uint8_t *last = calloc(all, 1);
+    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    if (status == GLS_OK && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
+    if (status == GLS_OK) status = gls_responses_choose_shell(gradients, options->bval, &shell, &bval);
+    if (status == GLS_OK) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);
+    if (status == GLS_OK && !options->direction) status = gls_sphere_create("repulsion600", &sphere);
+    if (status == GLS_OK) status = gls_image_create(&dwi->grid, 1, &p.region);
+    if (status == GLS_OK) status = gls_candidates_start(&p.c, all);
+    if (status != GLS_OK) goto fail;
+    memcpy(p.region->data, mask->data, all * sizeof *mask->data);
+    p.selected = selected;
+    p.volume = volume;
+    p.constraint = sphere;
+    status = repeat(&p, mask, options->n_voxels, shell, last, &made);
+    if (status == GLS_OK)
+        status = gls_candidates_mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
+    if (status != GLS_OK) goto fail;
+    *response = made;
+    made = NULL;
+fail:
+    gls_tissue_response_destroy(made);
+    gls_image_destroy(p.region);
+    gls_candidates_finish(&p.c);
+    gls_gradients_destroy(selected);
+    gls_sphere_destroy(sphere);
+    free(volume);
+    free(last);
+    return status;
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""`glslines response` against MRtrix3's dwi2response: the same voxels and coefficients, of all algorithms.
+
+Usage: responses.py GLSLINES WORK    dwi2response does not let one choose the directions of the constraint, so it runs from a copy of MRtrix3's folder whose
+dwi2fod gets them added. On a phantom of two shells; tissues also from a finer grid. Status 77 without MRtrix3."""
+import os
+import shutil
+import subprocess
+import sys
+
+import nibabel as nib
+import numpy as np
+
+from checks import check, failed
+from msmt import directions, image, run, table
+
+
+def mrtrix_with_directions(folder, dirs):
+    """A copy of MRtrix3's tree by links: scripts look for programs beside themselves."""
+    home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("dwi2response"))))
+    home = home if os.path.isdir(os.path.join(home, "lib", "mrtrix3", "dwi2response")) else "/usr/lib/mrtrix3"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(os.path.join(home, "lib", "mrtrix3"), os.path.join(folder, "lib", "mrtrix3"))
+    os.mkdir(os.path.join(folder, "bin"))
+    for name in os.listdir(os.path.join(home, "bin")):
+        source, target = os.path.join(home, "bin", name), os.path.join(folder, "bin", name)
+        if name in ("dwi2response", "mrtrix3.py"):
+            shutil.copy(source, target)
+        elif name == "dwi2fod":
+            with open(target, "w") as script:
+                script.write(f'#!/bin/sh\nexec "{source}" "$@" -directions "{dirs}"\n')
+            os.chmod(target, 0o755)
+        elif os.path.isfile(source):
+            os.symlink(source, target)
+    return os.path.join(folder, "bin", "dwi2response")
+
+
+def compare(what, own, theirs, names, own_voxels, their_voxels, n):
+    """names: of responses; their_voxels: volumes in the opposite order where there are several."""
+    a = image(own_voxels).reshape(image(own_voxels).shape[:3] + (-1,)) > 0
+    b = image(their_voxels).reshape(a.shape)[..., ::-1] > 0
+    for i, (x, y, name) in enumerate(zip(own, theirs, names)):
+        x, y = table(x), table(y)
+        off = np.abs(x - y).max() / y[0, 0] if x.shape == y.shape else np.inf
+        same = (a[..., i] & b[..., i]).sum()
+        check(a[..., i].sum() == b[..., i].sum() == same and same >= n and off < 1e-6,
+              f"{what}: {name}: {a[..., i].sum()} and {b[..., i].sum()} voxels, {same} in both; largest difference / first coefficient {off:.1e}")
+
+
+def main():
+    tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    if not shutil.which("dwi2response"):
+        return 77
+    os.makedirs(work, exist_ok=True)
+    at = lambda name: os.path.join(work, name)
+    run(tool, "phantom", at("phantom"), "--shape", 26, 26, 26, "--bvals", 1000, 2500, "--directions", 30, "--force", "-q")
+    dwi, bval, bvec, mask, five = (at("phantom/" + f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "5tt.nii.gz"))
+    run("mrconvert", "-quiet", "-force", dwi, "-fslgrad", bvec, bval, at("dwi.mif"))
+    run("mrgrid", five, "regrid", "-voxel", "1.7", "-interp", "linear", at("fine.nii"), "-quiet", "-force")
+    directions(at("dirs.txt"))
+    dwi2response = mrtrix_with_directions(at("mrtrix"), at("dirs.txt"))
+    tissues = ("wm", "gm", "csf")
+    of = lambda name: [at(f"{name}_{t}.txt") for t in tissues]
+    cases = {
+        "dhollander": ([], [], []),
+        "msmt_5tt": ([at("fine.nii")], ["-pvf", 0.5, "-wm_algo", "fa"], ["--act", at("fine.nii"), "--pvf", 0.5, "--wm-algorithm", "fa"]),
+        "tournier": ([], [], []),
+        "fa": ([], ["-threshold", 0.6], ["--fa-threshold", 0.6, "--erode", 0]),
+    }
+    for name, (files, theirs, own) in cases.items():
+        single = name in ("tournier", "fa")
+        out = [at(name + ".txt")] if single else of(name)
+        run(dwi2response, name, at("dwi.mif"), *files, *out, "-mask", mask, "-voxels", at(name + "_voxels.nii"), *theirs, "-quiet", "-force", "-scratch", work)
+        constraint = [] if name == "fa" else ["--csd-directions", at("dirs.txt")]
+        run(tool, "response", dwi, bval, bvec, mask, at("own_" + name), "--algorithm", name, *own, *constraint, "--force", "-q")
+        got = [at(f"own_{name}_response.txt")] if single else of("own_" + name)
+        compare(name, got, out, ["single fibres"] if single else tissues, at(f"own_{name}_voxels.nii.gz"), at(name + "_voxels.nii"), 2)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
