@@ -99,13 +99,12 @@ static void map_parcel(gls_row_queue *q)
     if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
 }
 
-/* One thread for all parcels, on which the device stays current: with some drivers both a thread's first call and every
- * change of the current device wait long. */
+/* One thread for all parcels, on which the device is current as long as it works on one: with some drivers a thread's
+ * first call takes long, and to give a device up waits for its work. */
 static void *work(void *user)
 {
     gls_row_queue *q = user;
     gls_device *device = q->device;
-    gls_device_hold(device);
     pthread_mutex_lock(&q->lock);
     while (!q->ends) {
         if (!q->busy) {
@@ -113,13 +112,14 @@ static void *work(void *user)
             continue;
         }
         pthread_mutex_unlock(&q->lock);
+        gls_device_hold(device);
         map_parcel(q);
+        gls_device_release(device);
         pthread_mutex_lock(&q->lock);
         q->busy = false;
         pthread_cond_signal(&q->changed);
     }
     pthread_mutex_unlock(&q->lock);
-    gls_device_release(device);
     return NULL;
 }
 
@@ -144,7 +144,6 @@ static void wait(gls_row_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The device is nobody's afterwards. */
 static void stop(gls_row_queue *q)
 {
     if (!q->running) return;

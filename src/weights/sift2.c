@@ -161,7 +161,7 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
     const bool again = r->diverged;
     r->n = 0;
     if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);
-    if (n == 1) gls_device_hold(devices[0]); /* some drivers wait at each change of the current device */
+    if (n == 1) gls_device_hold(devices[0]); /* with some drivers to give a device up waits for its work */
     gls_status status = n > 0 ? gls_device_solver_create(&w->model, r->o, devices, n, &r->solver)
                               : gls_host_solver_create(&w->model, r->o, &r->solver);
     if (!status) status = iterate(r, progress, user, &which);
