@@ -195,7 +195,7 @@ rm full/index.nii
 mkdir full/index.nii
 expect 4 fixels own_sh.nii.gz full --force -q
 expect 4 weights t.tck own_sh.nii.gz -o n.txt --fixels full --force -q
-ln -s own_sh.nii.gz own_weights.json
+ln -sf own_sh.nii.gz own_weights.json
 expect 4 weights own.trx own_sh.nii.gz --in-place --step-size 1 --force -q
 says "is an input"
 rm own_weights.json
