@@ -130,7 +130,7 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
     if (used > 0 || o->force) return GLS_OK;
     return gls_fail(GLS_ERR_EMPTY,
                     "all %zu fixels with streamlines are excluded: too few streamlines, or of another "
-                    "place than the FODs; --force gives them weights of 1",
+                    "place than the FODs",
                     m->n_excluded);
 }
 

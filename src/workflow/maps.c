@@ -125,7 +125,7 @@ gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tra
     gls_status status = gls_weigh_solve(w, devices);
     if (!status && maps->connectome) status = gls_weigh_connect(w, maps->connectome);
     if (status || maps->weights || !writer) return status;
-    const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, gls_weights_get(w->weights, &n)};
+    const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, gls_weigh_get(w, &n)};
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
@@ -167,7 +167,7 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
         status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group, NULL, "nan");
     if (maps->weights && maps->weigh.weights && !status) {
         uint64_t n;
-        const float *value = gls_weights_get(maps->weigh.weights, &n);
+        const float *value = gls_weigh_get(&maps->weigh, &n);
         status = gls_weights_write_text(maps->weights, overwrite, group, value, n, 1, "weights by glslines");
     }
     if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);

@@ -79,17 +79,35 @@ gls_sink gls_weigh_sink(gls_weigh *weigh)
     return (gls_sink){.append = append, .user = weigh};
 }
 
+static gls_status weigh_alike(gls_weigh *w)
+{
+    const uint64_t n = gls_weights_get_result(w->weights)->streamlines;
+    if (n > 0) gls_log(GLS_LOG_WARNING, "no weights, each streamline gets 1: %s", gls_last_error());
+    w->alike = malloc((n > 0 ? n : 1) * sizeof *w->alike);
+    if (!w->alike) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    for (uint64_t i = 0; i < n; i++) w->alike[i] = 1;
+    return GLS_OK;
+}
+
 gls_status gls_weigh_solve(gls_weigh *w, const gls_device_set *devices)
 {
     bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
+    if (status == GLS_ERR_EMPTY) return weigh_alike(w);
     if (!status) gls_weights_tell(w->weights);
     return status;
 }
 
+const float *gls_weigh_get(const gls_weigh *w, uint64_t *n)
+{
+    if (!w->alike) return gls_weights_get(w->weights, n);
+    if (n) *n = gls_weights_get_result(w->weights)->streamlines;
+    return w->alike;
+}
+
 gls_status gls_weigh_connect(const gls_weigh *w, gls_connectome *connectome)
 {
-    const float *weight = gls_weights_get(w->weights, NULL);
+    const float *weight = gls_weigh_get(w, NULL);
     gls_sink sink = gls_connectome_sink(connectome);
     uint64_t offset[PARCEL + 1];
     gls_status status = GLS_OK;
@@ -112,5 +130,6 @@ void gls_weigh_finish(gls_weigh *w)
     gls_device_close(w->device);
     gls_fod_finish(&w->fod);
     free(w->end);
+    free(w->alike);
     *w = (gls_weigh){0};
 }

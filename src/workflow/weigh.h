@@ -17,6 +17,7 @@ typedef struct gls_weigh {
     bool keeps_ends;
     size_t n, capacity;
     float (*end)[2][3]; /* of each streamline */
+    float *alike;       /* 1 for each, where no weights can be computed; else NULL */
 } gls_weigh;
 
 /* Whether the options give FODs, where they ask for weights. */
@@ -26,7 +27,10 @@ gls_status gls_weigh_begin(gls_weigh *weigh, const gls_study *study, const gls_j
                            const gls_device_set *devices, double step);
 /* It stays with the caller. */
 gls_sink gls_weigh_sink(gls_weigh *weigh);
+/* Streamlines of which no weights can be computed all get 1, with a warning: what was tracked is not lost. */
 gls_status gls_weigh_solve(gls_weigh *weigh, const gls_device_set *devices);
+/* The weights, one a streamline, once they are solved. */
+const float *gls_weigh_get(const gls_weigh *weigh, uint64_t *n);
 /* Hands the ends with their weights, the column GLS_DPS_WEIGHTS, to a connectome. */
 gls_status gls_weigh_connect(const gls_weigh *weigh, gls_connectome *connectome);
 void gls_weigh_finish(gls_weigh *weigh);

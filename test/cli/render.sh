@@ -189,4 +189,12 @@ expect 3 render bundle.tck -o x.png --colors bad.txt
 expect 4 render bundle.tck -o tck.png
 expect 4 render bundle.tck -o missing/x.png
 expect 5 render bundle.tck -o x.png --device nothing
+# --- the picture is no input ---
+cp left.nii own.nii
+ln own.nii own.png
+expect 4 render bundle.tck --reference own.nii -o own.png --force "$@"
+printf 'A #ff0000\n' > colours.txt
+ln colours.txt colours.png
+expect 4 render bundle.tck --colors colours.txt -o colours.png --force "$@"
+
 finish "pictures"

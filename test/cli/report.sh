@@ -155,4 +155,14 @@ expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
 # without its script nothing is shown that does nothing
 grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
+# --- no output of a report is an input or another output ---
+for name in t.trx t.json beside.html; do
+    expect 4 report t.trx --image data/mask.nii.gz --versions $name -o beside.html --device llvmpipe --force -q
+done
+mkdir -p mqc2/t_glslines_lengths_mqc.json
+expect 4 report t.trx --mqc mqc2 --versions v.yml -o beside2.html --device llvmpipe -q
+ln data/5tt.nii.gz own.html
+expect 4 track "$@" -o r3.trx --include data/5tt.nii.gz:1 --report=own.html --force
+says "is an input"
+
 finish "reports"

@@ -354,4 +354,19 @@ says "shared_streamlines"
 expect 2 score t.trx
 expect 2 score --truth b.tsv
 
+# --- inputs stay, however the output names them and whatever stands behind their names ---
+cp data/mask.nii.gz own.nii.gz
+ln own.nii.gz own.trx
+ln -s own.nii.gz soft.trx
+cp weights.txt own.tsf
+ln own.tsf tsf.trx
+expect 4 edit t.trx own.trx --crop own.nii.gz --force
+says "is an input"
+expect 4 edit t.trx soft.trx --include own.nii.gz:1 --force
+says "is an input"
+expect 4 convert t.trx tsf.trx --tsf own.tsf=v --force
+says "is an input"
+expect 4 track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz -o kept.trx --include own.nii.gz:1 --density own.nii.gz --force -q
+says "is an input"
+
 finish "commands on tractograms"

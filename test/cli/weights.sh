@@ -183,4 +183,30 @@ expect 0 connectome t.tck labels.nii c6.csv --weights area.txt -q
 check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv'))) < 1e-4 * max(w('c6.csv'))"
 expect 2 weights t.tck $sh -o x.tck --method sift --units area
 
+# --- a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place ---
+cp $sh own_sh.nii.gz
+mkdir full
+ln own_sh.nii.gz full/index.nii
+expect 4 fixels own_sh.nii.gz full --force -q
+says "is an input"
+expect 4 weights t.tck own_sh.nii.gz -o n.txt --fixels full --force -q
+says "is an input"
+rm full/index.nii
+mkdir full/index.nii
+expect 4 fixels own_sh.nii.gz full --force -q
+expect 4 weights t.tck own_sh.nii.gz -o n.txt --fixels full --force -q
+ln -sf own_sh.nii.gz own_weights.json
+expect 4 weights own.trx own_sh.nii.gz --in-place --step-size 1 --force -q
+says "is an input"
+rm own_weights.json
+
+# --- what was tracked is not lost where no weights can be computed ---
+for suffix in trx tck; do
+    expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 40 --select 1 --dg det --device llvmpipe -q -o few1.$suffix --sidecar none --weights
+    says "each streamline gets 1"
+    expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 4 --min-length 299 --max-length 300 --device llvmpipe --dg det -q -o none1.$suffix --sidecar none --weights
+    [ -s none1.$suffix ] || note "no tractogram without streamlines"
+done
+contains few1_weights.txt 1
+
 finish "fixels and weights"

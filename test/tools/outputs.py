@@ -220,17 +220,22 @@ def following():
                 yield number, f"{command} ({name})", (line, name), needed, target, kind, True
 
 
-for command in re.findall(r"^  ([a-z]+) ", run(["help"], "/").stdout, re.M):
-    for option, what in re.findall(r"^ +(?:-[a-z], )?--([a-z0-9-]+) \[?([A-Z][\w:.,|=-]*)", run(["help", command], "/").stdout, re.M):
-        if re.search("FILE|IMAGE|TABLE|REGION|DIR|LABELS|BUNDLES|TRACKS|PREFIX|FOLDER|PATH", what) and option not in KNOWN:
-            sys.exit(f"{command} --{option} {what}: is it an output? Say so in this script")
-prepare()
-bad = total = 0
-with concurrent.futures.ThreadPoolExecutor(2) as pool:
-    for text in pool.map(lambda one: attack(*one), itertools.chain(following(), attacks())):
-        total += 1
-        bad += text.startswith("FAIL")
-        if text.startswith("FAIL") or os.environ.get("VERBOSE"):
-            print(text, flush=True)
-print(f"{total} names of outputs, {bad} failures")
-sys.exit(bad > 0)
+def main():
+    for command in re.findall(r"^  ([a-z]+) ", run(["help"], "/").stdout, re.M):
+        for option, what in re.findall(r"^ +(?:-[a-z], )?--([a-z0-9-]+) \[?([A-Z][\w:.,|=-]*)", run(["help", command], "/").stdout, re.M):
+            if re.search("FILE|IMAGE|TABLE|REGION|DIR|LABELS|BUNDLES|TRACKS|PREFIX|FOLDER|PATH", what) and option not in KNOWN:
+                sys.exit(f"{command} --{option} {what}: is it an output? Say so in this script")
+    prepare()
+    bad = total = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for text in pool.map(lambda one: attack(*one), itertools.chain(following(), attacks())):
+            total += 1
+            bad += text.startswith("FAIL")
+            if text.startswith("FAIL") or os.environ.get("VERBOSE"):
+                print(text, flush=True)
+    print(f"{total} names of outputs, {bad} failures")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
