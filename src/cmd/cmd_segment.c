@@ -24,6 +24,9 @@ static const char *const examples[] = {
     "glslines segment tracks.trx bundles.tsv -o bundles.trx --table bundles_counts.tsv",
     "Each streamline in one bundle, without outliers:",
     "glslines segment tracks.tck bundles.tsv --reference fa.nii.gz -o bundles.trx --unique --clean",
+    "A file for each bundle and their counts, named as pyAFQ does it:",
+    "glslines segment tracks.trx bundles.tsv --each sub-01_desc-{}_tractography.trx --counts "
+    "sub-01_desc-slCount_tractography.csv",
     NULL,
 };
 

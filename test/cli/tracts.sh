@@ -303,6 +303,23 @@ for bad in '{"a": {"head": "x"}}' '{"a": {"size": 1}}' '{"a": 3}' '{"a"' '{"a": 
     expect 3 segment t.trx bad.json -o seg2.trx
     says "bad.json: "
 done
+# a file for each bundle, and pyAFQ's counts
+mkdir -p each
+expect 0 segment t.trx axes.tsv --each each/sub-01_tract-{}_tractogram.trx --counts each/sub-01_desc-slCount_tractography.csv
+for name in corticospinal_left corpus_callosum_body; do
+    n=$(awk -F '\t' -v b=$name '$1 == b {print $2}' axes_counts.tsv)
+    grep -qx "$name,$n" each/sub-01_desc-slCount_tractography.csv || note "count of $name"
+    file=each/sub-01_tract-$(echo $name | tr -d _)_tractogram.trx
+    "$tool" info "$file" --count | grep -q "$n" || note "$file has not $n streamlines"
+    expect 0 edit axes.trx "$name.tck" --group $name --fields none
+    expect 0 edit "$file" "${name}_each.tck" --fields none
+    cmp "$name.tck" "${name}_each.tck" || note "$file has other streamlines"
+done
+head -n 1 each/sub-01_desc-slCount_tractography.csv | grep -qx ',n_streamlines' || note "no header of pyAFQ's counts"
+tail -n 1 each/sub-01_desc-slCount_tractography.csv | grep -q '^Total Recognized,[1-9]' || note "no total of pyAFQ's counts"
+expect 2 segment t.trx axes.tsv --each each/x.trx
+says "{}"
+expect 4 segment t.trx axes.tsv --each each/sub-01_tract-{}_tractogram.trx
 # weights add up
 python3 -c 'import json; print("0.5\n" * json.load(open("axes.json"))["counts"]["read"])' > halves.txt
 expect 0 segment t.trx axes.tsv --table axes_weights.tsv --weights halves.txt

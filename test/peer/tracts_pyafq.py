@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares glslines profile with pyAFQ's clean_bundle() and gaussian_weights() on real bundles.
+"""Compares glslines profile with pyAFQ's clean_bundle() and gaussian_weights() on real bundles, and the files of glslines
+segment with those that pyAFQ makes of the same bundles.
 
 usage: tracts_pyafq.py GLSLINES WORK_DIR
 
@@ -17,6 +18,7 @@ import nibabel as nib
 import numpy as np
 from AFQ._fixes import gaussian_weights
 from AFQ.recognition.cleaning import clean_bundle
+from AFQ.tasks.segmentation import export_bundles, export_sl_counts
 from dipy.tracking.streamline import Streamlines, set_number_of_points
 from scipy.ndimage import map_coordinates
 
@@ -59,4 +61,33 @@ for bundle in ("AF_L", "CST_R", "CC_ForcepsMajor"):
         off = np.max(np.abs(theirs - table["image"]))
         ok = np.all(table["image_n"] == len(ids)) and off < 1e-6
         report(f"{bundle}, distance {distance}, length {z}", ok, f"{len(ids)} of {len(lines)} stay, {int(table['image_n'][0])} here; profiles differ by {off:.1e}")
+
+# pyAFQ's own export of the bundles that glslines found, beside --counts and --each
+glslines("phantom", "phantom")
+glslines("track", "--phantom", "--nseeds", 5000, "-o", "tracks.trx")
+names = sorted(name[: -len("_end0.nii.gz")] for name in os.listdir("phantom/bundles") if name.endswith("_end0.nii.gz"))
+with open("rules.tsv", "w") as file:
+    file.write("bundle\tstart\tend\tend_tolerance\n")
+    for name in names:
+        file.write(f"{name}\tphantom/bundles/{name}_end0.nii.gz\tphantom/bundles/{name}_end1.nii.gz\t2\n")
+for folder in ("theirs/bundles", "theirs/stats", "ours"):
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        os.remove(f"{folder}/{name}") if os.path.isfile(f"{folder}/{name}") else None
+glslines("segment", "tracks.trx", "rules.tsv", "-o", "found.trx", "--unique", "--each", "ours/sub-01_desc-{}_tractography.trx", "--counts", "ours/sub-01_desc-slCount_tractography.csv")
+arguments = dict(base_fname="theirs/sub-01", output_dir="theirs", bundles="found.trx", tracking_params={"trx": True})
+counts = export_sl_counts(**arguments)
+counts = counts[0] if isinstance(counts, tuple) else counts
+export_bundles(**arguments)
+with open(counts) as theirs, open("ours/sub-01_desc-slCount_tractography.csv") as ours:
+    theirs, ours = theirs.read(), ours.read()
+report("counts", sorted(theirs.splitlines()) == sorted(ours.splitlines()) and theirs.splitlines()[0] == ours.splitlines()[0], ours.replace("\n", " "))
+files = sorted(name for name in os.listdir("theirs/bundles") if name.endswith(".trx"))
+report("names of files", files == sorted(name for name in os.listdir("ours") if name.endswith(".trx")) and len(files) > 3, " ".join(files))
+for name in files:
+    glslines("convert", f"theirs/bundles/{name}", "a.tck", "--fields", "none")
+    glslines("convert", f"ours/{name}", "b.tck", "--fields", "none")
+    a, b = (nib.streamlines.load(part).streamlines for part in ("a.tck", "b.tck"))
+    off = max(np.max(np.abs(x - y)) for x, y in zip(a, b)) if [len(x) for x in a] == [len(x) for x in b] else np.inf
+    report(name, off < 0.04, f"{len(b)} streamlines, {len(a)} of pyAFQ, which writes half precision: {off:.1e} mm apart at most")
 sys.exit(failures > 0)

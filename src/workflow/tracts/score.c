@@ -132,6 +132,13 @@ static gls_status score_truth(scoring *s)
     }
     if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
     if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
+    cJSON *rule = cJSON_AddObjectToObject(s->job->root, "scoring");
+    cJSON_AddNumberToObject(rule, "end_distance_voxels", options.end_distance);
+    if (options.route_distance == GLS_SCORE_ANY_ROUTE)
+        cJSON_AddStringToObject(rule, "route_distance_voxels", "any");
+    else
+        cJSON_AddNumberToObject(rule, "route_distance_voxels", options.route_distance);
+    cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
     gls_sink sink = {.append = add_to_score, .user = score};

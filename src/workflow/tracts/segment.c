@@ -9,6 +9,7 @@
 #include "tracts/shape.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/tracts/segment_files.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"
 
@@ -23,6 +24,9 @@ typedef struct segmentation {
     gls_bundle_stats **volume; /* of each bundle; NULL: no grid */
     uint32_t *turned;
     gls_group_data *dpg;
+    const gls_column **group; /* of a parcel: for each bundle who is in it */
+    gls_bundle_files files;
+    uint64_t recognized; /* streamlines of any bundle */
 } segmentation;
 
 static gls_status collect(segmentation *s, const char *rules)
@@ -54,16 +58,21 @@ static gls_status collect(segmentation *s, const char *rules)
     return status ? status : gls_bundles_complete(s->bundles);
 }
 
-static gls_status add_volumes(void *user, const gls_streamlines *in)
+static gls_status add_up(void *user, const gls_streamlines *in)
 {
     segmentation *s = user;
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < s->n && s->volume; k++) {
-        const gls_column *in_it = gls_column_find(in->group, in->n_groups, gls_bundles_get(s->bundles, k).name);
-        for (size_t i = 0; i < in->n && !status; i++)
-            if (gls_column_value(in_it, i))
+    for (size_t k = 0; k < s->n; k++) s->group[k] = gls_column_find(in->group, in->n_groups, s->dpg[k].group);
+    for (size_t i = 0; i < in->n && !status; i++) {
+        bool any = false;
+        for (size_t k = 0; k < s->n && !status; k++) {
+            if (!gls_column_value(s->group[k], i)) continue;
+            any = true;
+            if (s->volume)
                 status = gls_bundle_stats_add(s->volume[k], in->point + in->offset[i],
                                               (size_t)(in->offset[i + 1] - in->offset[i]), 1);
+        }
+        s->recognized += any;
     }
     return status;
 }
@@ -73,12 +82,14 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     gls_status status = GLS_OK;
     s->n = gls_bundles_count(s->bundles);
     s->has_grid = info->has_grid || s->job->options.reference;
-    if (s->has_grid || s->o->output)
-        status = gls_tract_grid_choose(s->job, s->tracks, info, s->o->output ? s->o->output : "the volume", &s->grid);
+    const char *needs = s->o->output ? s->o->output : s->o->each;
+    if (s->has_grid || needs)
+        status = gls_tract_grid_choose(s->job, s->tracks, info, needs ? needs : "the volume", &s->grid);
     s->turned = calloc(s->n, sizeof *s->turned);
     s->dpg = calloc(s->n, sizeof *s->dpg);
+    s->group = calloc(s->n, sizeof *s->group);
     if (s->has_grid && s->o->table) s->volume = calloc(s->n, sizeof *s->volume);
-    if (!s->turned || !s->dpg || (s->has_grid && s->o->table && !s->volume))
+    if (!s->turned || !s->dpg || !s->group || (s->has_grid && s->o->table && !s->volume))
         return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < s->n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s->bundles, k);
@@ -92,27 +103,33 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
 static gls_status write(segmentation *s)
 {
     gls_tractogram_reader *reader = NULL;
-    gls_sink sink = {0}, all[2];
+    gls_sink sink = {0}, *all = NULL;
     gls_filter_counts valid;
     size_t n = 0;
     gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status) status = prepare(s, info);
+    if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && s->o->each)
+        status = gls_bundle_files_create(s->job, s->o->each, s->bundles, &s->grid, info, &s->files);
+    for (size_t k = 0; k < s->files.n && !status; k++) all[n++] = s->files.sink[k];
     if (!status && s->o->output) {
         gls_tract_output output = {.path = s->o->output, .grid = &s->grid, .info = info, .dpg = s->dpg, .n_dpg = s->n};
-        status = gls_tract_writer_create(s->job, &output, &all[0]);
-        gls_sink next = all[0];
-        if (!status) status = gls_filter_valid_create(&valid, &next, &all[0]);
+        status = gls_tract_writer_create(s->job, &output, &all[n]);
+        gls_sink next = all[n];
+        if (!status) status = gls_filter_valid_create(&valid, &next, &all[n]);
         n += !status;
     }
-    if (!status) all[n++] = (gls_sink){.append = add_volumes, .user = s};
+    if (!status) all[n++] = (gls_sink){.append = add_up, .user = s};
     if (!status) status = gls_sink_tee(all, n, &sink);
+    for (size_t k = 0; k < n && status; k++) gls_sink_abort(&all[k]);
     gls_sink next = sink;
     if (!status)
         status = gls_bundles_filter(s->bundles, s->o->keep_all ? GLS_BUNDLES_REST_KEPT : GLS_BUNDLES_REST_DROPPED,
                                     &next, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
+    free(all);
     return status;
 }
 
@@ -148,15 +165,19 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
     const gls_segment_cli *o = options;
     segmentation s = {.job = job, .o = o, .tracks = file[0]};
     gls_status status = GLS_OK;
-    if (!o->output && !o->table) return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output or --table");
+    if (!o->output && !o->table && !o->each && !o->counts)
+        return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --table, --each or --counts");
+    status = gls_bundle_files_check(o->each);
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     if (!status) status = gls_tract_job_reads(job, job->options.reference);
     if (!status) status = gls_tract_job_reads(job, gls_tract_weights_file(o->weights));
     if (!status) status = gls_tract_job_writes(job, o->output);
     if (!status) status = gls_tract_job_writes(job, o->table);
+    if (!status) status = gls_tract_job_writes(job, o->counts);
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);
+    if (!status && o->counts) status = gls_bundle_counts_write(job, o->counts, s.bundles, s.recognized);
     uint64_t members = 0, empty = 0;
     for (size_t k = 0; k < s.n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s.bundles, k);
@@ -171,12 +192,14 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
             gls_log(GLS_LOG_WARNING, "%s: no bundle has a streamline: are its regions in the space of %s?", file[1],
                     file[0]);
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
-                          o->output ? o->output : o->table, members, s.n, empty);
+                          job->output[0] ? job->output[0] : o->each, members, s.n, empty);
     }
     for (size_t k = 0; s.volume && k < s.n; k++) gls_bundle_stats_destroy(s.volume[k]);
+    gls_bundle_files_finish(&s.files);
     gls_bundles_destroy(s.bundles);
     free(s.volume);
     free(s.turned);
     free(s.dpg);
+    free(s.group);
     return status;
 }

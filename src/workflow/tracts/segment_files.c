@@ -1,0 +1,116 @@
+#include "workflow/tracts/segment_files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+
+#include "util/status.h"
+#include "util/text.h"
+#include "workflow/tracts/writer.h"
+
+gls_status gls_bundle_files_check(const char *each)
+{
+    if (each && !strstr(each, "{}"))
+        return gls_fail(GLS_ERR_ARGUMENT, "--each %s: has no {}, for which the name of the bundle would stand", each);
+    return GLS_OK;
+}
+
+/* Values of entities in names of BIDS have neither "_" nor "-": behind a "-" the name goes without them, as in pyAFQ.
+ */
+static char *name_file(const char *each, const char *bundle)
+{
+    gls_text path = {0};
+    for (const char *at; (at = strstr(each, "{}")); each = at + 2) {
+        const bool is_entity = at > each && at[-1] == '-';
+        gls_text_append(&path, each, (size_t)(at - each));
+        for (const char *c = bundle; *c; c++)
+            if (!is_entity || (*c != '_' && *c != '-')) gls_text_append(&path, c, 1);
+    }
+    gls_text_puts(&path, each);
+    return gls_text_take(&path);
+}
+
+/* Columns of values go into the file, groups do not. */
+static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
+{
+    const size_t most = info->n_dps + info->n_dpv;
+    const char **names = malloc((most + 1) * sizeof *names);
+    const gls_sink next = *sink;
+    if (!names) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
+    for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
+    gls_status status = gls_filter_columns_create(names, most, &next, sink);
+    free(names);
+    return status;
+}
+
+static gls_status create_file(gls_tract_job *job, const gls_grid *grid, const gls_tractogram_info *info,
+                              gls_bundle_file *file, gls_sink *sink)
+{
+    const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
+    gls_select_options options = gls_select_options_default();
+    options.group = file->group;
+    options.n_groups = 1;
+    gls_status status = gls_tract_job_writes(job, file->path);
+    if (!status) status = gls_selection_create(&options, &file->selection);
+    if (!status) status = gls_tract_writer_create(job, &output, sink);
+    if (status) return status;
+    status = drop_groups(info, sink);
+    const gls_sink next = *sink;
+    if (!status) status = gls_selection_filter(file->selection, &next, sink);
+    if (status) gls_sink_abort(sink);
+    return status;
+}
+
+gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const gls_bundles *bundles,
+                                   const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files)
+{
+    const size_t n = gls_bundles_count(bundles);
+    gls_status status = GLS_OK;
+    files->file = calloc(n, sizeof *files->file);
+    files->sink = calloc(n, sizeof *files->sink);
+    if (!files->file || !files->sink) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < n && !status; k++) {
+        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
+        gls_bundle_file *file = &files->file[files->n];
+        if (bundle.count == 0) continue;
+        file->group[0] = bundle.name;
+        file->path = name_file(each, bundle.name);
+        status = file->path ? create_file(job, grid, info, file, &files->sink[files->n])
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory");
+        files->n++;
+    }
+    for (size_t k = 0; k + 1 < files->n && status; k++) gls_sink_abort(&files->sink[k]);
+    return status;
+}
+
+void gls_bundle_files_finish(gls_bundle_files *files)
+{
+    for (size_t k = 0; k < files->n; k++) {
+        gls_selection_destroy(files->file[k].selection);
+        free(files->file[k].path);
+    }
+    free(files->file);
+    free(files->sink);
+    *files = (gls_bundle_files){.n = 0};
+}
+
+gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const gls_bundles *bundles,
+                                   uint64_t recognized)
+{
+    gls_tract_text t;
+    gls_status status = gls_tract_text_open(job, path, &t);
+    if (status) return status;
+    gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
+    gls_tract_text_end_row(&t);
+    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
+        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
+        gls_tract_text_printf(&t, "%s%c%" PRIu64, bundle.name, t.separator, bundle.count);
+        gls_tract_text_end_row(&t);
+    }
+    gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
+    gls_tract_text_end_row(&t);
+    return gls_tract_text_close(&t, GLS_OK);
+}
