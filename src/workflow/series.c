@@ -16,6 +16,8 @@
 #include "util/log.h"
 #include "util/status.h"
 
+#define MRTRIX_B0 10.0 /* s/mm2: what it counts as b = 0 */
+
 gls_status gls_input_file_check(gls_input_file *file, const char *hint)
 {
     struct stat info;
@@ -200,6 +202,10 @@ gls_status gls_series_log_shells(gls_series *s)
         const gls_shell *shell = &s->shell[i];
         gls_log(GLS_LOG_INFO, "  %12.6g  %8zu  %.6g to %.6g", shell->bval, shell->n, shell->min_bval, shell->max_bval);
     }
+    if (n > 0 && s->shell[0].is_b0 && s->shell[0].max_bval > MRTRIX_B0)
+        gls_log(GLS_LOG_INFO,
+                "  volumes up to b = %.6g s/mm2 count as b = 0 (--b0-threshold); MRtrix3 counts those up to %g",
+                s->shell[0].max_bval, MRTRIX_B0);
     if (n > SERIES_MAX_SHELLS) gls_log(GLS_LOG_INFO, "  (and %zu more)", n - SERIES_MAX_SHELLS);
     return GLS_OK;
 }

@@ -37,6 +37,18 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
     return GLS_OK;
 }
 
+/* b-values all over the place, as of diffusion spectrum imaging. */
+static gls_status check_shells(const gls_gradients *gradients, size_t n)
+{
+    size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
+    if (weighted == 0 || (shells > 0 && n * n <= gradients->n)) return GLS_OK;
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "--model msmt: the b-values of the %zu weighted volumes are not shells (%zu shells of three volumes or "
+        "more were found): name those to use with --shells, or take --model opdt or csa",
+        weighted, shells);
+}
+
 gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
 {
     gls_shell *shell = NULL;
@@ -45,6 +57,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     if (o->response_wm) return read_responses(t, o, gradients);
     gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
     free(shell);
+    if (!status) status = check_shells(gradients, n);
     if (status) return status;
     if (gradients->n_b0 == 0 || n < 2)
         return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "

@@ -113,6 +113,14 @@ succeeds track "$two" "$work/nominal.bval" "$work/scaled.bvec" --bvalue-scaling 
 grep -q '^shell .*b = 2500 s/mm2: 60 volumes' "$work/stdout" || note "--bvalue-scaling off scales them"
 clean
 
+# b-values that are no shells; b = 0 that MRtrix3 takes for a shell
+awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 300 + 97 * i : $i); print "" }' "$work/two/dwi.bval" > "$work/grid.bval"
+fails 3 "are not shells" track "$two" "$work/grid.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
+awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? $i : 20); print "" }' "$work/two/dwi.bval" > "$work/low.bval"
+succeeds track "$two" "$work/low.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
+grep -q 'volumes up to b = 20 s/mm2 count as b = 0' "$work/stderr" "$work/stdout" || note "not told what counts as b = 0"
+clean
+
 # what may be wrong though it runs
 python3 - "$work" <<'PYTHON'
 import sys
