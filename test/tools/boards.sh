@@ -37,14 +37,17 @@ lend() {
     mkdir -p "$work/boards-lib"
     for file in libnifti2 libznz libniftiio libopenblas liblapacke liblapack libblas libcjson libxxhash libgfortran libtmglib; do
         for library in "$stable"/usr/lib/aarch64-linux-gnu/$file.so.* "$stable"/usr/lib/aarch64-linux-gnu/openblas-pthread/$file.so.*; do
-            [ ! -e "$library" ] || cp -L "$library" "$work/boards-lib/"
+            [ ! -e "$library" ] || [ -e "$work/boards-lib/$(basename "$library")" ] || cp -L "$library" "$work/boards-lib/"
         done
     done
 }
 
 # Two of the stand-ins need help.
 mend_stand_ins() {
-    aarch64-linux-gnu-gcc --sysroot="$stable" -shared -fPIC -o "$work/boards-lib/stand_in.so" "$root/test/tools/stand_in.c" -ldl || fail "test/tools/stand_in.c does not compile"
+    library=$work/boards-lib/stand_in.so
+    [ ! "$library" -nt "$root/test/tools/stand_in.c" ] || return 0
+    aarch64-linux-gnu-gcc --sysroot="$stable" -shared -fPIC -o "$library.new" "$root/test/tools/stand_in.c" -ldl || fail "test/tools/stand_in.c does not compile"
+    mv "$library.new" "$library"
 }
 
 # What the driver needs to see a GPU.
