@@ -77,7 +77,7 @@ emulate() { # BOARD SECONDS ARGUMENTS...
     # shellcheck disable=SC2046
     timeout -k 5 "$limit" env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$sid" -E LC_ALL=C.UTF-8 -E LD_LIBRARY_PATH="$work/boards-lib" \
         -E __EGL_VENDOR_LIBRARY_DIRS="$sid/usr/share/glvnd/egl_vendor.d" -E LIBGL_DRIVERS_PATH="$sid/usr/lib/aarch64-linux-gnu/dri" -E GBM_BACKENDS_PATH="$sid/usr/lib/aarch64-linux-gnu/gbm" \
-        -E GLSLINES_CHECKED= -E XDG_CACHE_HOME="$work/boards-cache-$board" -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
+        -E GLSLINES_CHECKED= -E GLSLINES_PROBE="${GLS_PROBE:-30}" -E XDG_CACHE_HOME="$work/boards-cache-$board" -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
 }
 
 [ -x "$program" ] || fail "there is no arm64 program: run GLS_TEST_STAGES=arm64 sh test/run.sh before"
