@@ -1,18 +1,21 @@
 /* A device that becomes slow in the middle of a run, as one does that is too hot: its kernels get less work each,
  * nobody takes it for hung, and the streamlines stay the same. How slow it is, is injected: the clock is put forward by
- * what a work group takes, so that the times do not depend on this machine. */
+ * what a work group takes and stands still besides, so that the times do not depend on this machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 
 #include "gpu.h"
 #include "gpu/inject.h"
 #include "track/engine/pace.h"
+#include "util/clock.h"
 #include "band.h"
 
 #define N_SEEDS 2500
+#define LONGEST 0.13 /* seconds of a kernel on a board */
 
 static int set_up(void **state)
 {
@@ -42,7 +45,9 @@ static outcome track(const char *rules)
     p.mapping = GLS_MAPPING_GROUP;
     assert_ok(gls_tracker_create(d, &p, &input, &t));
     assert_ok(gls_inject_set(rules));
+    gls_clock_stop(true);
     gls_track_result r = run_tracker(t, seeds, &c);
+    gls_clock_stop(false);
     outcome o = {.runs = gls_inject_count(GLS_FAULT_DISPATCH), .longest = r.seconds_longest};
     assert_ok(gls_inject_set(NULL));
     o.resumes = gls_tracker_get_share(t, 0).resumes;
@@ -70,26 +75,37 @@ static outcome heated(unsigned per_group, unsigned patience, uint64_t hot_from, 
     return track(rules);
 }
 
+/* How often a driver that waits so long loses a device whose kernels would take so many seconds: each time they get a
+ * quarter of their work. */
+static uint32_t losses(double seconds, double patience)
+{
+    uint32_t n = 0;
+    for (; seconds > patience; seconds /= 4) n++;
+    return n;
+}
+
 /* The GPU of a board, as src/track/run/worker.c paces it, and its driver, which waits for half a second. */
 static void board(void **state)
 {
     (void)state;
     gls_pace_rules kept = gls_pace_rule;
-    gls_pace_rule = (gls_pace_rules){.first = 64, .least = 16, .wanted = 0.12, .longest = 0.13};
+    gls_pace_rule = (gls_pace_rules){.first = 64, .least = 16, .wanted = 0.12, .longest = LONGEST};
     outcome cool = heated(100000, 500, 1, 1);
     outcome warm = heated(100000, 500, cool.runs / 2, 3), hot = heated(100000, 500, cool.runs / 2, 10),
             glowing = heated(100000, 500, cool.runs / 2, 30);
     gls_pace_rule = kept;
-    assert_true(cool.runs > 10 && cool.resumes == 0);
-    /* three times slower at once: the driver need not lose its patience, and later kernels get a third */
+    /* no kernel is asked to take longer than the rule's longest, so at once so many times as long is the most; where
+     * two batches are in flight the host may wait for a kernel of each */
+    assert_true(cool.runs > 10 && cool.resumes == 0 && cool.longest <= 2 * LONGEST);
+    assert_int_equal(warm.resumes, losses(3 * LONGEST, 0.5));
     assert_int_equal(warm.resumes, 0);
-    assert_true(warm.longest > 0.15 && warm.runs > cool.runs * 5 / 4);
-    /* more than that at once: where a kernel takes too long then, its driver resets it, and it goes on with shorter
-     * ones
-     */
-    assert_true(hot.resumes <= 1 && hot.runs > cool.runs * 2);
-    assert_in_range(glowing.resumes, 1, 3);
-    assert_true(glowing.runs > cool.runs * 2);
+    assert_true(warm.longest > LONGEST && warm.longest <= 2 * 3 * LONGEST);
+    /* where kernels take too long then, the driver resets the device, and it goes on with shorter ones; were they not
+     * shorter, each of those that are left would be too long */
+    assert_in_range(hot.resumes, 0, losses(2 * 10 * LONGEST, 0.5));
+    assert_in_range(glowing.resumes, 1, losses(2 * 30 * LONGEST, 0.5));
+    /* the less work a kernel gets, the more there are */
+    assert_true(warm.runs > cool.runs && hot.runs > warm.runs && glowing.runs > hot.runs);
 }
 
 /* A graphics card, whose driver waits for ten seconds: ten times slower is no reason to give up. */
@@ -98,7 +114,10 @@ static void graphics_card(void **state)
     (void)state;
     outcome cool = heated(1000000, 10000, 1, 1), hot = heated(1000000, 10000, cool.runs / 2, 10);
     assert_true(cool.resumes == 0 && hot.resumes == 0);
-    assert_true(hot.longest > 2 && hot.longest < 10 && hot.runs > cool.runs * 2);
+    /* the first kernel is as long as its items take; none after it is longer than the rule's longest */
+    double longest = fmax(gls_pace_rule.longest, 1e-3 * gls_pace_rule.first);
+    assert_true(hot.longest > longest && hot.longest < 10 && hot.longest <= 2 * 10 * longest);
+    assert_true(hot.runs > cool.runs);
 }
 
 /* Passes that are begun as a whole, because all the seeds are few enough for a cool device, get shorter, too. */

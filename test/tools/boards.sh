@@ -37,14 +37,17 @@ lend() {
     mkdir -p "$work/boards-lib"
     for file in libnifti2 libznz libniftiio libopenblas liblapacke liblapack libblas libcjson libxxhash libgfortran libtmglib; do
         for library in "$stable"/usr/lib/aarch64-linux-gnu/$file.so.* "$stable"/usr/lib/aarch64-linux-gnu/openblas-pthread/$file.so.*; do
-            [ ! -e "$library" ] || cp -L "$library" "$work/boards-lib/"
+            [ ! -e "$library" ] || [ -e "$work/boards-lib/$(basename "$library")" ] || cp -L "$library" "$work/boards-lib/"
         done
     done
 }
 
 # Two of the stand-ins need help.
 mend_stand_ins() {
-    aarch64-linux-gnu-gcc --sysroot="$stable" -shared -fPIC -o "$work/boards-lib/stand_in.so" "$root/test/tools/stand_in.c" -ldl || fail "test/tools/stand_in.c does not compile"
+    library=$work/boards-lib/stand_in.so
+    [ ! "$library" -nt "$root/test/tools/stand_in.c" ] || return 0
+    aarch64-linux-gnu-gcc --sysroot="$stable" -shared -fPIC -o "$library.new" "$root/test/tools/stand_in.c" -ldl || fail "test/tools/stand_in.c does not compile"
+    mv "$library.new" "$library"
 }
 
 # What the driver needs to see a GPU.
@@ -74,7 +77,7 @@ emulate() { # BOARD SECONDS ARGUMENTS...
     # shellcheck disable=SC2046
     timeout -k 5 "$limit" env -i PATH="$PATH" HOME="$work" qemu-aarch64-static -L "$sid" -E LC_ALL=C.UTF-8 -E LD_LIBRARY_PATH="$work/boards-lib" \
         -E __EGL_VENDOR_LIBRARY_DIRS="$sid/usr/share/glvnd/egl_vendor.d" -E LIBGL_DRIVERS_PATH="$sid/usr/lib/aarch64-linux-gnu/dri" -E GBM_BACKENDS_PATH="$sid/usr/lib/aarch64-linux-gnu/gbm" \
-        -E GLSLINES_CHECKED= -E XDG_CACHE_HOME="$work/boards-cache-$board" -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
+        -E GLSLINES_CHECKED= -E GLSLINES_PROBE="${GLS_PROBE:-30}" -E XDG_CACHE_HOME="$work/boards-cache-$board" -E MESA_SHADER_CACHE_DISABLE=true $(environment "$board") "$program" devices "$@" 2>&1
 }
 
 [ -x "$program" ] || fail "there is no arm64 program: run GLS_TEST_STAGES=arm64 sh test/run.sh before"
