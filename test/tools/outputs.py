@@ -36,7 +36,7 @@ COMMANDS = {
     "score": ("score <t.trx> --against <t2.tck> --reference <mask.nii.gz>", "--json {o.json}", []),
     "info": ("info <t.trx> <t.tck>", "--json {o.json}", []),
     "convert": ("convert <t.tck> --reference <mask.nii.gz> --weights <w.txt> --tsf <v.tsf>=v", "{o.trx}", []),
-    "edit": ("edit <t.trx> <t.tck> --fields none --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
+    "edit": ("edit <t.trx> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
     "edit_crop": ("edit <t.trx> --crop <roi.nii.gz> --ids <ids.txt>", "{o.trx}", []),
     "sample": ("sample <t.trx> <image.nii.gz>", "-o {o.tsv}", ["--trx {x.trx}"]),
     "sample_tsf": ("sample <t.tck> <image.nii.gz>", "--tsf {x.tsf}", []),
