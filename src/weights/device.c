@@ -158,6 +158,9 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, bytes, "entries", &to->entries);
     if (!status) status = write_entries(from, to->entries);
     if (status == GLS_ERR_DEVICE_MEMORY) {
+        /* sent in each iteration instead; a buffer that was not filled is none */
+        gls_buffer_destroy(to->entries);
+        to->entries = NULL;
         p->room = 0;
         return GLS_OK;
     }

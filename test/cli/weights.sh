@@ -200,6 +200,15 @@ expect 4 weights own.trx own_sh.nii.gz --in-place --step-size 1 --force -q
 says "is an input"
 rm own_weights.json
 
+# --- an upload that fails: the same weights, or an error and no file ---
+for n in 4 5 6; do
+    rm -f inject.txt inject.json
+    GLSLINES_INJECT=upload:$n "$tool" weights t.tck $sh -o inject.txt --device llvmpipe -q > stdout 2> stderr
+    code=$?
+    checks=$((checks + 1))
+    if [ $code -eq 0 ]; then same inject.txt w2.txt; else [ $code -eq 5 ] && [ ! -e inject.txt ] || note "upload $n: exit code $code"; fi
+done
+
 # --- what was tracked is not lost where no weights can be computed ---
 for suffix in trx tck; do
     expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 40 --select 1 --dg det --device llvmpipe -q -o few1.$suffix --sidecar none --weights

@@ -26,13 +26,18 @@ def line_of(base, rest):
     return [re.sub(r"[<>{}]", "", word) for word in words], needed
 
 
+def beside(needed):
+    """What inputs name, or have beside them."""
+    return [f"a_shard-{i}of2.json" for i in (1, 2) if "a_shard-1of2.trx" in needed] + (["labels.nii.gz"] if "bundles.tsv" in needed else [])
+
+
 def make_folder(needed, place):
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
     for name in needed:
         shutil.copy(f"{outputs.inputs_made}/{name}", f"{place}/{name}")
-    if "bundles.tsv" in needed:
-        shutil.copy(f"{outputs.inputs_made}/labels.nii.gz", place)
+    for name in beside(needed):
+        shutil.copy(f"{outputs.inputs_made}/{name}", place)
 
 
 def files_of(place):
@@ -92,21 +97,21 @@ def main():
             make_folder(needed, place)
             shell(f"ulimit -v {kb}", f"ulimit -v {kb}; exec timeout 60 {quoted}")
         make_folder(needed, place)
-        shell("closed descriptors", f"exec {quoted} <&- >&- 2>&-")
+        shell("closed descriptors", f"exec {quoted} <&- 2>&-")
         for spare in (0, 8, 40):
             small = f"{outputs.work}/small"
             os.makedirs(small, exist_ok=True)
-            size = sum(os.path.getsize(f"{outputs.inputs_made}/{one}") // 4096 + 1 for one in needed + ["labels.nii.gz"]) * 4 + spare
+            size = sum(os.path.getsize(f"{outputs.inputs_made}/{one}") // 4096 + 1 for one in needed + beside(needed)) * 4 + spare
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", small], check=True)
             try:
-                for one in needed + (["labels.nii.gz"] if "bundles.tsv" in needed else []):
+                for one in needed + beside(needed):
                     shutil.copy(f"{outputs.inputs_made}/{one}", f"{small}/{one}")
                 shell(f"disk with {spare} kB", f"exec {quoted}", small)
             finally:
                 subprocess.run(["umount", small], check=True)
         for kind in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL, signal.SIGUSR1, signal.SIGPIPE):
             make_folder(needed, place)
-            process = subprocess.Popen([outputs.program, *line, "-q"], cwd=place, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen([outputs.program, *line, "-q"], cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             time.sleep(r.random() * seconds)
             process.send_signal(kind)
             error = process.communicate()[1]

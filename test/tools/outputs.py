@@ -33,10 +33,10 @@ COMMANDS = {
                    "-o {o.tck} --sidecar {o.json}", ["--weights --density {d.nii.gz}"]),
     "track_sh": ("track --sh <s_wm.nii.gz> --fa <image.nii.gz> --mask <mask.nii.gz> --seed-rejection <roi.nii.gz> --nseeds 30 --dg ifod2 --device llvmpipe", "-o {o.trx} --sidecar {o.json}", []),
     "merge": ("merge <a_shard-1of2.trx> <a_shard-2of2.trx>", "-o {o.trx} --sidecar {o.json}", []),
-    "score": ("score <t.trx> --truth <truth.json>", "--json {o.json}", []),
+    "score": ("score <t.trx> --against <t2.tck> --reference <mask.nii.gz>", "--json {o.json}", []),
     "info": ("info <t.trx> <t.tck>", "--json {o.json}", []),
     "convert": ("convert <t.tck> --reference <mask.nii.gz> --weights <w.txt> --tsf <v.tsf>=v", "{o.trx}", []),
-    "edit": ("edit <t.trx> <t.tck> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
+    "edit": ("edit <t.trx> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
     "edit_crop": ("edit <t.trx> --crop <roi.nii.gz> --ids <ids.txt>", "{o.trx}", []),
     "sample": ("sample <t.trx> <image.nii.gz>", "-o {o.tsv}", ["--trx {x.trx}"]),
     "sample_tsf": ("sample <t.tck> <image.nii.gz>", "--tsf {x.tsf}", []),
@@ -107,7 +107,7 @@ def prepare():
         shutil.copy(f"{inputs_made}/{source}.nii.gz", f"{inputs_made}/{name}.nii.gz")
     count = sum(1 for line in open(f"{inputs_made}/v.tsf", "rb") if line.startswith(b"count"))
     n = int(re.search(r"(\d+) streamlines", run(["info", "t.trx", "--count"], inputs_made).stdout + " 0 streamlines").group(1)) if count else 0
-    texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n", "truth.json": "{}\n",
+    texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n",
              "bundles.tsv": "bundle\tinclude\nA\tlabels.nii.gz:1\n",
              "sphere.txt": open(f"{inputs_made}/dwi.bvec").read() and "\n".join(f"{x} {y} {z}" for x, y, z in
                  [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1), (1, 1, 1), (1, -1, 1), (1, 1, -1), (-1, 1, 1)]) + "\n"}
