@@ -27,20 +27,18 @@ void sample_volume(vec3 p)
 #define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
 #define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
 // Measurements come in blocks of up to 8, numbered by k: s is their signal, e the normalised signal.
-#define BEGIN                           \
-    {                                   \
-        float s[8], e[8], base[8], x[8];
+#define BEGIN { float s[8], e[8], base[8], x[8];
 #define RESAMPLED(k) s[k] = channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
 #define HAT(k, j, w) s[k] += w * coefficient[j];
-#define FIT_BEGIN(k)                                     \
-    {                                                    \
+#define FIT_BEGIN(k)                                      \
+    {                                                     \
         e[k] = max(s[k], params.min_signal) * inverse_s0; \
-        FIT_PREPARE(e[k])                                \
-        base[k] = fit_base;                              \
+        FIT_PREPARE(e[k])                                 \
+        base[k] = fit_base;                               \
     }
-#define DEGREE(k, laplacian)             \
-    {                                    \
-        float fit_base = base[k];        \
+#define DEGREE(k, laplacian)               \
+    {                                      \
+        float fit_base = base[k];          \
         x[k] = FIT_INPUT(e[k], laplacian); \
     }
 #define FIT(k, j, w) fitted[j] += w * x[k];

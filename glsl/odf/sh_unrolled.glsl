@@ -6,16 +6,21 @@ float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
 // The larger and the smaller of two numbers, neither of them NaN. CPU renderers need three instructions for max() and
-// min(), which never answer NaN, and one for these; `precise` keeps compilers from making the former of them.
+// min(), which never answer NaN, and one for these, unless their compiler takes the latter for the former.
+#ifdef GL_ES
+#define AS_WRITTEN
+#else
+#define AS_WRITTEN precise
+#endif
 float larger(float a, float b)
 {
-    precise float x = a > b ? a : b;
+    AS_WRITTEN float x = a > b ? a : b;
     return x;
 }
 
 float smaller(float a, float b)
 {
-    precise float x = a < b ? a : b;
+    AS_WRITTEN float x = a < b ? a : b;
     return x;
 }
 
@@ -37,10 +42,10 @@ void note(float least, float most)
 #endif
 #define PUT(v, x) odf[v] = WEIGHTED(v, x);
 #define OF_TWO(f, v) f(odf[v], odf[v + 1])
-#define ORBIT_END4(v)                                                                             \
-        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;                                 \
-        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b)                       \
-        note(smaller(OF_TWO(smaller, v), OF_TWO(smaller, v + 2)),                                 \
+#define ORBIT_END4(v)                                                       \
+        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;           \
+        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) \
+        note(smaller(OF_TWO(smaller, v), OF_TWO(smaller, v + 2)),           \
              larger(OF_TWO(larger, v), OF_TWO(larger, v + 2))); }
 #define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) note(OF_TWO(smaller, v), OF_TWO(larger, v)); }
 #define ORBIT_END1(v) PUT(v, pp) note(odf[v], odf[v]); }
