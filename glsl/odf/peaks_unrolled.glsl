@@ -11,7 +11,8 @@ uint is_peak[PEAK_WORDS];
 #define VERTEX4(v, b, n0, n1, n2, n3) \
     bits |= odf[v] >= larger(larger(level, odf[n0]), larger(larger(odf[n1], odf[n2]), odf[n3])) ? b : 0u;
 #define VERTEX5(v, b, n0, n1, n2, n3, n4) \
-    bits |= odf[v] >= larger(larger(larger(level, odf[n0]), odf[n1]), larger(larger(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
+    bits |= odf[v] >= larger(larger(larger(level, odf[n0]), odf[n1]), \
+                             larger(larger(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
 #define VERTEX6(v, b, n0, n1, n2, n3, n4, n5) \
     bits |= odf[v] >= larger(larger(larger(level, odf[n0]), larger(odf[n1], odf[n2])), \
                              larger(larger(odf[n3], odf[n4]), odf[n5])) ? b : 0u;
