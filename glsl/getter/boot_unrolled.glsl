@@ -26,23 +26,28 @@ void sample_volume(vec3 p)
 #define DRAW(number) words = draw_block(draw, uint(number));
 #define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
 #define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
-#define HAT(j, w) s += w * coefficient[j];
-#define BEGIN(i)            \
-    {                       \
-        float s = 0.0;
-#define RESAMPLED s += channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
-#define FIT_BEGIN                                              \
-    float e = max(s, params.min_signal) * inverse_s0;          \
-    FIT_PREPARE(e)
-#define DEGREE(laplacian) input_l = FIT_INPUT(e, laplacian);
-#define FIT(j, w) fitted[j] += w * input_l;
+// Measurements come in blocks of up to 8, numbered by k: s is their signal, e the normalised signal.
+#define BEGIN { float s[8], e[8], base[8], x[8];
+#define RESAMPLED(k) s[k] = channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
+#define HAT(k, j, w) s[k] += w * coefficient[j];
+#define FIT_BEGIN(k)                                      \
+    {                                                     \
+        e[k] = max(s[k], params.min_signal) * inverse_s0; \
+        FIT_PREPARE(e[k])                                 \
+        base[k] = fit_base;                               \
+    }
+#define DEGREE(k, laplacian)               \
+    {                                      \
+        float fit_base = base[k];          \
+        x[k] = FIT_INPUT(e[k], laplacian); \
+    }
+#define FIT(k, j, w) fitted[j] += w * x[k];
 #define END }
 
 void resample(Draw draw, float inverse_s0)
 {
     uvec4 words;
     uint index, fraction;
-    float input_l;
 #include <resample_rows>
 }
 
@@ -50,10 +55,10 @@ void resample(Draw draw, float inverse_s0)
 // The measured signal itself, from its residuals: d_i = (H d)_i + (r_i + mean) w_i with the mean that the residuals
 // have lost.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
-#define MEASURED(i, w) s += (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
+#define MEASURED(k, i, w) s[k] = (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
 void use_measured(float inverse_s0)
 {
-    float mean = 0.0, input_l;
+    float mean = 0.0;
 #include <mean_rows>
 #include <measured_rows>
 }

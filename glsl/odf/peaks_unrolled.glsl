@@ -6,19 +6,21 @@ uint is_peak[PEAK_WORDS];
 // Marks the local maxima that can be peaks at all; returns how many.
 #define PEAK_WORD(w) bits = 0u;
 #define PEAK_WORD_END(w) is_peak[w] = bits; total += bitCount(bits);
-#define VERTEX3(v, b, n0, n1, n2) bits |= odf[v] >= max(level, max(max(odf[n0], odf[n1]), odf[n2])) ? b : 0u;
+#define VERTEX3(v, b, n0, n1, n2) \
+    bits |= odf[v] >= larger(level, larger(larger(odf[n0], odf[n1]), odf[n2])) ? b : 0u;
 #define VERTEX4(v, b, n0, n1, n2, n3) \
-    bits |= odf[v] >= max(max(level, odf[n0]), max(max(odf[n1], odf[n2]), odf[n3])) ? b : 0u;
+    bits |= odf[v] >= larger(larger(level, odf[n0]), larger(larger(odf[n1], odf[n2]), odf[n3])) ? b : 0u;
 #define VERTEX5(v, b, n0, n1, n2, n3, n4) \
-    bits |= odf[v] >= max(max(max(level, odf[n0]), odf[n1]), max(max(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
+    bits |= odf[v] >= larger(larger(larger(level, odf[n0]), odf[n1]), \
+                             larger(larger(odf[n2], odf[n3]), odf[n4])) ? b : 0u;
 #define VERTEX6(v, b, n0, n1, n2, n3, n4, n5) \
-    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), \
-                          max(max(odf[n3], odf[n4]), odf[n5])) ? b : 0u;
+    bits |= odf[v] >= larger(larger(larger(level, odf[n0]), larger(odf[n1], odf[n2])), \
+                             larger(larger(odf[n3], odf[n4]), odf[n5])) ? b : 0u;
 #define VERTEX7(v, b, n0, n1, n2, n3, n4, n5, n6) \
-    bits |= odf[v] >= max(max(max(level, odf[n0]), max(odf[n1], odf[n2])), \
-                          max(max(odf[n3], odf[n4]), max(odf[n5], odf[n6]))) ? b : 0u;
+    bits |= odf[v] >= larger(larger(larger(level, odf[n0]), larger(odf[n1], odf[n2])), \
+                             larger(larger(odf[n3], odf[n4]), larger(odf[n5], odf[n6]))) ? b : 0u;
 #define VERTEX_MORE(v, b) { float above = level;
-#define MORE(n) above = max(above, odf[n]);
+#define MORE(n) above = larger(above, odf[n]);
 #define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
 
 uint find_peaks()

@@ -5,10 +5,29 @@ float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
-void note(float x)
+// The larger and the smaller of two numbers, neither of them NaN. CPU renderers need three instructions for max() and
+// min(), which never answer NaN, and one for these, unless their compiler takes the latter for the former.
+#ifdef GL_ES
+#define AS_WRITTEN
+#else
+#define AS_WRITTEN precise
+#endif
+float larger(float a, float b)
 {
-    odf_max = max(odf_max, x);
-    odf_min = min(odf_min, x);
+    AS_WRITTEN float x = a > b ? a : b;
+    return x;
+}
+
+float smaller(float a, float b)
+{
+    AS_WRITTEN float x = a < b ? a : b;
+    return x;
+}
+
+void note(float least, float most)
+{
+    odf_max = max(odf_max, most);
+    odf_min = min(odf_min, least);
 }
 
 #define PP(j, w) pp += w * c[j];
@@ -21,12 +40,15 @@ void note(float x)
 #else
 #define WEIGHTED(v, x) (x)
 #endif
-#define PUT(v, x) { float value = WEIGHTED(v, x); odf[v] = value; note(value); }
-#define ORBIT_END4(v)                            \
-        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm; \
-        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) }
-#define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) }
-#define ORBIT_END1(v) PUT(v, pp) }
+#define PUT(v, x) odf[v] = WEIGHTED(v, x);
+#define OF_TWO(f, v) f(odf[v], odf[v + 1])
+#define ORBIT_END4(v)                                                       \
+        float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;           \
+        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) \
+        note(smaller(OF_TWO(smaller, v), OF_TWO(smaller, v + 2)),           \
+             larger(OF_TWO(larger, v), OF_TWO(larger, v + 2))); }
+#define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) note(OF_TWO(smaller, v), OF_TWO(larger, v)); }
+#define ORBIT_END1(v) PUT(v, pp) note(odf[v], odf[v]); }
 
 void evaluate_odf(float c[N_COEFFICIENTS])
 {

@@ -12,7 +12,7 @@ gls_status gls_boot_field_fill(gls_field *const *fields, size_t n_fields, const 
 uint32_t gls_boot_coefficient_channels(const gls_qball *qball);
 uint32_t gls_boot_channels(const gls_qball *qball);
 
-/* One measurement after the other: draw, hat fit, nonlinearity, model fit. */
+/* Block after block of measurements: draw, hat fit, nonlinearity, model fit. */
 void gls_boot_rows_resample(gls_text *out, const gls_qball *qball);
 /* The same without a draw, and the weights that give back the mean of the residuals. */
 void gls_boot_rows_measured(gls_text *out, const gls_qball *qball);

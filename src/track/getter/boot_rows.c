@@ -11,36 +11,46 @@ static void put(gls_text *out, const char *macro, size_t index, double value)
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
 }
 
-/* The part of a measurement's row from its signal s on. */
-static void put_fit(gls_text *out, const gls_qball *qball, size_t i)
+/* Measurements whose rows are interleaved. Each coefficient is loaded, and each sum of the fit loaded and stored, once
+ * for all of them: a fifth less code at order 8, and code is what a CPU renderer waits for. Each sum keeps its order.
+ */
+#define BLOCK 8
+
+/* The measurements from `first` on whose signals are begun: the hat's part of these, and what follows from them. */
+static void put_block(gls_text *out, const gls_qball *qball, size_t first)
 {
+    size_t n = qball->n - first < BLOCK ? qball->n - first : BLOCK;
     char text[40];
-    gls_text_puts(out, "FIT_BEGIN\n");
+    for (size_t j = 0; j < qball->k; j++)
+        for (size_t i = 0; i < n; i++)
+            gls_text_printf(out, "HAT(%zu, %zu, %s)\n", i, j,
+                            gls_glsl_float(qball->basis[(first + i) * qball->k + j], text));
+    for (size_t i = 0; i < n; i++) gls_text_printf(out, "FIT_BEGIN(%zu)\n", i);
     for (size_t j = 0; j < qball->k; j++) {
         bool first_of_degree = j == 0 || gls_sh_degree(j) != gls_sh_degree(j - 1);
-        if (first_of_degree) gls_text_printf(out, "DEGREE(%s)\n", gls_glsl_float(qball->laplacian[j], text));
-        put(out, "FIT", j, qball->fit[j * qball->n + i]);
+        for (size_t i = 0; i < n && first_of_degree; i++)
+            gls_text_printf(out, "DEGREE(%zu, %s)\n", i, gls_glsl_float(qball->laplacian[j], text));
+        for (size_t i = 0; i < n; i++)
+            gls_text_printf(out, "FIT(%zu, %zu, %s)\n", i, j,
+                            gls_glsl_float(qball->fit[j * qball->n + first + i], text));
     }
     gls_text_puts(out, "END\n");
-}
-
-static void put_hat(gls_text *out, const gls_qball *qball, size_t i)
-{
-    for (size_t j = 0; j < qball->k; j++) put(out, "HAT", j, qball->basis[i * qball->k + j]);
 }
 
 void gls_boot_rows_resample(gls_text *out, const gls_qball *qball)
 {
     static const char component[] = "xyzw";
-    for (size_t i = 0; i < qball->n; i++) {
-        if (i % 8 == 0) gls_text_printf(out, "DRAW(%zu)\n", i / 8);
-        if (i % 2 == 0)
-            gls_text_printf(out, "FIRST(words.%c)\n", component[i % 8 / 2]);
-        else
-            gls_text_puts(out, "SECOND\n");
-        gls_text_printf(out, "BEGIN(%zu)\nRESAMPLED\n", i);
-        put_hat(out, qball, i);
-        put_fit(out, qball, i);
+    for (size_t first = 0; first < qball->n; first += BLOCK) {
+        gls_text_puts(out, "BEGIN\n");
+        for (size_t i = first; i < first + BLOCK && i < qball->n; i++) {
+            if (i % 8 == 0) gls_text_printf(out, "DRAW(%zu)\n", i / 8);
+            if (i % 2 == 0)
+                gls_text_printf(out, "FIRST(words.%c)\n", component[i % 8 / 2]);
+            else
+                gls_text_puts(out, "SECOND\n");
+            gls_text_printf(out, "RESAMPLED(%zu)\n", i - first);
+        }
+        put_block(out, qball, first);
     }
 }
 
@@ -68,11 +78,13 @@ void gls_boot_rows_mean(gls_text *out, const gls_qball *qball)
 
 void gls_boot_rows_measured(gls_text *out, const gls_qball *qball)
 {
-    for (size_t i = 0; i < qball->n; i++) {
-        gls_text_printf(out, "BEGIN(%zu)\n", i);
-        put(out, "MEASURED", i, 1 / qball->leverage_scale[i]);
-        put_hat(out, qball, i);
-        put_fit(out, qball, i);
+    char text[40];
+    for (size_t first = 0; first < qball->n; first += BLOCK) {
+        gls_text_puts(out, "BEGIN\n");
+        for (size_t i = first; i < first + BLOCK && i < qball->n; i++)
+            gls_text_printf(out, "MEASURED(%zu, %zu, %s)\n", i - first, i,
+                            gls_glsl_float(1 / qball->leverage_scale[i], text));
+        put_block(out, qball, first);
     }
 }
 
