@@ -117,9 +117,10 @@ code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || tr
 code $library | { grep -vE '^src/util/child\.c:[0-9]+: .*\b_exit\(' || true; } | { grep -E '\b(exit|_exit|abort|printf|puts|putchar|perror) *\(|\b(v?fprintf|fputs|fputc|fwrite) *\([^;]*std(out|err)' || true; } | expect_none "the library neither prints nor exits"
 { grep -rn 'gl_GlobalInvocationID' src || true; } | expect_none "no shader text in C"
 
+# _exit is left out: the text of the sources was searched for it above
 [ -e "$build/libglslines.so" ] || echo "$build/libglslines.so is not built" | expect_none "the shared library"
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"
-nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(_?exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
+nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' -o -name '*.def' | xargs wc -l | awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }' | expect_none "files up to 500 lines"
 
