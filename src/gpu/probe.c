@@ -1,7 +1,7 @@
 #include "gpu/probe.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,12 +282,18 @@ static gls_status read_seconds(double *seconds)
     return GLS_OK;
 }
 
-/* A copy of a process in which a driver runs already could not use it. */
-static bool egl_is_loaded(void)
+static int is_driver(struct dl_phdr_info *object, size_t size, void *user)
 {
-    void *egl = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (egl) dlclose(egl);
-    return egl;
+    (void)size;
+    (void)user;
+    const char *slash = strrchr(object->dlpi_name, '/'), *name = slash ? slash + 1 : object->dlpi_name;
+    return strncmp(name, "libEGL_", 7) == 0 || strncmp(name, "libgallium", 10) == 0 || strstr(name, "_dri.so") != NULL;
+}
+
+/* A copy of a process in which a driver runs already could not use it. libEGL alone is none: it loads them. */
+static bool driver_is_loaded(void)
+{
+    return dl_iterate_phdr(is_driver, NULL) != 0;
 }
 
 /* *done: a search on trial came to its end. */
@@ -297,7 +303,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     *done = false;
     gls_status status = read_seconds(&seconds);
     if (status != GLS_OK || seconds == 0 || (known && !anew)) return status;
-    bool noted = !known && read_note(), loaded = egl_is_loaded();
+    bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;
     size_t bytes = t->capacity * sizeof *t->list;

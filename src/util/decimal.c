@@ -127,7 +127,7 @@ size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES])
 {
     number x;
     int exponent;
-    if (!take_apart(v, &x)) return 0;
+    if (!take_apart(v, &x) || x.exponent >= n) return 0;
     const uint64_t digits = round_to(&x, n, &exponent);
     return exponent >= n ? 0 : print_signed(v, digits, n, exponent, out);
 }
