@@ -144,11 +144,11 @@ static int run_response(const cmd_command *command, void *values, const cmd_argu
 }
 
 static const char *const positionals[] = {
-    "DWI",    "Diffusion series, NIfTI (.nii, .nii.gz), 4D.",
-    "BVAL",   "Text file of b-values in s/mm2, a row or a column; default: found beside DWI.",
-    "BVEC",   "Text file of gradient directions, three rows or three columns; default: found beside DWI.",
-    "MASK",   "The brain is where it is > 0; default: made from DWI.",
-    "PREFIX", "Output prefix of the files to write.",
+    CMD_SERIES_POSITIONALS,
+    "MASK",
+    "The brain is where it is > 0; default: made from DWI.",
+    "PREFIX",
+    "Output prefix of the files to write.",
     NULL,
 };
 

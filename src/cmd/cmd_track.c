@@ -64,13 +64,7 @@ static int run_track(const cmd_command *command, void *values, const cmd_argumen
 }
 
 static const char *const positionals[] = {
-    "DWI",
-    "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.",
-    "BVAL",
-    "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: in a "
-    ".mif. Default: found beside DWI.",
-    "BVEC",
-    "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found beside DWI.",
+    CMD_SERIES_POSITIONALS,
     "MASK",
     "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: the brain, made from DWI.",
     "ROI",

@@ -25,6 +25,15 @@ gls_model_options model_options_get(const model_options *options);
 /* What the table cannot check, from the option names that were given. Returns an exit code, the message printed. */
 int model_options_check(const cmd_command *command, const model_options *options, const cmd_arguments *arguments);
 
+/* What the manual says of the arguments DWI, BVAL and BVEC. */
+#define CMD_SERIES_POSITIONALS                                                                                       \
+    "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
+        "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \
+        "in a .mif. Default: found beside DWI.",                                                                     \
+        "BVEC",                                                                                                      \
+        "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: found "             \
+        "beside DWI."
+
 /* The arguments DWI [BVAL BVEC [MASK]] PREFIX; NULL where not given. */
 typedef struct model_files {
     const char *dwi, *bval, *bvec, *mask, *prefix;

@@ -13,6 +13,7 @@
 #include "util/hash.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/json.h"
 
 #define MAX_KEY_BYTES 65536
 
@@ -77,18 +78,6 @@ static const char *difference(const cJSON *key, const cJSON *kept)
     return NULL;
 }
 
-/* NULL where there is none, or none that is a key. */
-static cJSON *read_key(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = file ? malloc(MAX_KEY_BYTES) : NULL;
-    size_t n = text ? fread(text, 1, MAX_KEY_BYTES, file) : 0;
-    cJSON *root = n > 0 && n < MAX_KEY_BYTES ? cJSON_ParseWithLength(text, n) : NULL;
-    if (file) fclose(file);
-    free(text);
-    return root;
-}
-
 static bool paths(const char *directory, const char *name, char **image, char **json)
 {
     *json = NULL;
@@ -133,7 +122,7 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     char *path, *json_path;
     bool found = false;
     if (!key || !paths(directory, name, &path, &json_path)) return false;
-    cJSON *root = read_key(json_path);
+    cJSON *root = gls_json_read(json_path, MAX_KEY_BYTES);
     const char *differs = root ? difference(key, cJSON_GetObjectItemCaseSensitive(root, "key")) : NULL;
     if (access(json_path, F_OK) != 0 || access(path, F_OK) != 0)
         gls_log(GLS_LOG_DETAIL, "cache: %s is not there yet", path);

@@ -9,6 +9,7 @@
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
+#include "workflow/json.h"
 #include "workflow/params.h"
 
 #define MAX_BYTES (1 << 20)
@@ -34,17 +35,6 @@ static bool find_path(char *path, size_t size, bool make)
     return snprintf(path, size, "%s/devices.json", folder) < (int)size;
 }
 
-static cJSON *read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = file ? malloc(MAX_BYTES) : NULL;
-    size_t n = text ? fread(text, 1, MAX_BYTES, file) : 0;
-    cJSON *root = n > 0 && n < MAX_BYTES ? cJSON_ParseWithLength(text, n) : NULL;
-    if (file) fclose(file);
-    free(text);
-    return root;
-}
-
 /* Another driver, or another version of it, compiles anew. */
 static void device_key(const gls_device_info *device, char *key, size_t size)
 {
@@ -59,7 +49,7 @@ void gls_checked_begin(gls_checked *memory, const gls_device_info *device)
         *memory->path = '\0';
         return;
     }
-    memory->root = read_file(memory->path);
+    memory->root = gls_json_read(memory->path, MAX_BYTES);
     if (!cJSON_IsObject(memory->root)) {
         cJSON_Delete(memory->root);
         memory->root = cJSON_CreateObject();
@@ -96,7 +86,7 @@ gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_get
 {
     char path[4096], key[512];
     gls_mapping found = GLS_MAPPING_AUTO;
-    cJSON *root = find_path(path, sizeof path, false) ? read_file(path) : NULL;
+    cJSON *root = find_path(path, sizeof path, false) ? gls_json_read(path, MAX_BYTES) : NULL;
     if (!root) return found;
     device_key(device, key, sizeof key);
     const cJSON *entry = cJSON_GetObjectItemCaseSensitive(root, key);

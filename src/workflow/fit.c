@@ -184,7 +184,6 @@ static void describe_output(cJSON *root, const fit_run *run)
 
 static char *sidecar_text(const fit_run *run)
 {
-    static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
     const gls_fit_options *o = run->options;
     cJSON *root = cJSON_CreateObject();
     if (!root) return NULL;
@@ -193,7 +192,7 @@ static char *sidecar_text(const fit_run *run)
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < N_FILES; i++) gls_sidecar_add_file(inputs, &run->file[i]);
     gls_sidecar_add_grid(root, &run->series.dwi->grid);
-    gls_sidecar_add_gradients(root, &run->series, rules[o->model.bvec_frame]);
+    gls_sidecar_add_gradients(root, &run->series);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     gls_model_options settled = o->model;

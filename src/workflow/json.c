@@ -7,6 +7,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include <glslines/odf.h>
+
+#include "util/file.h"
 #include "util/format.h"
 #include "util/hash.h"
 
@@ -36,6 +39,15 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v)
         cJSON_AddRawToObject(object, key, text);
     else
         cJSON_AddStringToObject(object, key, text);
+}
+
+cJSON *gls_json_read(const char *path, size_t max_bytes)
+{
+    char *text = NULL;
+    size_t n;
+    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? cJSON_ParseWithLength(text, n) : NULL;
+    free(text);
+    return root;
 }
 
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
@@ -89,10 +101,10 @@ void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)
     gls_json_double(object, "determinant", gls_grid_determinant(grid));
 }
 
-void gls_sidecar_add_gradients(cJSON *root, const gls_series *series, const char *rule)
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
 {
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
-    cJSON_AddStringToObject(gradients, "rule", rule);
+    cJSON_AddStringToObject(gradients, "rule", gls_odf_frame_name(series->frame));
     gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
     cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
     cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);

@@ -12,6 +12,8 @@ void gls_json_double(cJSON *object, const char *key, double v);
 void gls_json_append_double(cJSON *array, double v);
 /* A number up to 2^53, which every reader holds exactly; a string above. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+/* What a file of at most max_bytes holds; NULL: it cannot be read, or is no JSON. */
+cJSON *gls_json_read(const char *path, size_t max_bytes);
 
 /* "software" and "command_line"; "warnings". */
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
@@ -19,6 +21,6 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
 /* An input file with size and checksum, where there is one. */
 void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
-/* Table and shells; rule names the frame of the vectors. */
-void gls_sidecar_add_gradients(cJSON *root, const gls_series *series, const char *rule);
+/* Table and shells. */
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series);
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/file.h"
 #include "util/log.h"
 #include "util/parse.h"
 #include "util/status.h"
@@ -46,7 +45,6 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     struct stat info;
     gls_shard_file file;
     uint64_t bytes, streamlines, index;
-    size_t n;
     shard->sidecar = gls_sidecar_find(shard->path);
     if (!shard->sidecar) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (stat(shard->path, &info) != 0)
@@ -54,9 +52,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
                         shard->path, shard->sidecar, strerror(errno));
-    char *text = NULL;
-    shard->root = gls_file_read(shard->sidecar, MAX_BYTES, &text, &n) == GLS_OK ? cJSON_ParseWithLength(text, n) : NULL;
-    free(text);
+    shard->root = gls_json_read(shard->sidecar, MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without", shard->sidecar);
     if (!cJSON_IsObject(item(shard->root, "shard")))

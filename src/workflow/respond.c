@@ -62,8 +62,8 @@ static gls_status name_input(respond_run *run)
     gls_status status = o->bval ? GLS_OK : gls_series_find_table(o->dwi, &run->bval, &run->bvec);
     const gls_input_file files[N_FILES] = {
         [FILE_DWI] = {.role = "dwi", .path = o->dwi},
-        [FILE_BVAL] = {.role = "bval", .path = o->bval ? o->bval : run->bval},
-        [FILE_BVEC] = {.role = "bvec", .path = o->bval ? o->bvec : run->bvec},
+        [FILE_BVAL] = {.role = "bval", .path = gls_table_path(o->bval ? o->bval : run->bval)},
+        [FILE_BVEC] = {.role = "bvec", .path = gls_table_path(o->bval ? o->bvec : run->bvec)},
         [FILE_MASK] = {.role = "mask", .path = o->mask},
         [FILE_DIRECTIONS] = {.role = "csd_directions", .path = gls_csd_directions_file(&o->model)},
         [FILE_ACT] = {.role = "act", .path = o->act},
@@ -190,7 +190,6 @@ static gls_status estimate(respond_run *run)
 
 static char *sidecar_text(const respond_run *run)
 {
-    static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
     static const char *const algorithms[] = {"dhollander", "tournier", "fa", "manual", "msmt_5tt"};
     const gls_respond_options *o = run->options;
     bool tissues = of_tissues(o);
@@ -201,7 +200,7 @@ static char *sidecar_text(const respond_run *run)
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < N_FILES; i++) gls_sidecar_add_file(inputs, &run->file[i]);
     gls_sidecar_add_grid(root, &run->series.dwi->grid);
-    gls_sidecar_add_gradients(root, &run->series, rules[o->model.bvec_frame]);
+    gls_sidecar_add_gradients(root, &run->series);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "algorithm", algorithms[o->algorithm]);
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;

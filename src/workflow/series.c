@@ -123,6 +123,11 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
+    if (!files[1].path && (files[2].path || !gls_mif_is_name(files[0].path)))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif",
+                        files[0].path);
+    s->frame = files[2].path ? gradients.frame : GLS_BVEC_WORLD; /* tables of one file are in scanner axes */
     if (files[2].path) warn_of_rotated(files[0].path, files[2].path);
     if (files[2].path)
         return gls_gradients_read(files[1].path, files[2].path, &gradients, grid, s->dwi->n_volumes, &s->gradients);

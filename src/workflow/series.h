@@ -30,6 +30,7 @@ typedef struct gls_series {
     const char *name; /* of the series, for messages */
     gls_image *dwi;   /* NULL: there is none */
     gls_gradients *gradients;
+    gls_bvec_frame frame; /* in which its vectors were given */
     gls_shell shell[SERIES_MAX_SHELLS];
     size_t n_shells; /* stored ones */
 } gls_series;

@@ -88,7 +88,8 @@ static gls_status make_phantom(gls_study *input)
     if (status) return status;
     input->series = (gls_series){.name = gls_study_name(input, GLS_FILE_DWI),
                                  .dwi = input->phantom->dwi,
-                                 .gradients = input->phantom->gradients};
+                                 .gradients = input->phantom->gradients,
+                                 .frame = GLS_BVEC_IMAGE};
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;

@@ -51,7 +51,6 @@ static void add_description(cJSON *root, const gls_job *job)
 
 static void add_inputs(cJSON *root, const gls_job *job)
 {
-    static const char *const rules[] = {[GLS_BVEC_FSL] = "fsl", [GLS_BVEC_IMAGE] = "image", [GLS_BVEC_WORLD] = "world"};
     const gls_study *in = &job->study;
     cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
@@ -62,8 +61,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     if (job->other_inputs)
         cJSON_AddStringToObject(root, "other_inputs_xxh3_64", gls_hash_text(job->other_inputs, text));
     gls_sidecar_add_grid(root, in->grid);
-    if (in->series.dwi)
-        gls_sidecar_add_gradients(root, &in->series, in->phantom ? "image" : rules[job->options.model.bvec_frame]);
+    if (in->series.dwi) gls_sidecar_add_gradients(root, &in->series);
     cJSON *masks = cJSON_AddObjectToObject(root, "voxels");
     gls_json_uint(masks, "mask", in->mask_voxels);
     gls_json_uint(masks, "seeds", in->seed_voxels);

@@ -175,9 +175,5 @@ static void csa(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(opdt), cmocka_unit_test(csa)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -61,16 +61,4 @@ static inline void collect_line(void *user, gls_log_level level, const char *lin
     lines->n++;
 }
 
-/* The end of a test program: nothing may be left on the device. */
-static inline int finish_device(gls_device *device, int status)
-{
-    gls_device_memory m = gls_device_get_memory(device);
-    if (status == 0 && m.allocated_bytes + m.n_buffers + m.n_textures + m.n_kernels > 0) {
-        fprintf(stderr, "%zu buffers, %zu textures, %zu kernels left\n", m.n_buffers, m.n_textures, m.n_kernels);
-        status = 1;
-    }
-    gls_device_close(device);
-    return status;
-}
-
 #endif

@@ -246,7 +246,5 @@ int main(void)
         cmocka_unit_test(ranges),          cmocka_unit_test(refused),   cmocka_unit_test(unified_copies),
         cmocka_unit_test(unified_refusal),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

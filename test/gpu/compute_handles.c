@@ -344,7 +344,5 @@ int main(void)
         cmocka_unit_test(left_behind), cmocka_unit_test(program_cache), cmocka_unit_test(buffer_cache),
         cmocka_unit_test(threads),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

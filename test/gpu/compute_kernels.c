@@ -377,7 +377,5 @@ int main(void)
         cmocka_unit_test(matrices),   cmocka_unit_test(in_parts),          cmocka_unit_test(large_tiles),
         cmocka_unit_test(neighbours), cmocka_unit_test(refused_products),  cmocka_unit_test(gles),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

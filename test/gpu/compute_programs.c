@@ -277,7 +277,5 @@ int main(void)
         cmocka_unit_test(textures),
         cmocka_unit_test(one_shape),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    return finish_device(device, cmocka_run_group_tests(tests, NULL, NULL));
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

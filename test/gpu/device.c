@@ -264,14 +264,5 @@ int main(void)
         cmocka_unit_test(refused_names),   cmocka_unit_test(broken_kernels),  cmocka_unit_test(wrong_device),
         cmocka_unit_test(open_while_held), cmocka_unit_test(two_threads),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    gls_device_memory m = gls_device_get_memory(device);
-    if (status == 0 && m.allocated_bytes + m.n_buffers + m.n_textures + m.n_kernels > 0) {
-        fprintf(stderr, "%zu buffers, %zu textures, %zu kernels left\n", m.n_buffers, m.n_textures, m.n_kernels);
-        status = 1;
-    }
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

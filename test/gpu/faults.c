@@ -345,9 +345,5 @@ int main(void)
         cmocka_unit_test(rules), cmocka_unit_test(environment),  cmocka_unit_test(each_call),
         cmocka_unit_test(lost),  cmocka_unit_test(notification), cmocka_unit_test(tracker),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

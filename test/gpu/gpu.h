@@ -40,6 +40,29 @@ static inline bool gpu_open(gls_graphics api, gls_device **device, int *exit_sta
     return false;
 }
 
+/* The end of a test program: nothing may be left on the device. */
+static inline int finish_device(gls_device *device, int status)
+{
+    gls_device_memory m = gls_device_get_memory(device);
+    if (status == 0 && m.allocated_bytes + m.n_buffers + m.n_textures + m.n_kernels > 0) {
+        fprintf(stderr, "%zu buffers, %zu textures, %zu kernels left\n", m.n_buffers, m.n_textures, m.n_kernels);
+        status = 1;
+    }
+    gls_device_close(device);
+    return status;
+}
+
+/* What main() of most test programs returns: its tests run on the best device. */
+#define gpu_run_tests(tests, set_up, tear_down, device) \
+    gpu_run_tests_(#tests, tests, sizeof(tests) / sizeof *(tests), set_up, tear_down, device)
+static inline int gpu_run_tests_(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
+                                 CMFixtureFunction tear_down, gls_device **device)
+{
+    int status;
+    if (!gpu_open(GLS_GRAPHICS_AUTO, device, &status)) return status;
+    return finish_device(*device, _cmocka_run_group_tests(name, tests, n, set_up, tear_down));
+}
+
 /* Another device with lower limits, e.g. "storage_bytes=65536"; NULL: those it has. */
 static inline gls_device *open_limited(const char *limits)
 {

@@ -146,9 +146,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace),
                                        cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -335,9 +335,5 @@ int main(void)
         cmocka_unit_test(lost_again),     cmocka_unit_test(giving_way),     cmocka_unit_test(little_memory),
         cmocka_unit_test(half_precision), cmocka_unit_test(creation),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

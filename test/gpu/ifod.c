@@ -291,14 +291,10 @@ static void bad_input(void **state)
 
 int main(void)
 {
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grid_of_candidates), cmocka_unit_test(ifod2),  cmocka_unit_test(ifod1),
         cmocka_unit_test(sdstream),           cmocka_unit_test(groups), cmocka_unit_test(same_bytes),
         cmocka_unit_test(bad_input),
     };
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    gls_device_close(device);
-    return failures;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

@@ -17,17 +17,6 @@ static gls_qball *qball;
 static gls_seeds *seeds;
 static gls_track_params params;
 
-static int waves(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
-{
-    double y = (p[1] / grid->dim[1] - 0.5) * 2;
-    direction[0][0] = 1, direction[0][1] = 0.8 * cos(0.5 * p[0]), direction[0][2] = 0.3 * y;
-    direction[1][0] = 0.1, direction[1][1] = 0.2 * y, direction[1][2] = 1;
-    unit3(direction[0]);
-    unit3(direction[1]);
-    *stop = 0.9 - 0.4 * y * y;
-    return p[0] > 4 && p[0] < 9 ? 2 : 1;
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -177,9 +166,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(falls_back),
                                        cmocka_unit_test(groups), cmocka_unit_test(both)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -146,12 +146,8 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_allocated), cmocka_unit_test(test_amplitudes),
                                        cmocka_unit_test(test_limits), cmocka_unit_test(test_subgroups),
                                        cmocka_unit_test(test_host)};
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

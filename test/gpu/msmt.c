@@ -135,10 +135,6 @@ static void same_as_cpu(void **state)
 
 int main(void)
 {
-    int status = 0;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_cpu)};
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

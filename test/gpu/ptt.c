@@ -433,10 +433,5 @@ int main(void)
         cmocka_unit_test(same_numbers_same_streamlines),
         cmocka_unit_test(other_numbers_same_statistics),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

@@ -175,10 +175,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(straight_bundle), cmocka_unit_test(circular_bundle),
                                        cmocka_unit_test(threads_on_uniform_field)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

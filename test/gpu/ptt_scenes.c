@@ -385,10 +385,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(turning), cmocka_unit_test(straight_at_any_threshold),
                                        cmocka_unit_test(crossings), cmocka_unit_test(rings), cmocka_unit_test(edges)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

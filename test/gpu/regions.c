@@ -21,17 +21,6 @@ static gls_odf_source *source;
 static gls_image *odf, *other;
 static gls_seeds *seeds;
 
-static int waves(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
-{
-    double y = (p[1] / grid->dim[1] - 0.5) * 2;
-    direction[0][0] = 1, direction[0][1] = 0.8 * cos(0.5 * p[0]), direction[0][2] = 0.3 * y;
-    direction[1][0] = 0.1, direction[1][1] = 0.2 * y, direction[1][2] = 1;
-    unit3(direction[0]);
-    unit3(direction[1]);
-    *stop = 0.9 - 0.4 * y * y;
-    return p[0] > 4 && p[0] < 9 ? 2 : 1;
-}
-
 /* Lobes along the fibres of the series. */
 static void make_odfs(void)
 {
@@ -426,12 +415,8 @@ static void test_scenes(void **state)
 
 int main(void)
 {
-    int exit_status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &exit_status)) return exit_status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_boot), cmocka_unit_test(test_prob),
                                        cmocka_unit_test(test_det),  cmocka_unit_test(test_ptt),
                                        cmocka_unit_test(test_mask), cmocka_unit_test(test_scenes)};
-    int failed = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return failed;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

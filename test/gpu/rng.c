@@ -90,9 +90,5 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(words)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, NULL, NULL);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, NULL, NULL, &device);
 }

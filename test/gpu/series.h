@@ -36,6 +36,19 @@ static inline void unit3(double v[3])
     for (int a = 0; a < 3; a++) v[a] *= s;
 }
 
+/* A fibre that waves along x in all of the volume, crossed by an upright one in a middle part; the stop map falls to
+ * the sides. */
+static inline int waves(const gls_grid *grid, const double p[3], double direction[2][3], double *stop)
+{
+    double y = (p[1] / grid->dim[1] - 0.5) * 2;
+    direction[0][0] = 1, direction[0][1] = 0.8 * cos(0.5 * p[0]), direction[0][2] = 0.3 * y;
+    direction[1][0] = 0.1, direction[1][1] = 0.2 * y, direction[1][2] = 1;
+    unit3(direction[0]);
+    unit3(direction[1]);
+    *stop = 0.9 - 0.4 * y * y;
+    return p[0] > 4 && p[0] < 9 ? 2 : 1;
+}
+
 /* Spiral points on the half sphere. */
 static inline gls_gradients *series_gradients(double bvalue)
 {

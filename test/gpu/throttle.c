@@ -147,9 +147,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rules), cmocka_unit_test(whole_passes), cmocka_unit_test(board),
                                        cmocka_unit_test(graphics_card)};
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

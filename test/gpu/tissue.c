@@ -307,10 +307,6 @@ static void test_lookup(void **state)
 
 int main(void)
 {
-    int exit_status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &exit_status)) return exit_status;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scene), cmocka_unit_test(test_lookup)};
-    int failed = cmocka_run_group_tests(tests, set_up, tear_down);
-    gls_device_close(device);
-    return failed;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

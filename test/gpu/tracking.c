@@ -376,10 +376,5 @@ int main(void)
         cmocka_unit_test(cancelling),
         cmocka_unit_test(empty_results),
     };
-    int status;
-    if (!gpu_open(GLS_GRAPHICS_AUTO, &device, &status)) return status;
-    status = cmocka_run_group_tests(tests, set_up, tear_down);
-    if (status == 0 && gls_device_get_memory(device).allocated_bytes > 0) status = 1;
-    gls_device_close(device);
-    return status;
+    return gpu_run_tests(tests, set_up, tear_down, &device);
 }

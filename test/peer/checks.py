@@ -12,6 +12,16 @@ def check(good, text):
         failed.append(text)
 
 
+def report(name, good, detail=""):
+    check(good, f"{name}: {detail}" if detail else name)
+
+
+def outcome():
+    """The last line, and what a script exits with."""
+    print(f"{len(failed)} checks failed" if failed else "all checks passed")
+    return 1 if failed else 0
+
+
 def run(*command, **environment):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=dict(os.environ, **environment))
     if done.returncode:

@@ -124,6 +124,15 @@ run(program, "track", files[0], path("dwi.b"), "-", *files[3:], "-o", path("b.tc
 check("same bytes from the header's table as from .b", filecmp.cmp(path("own.tck"), path("b.tck"), shallow=False))
 run(program, "fit", path("dwi.mif"), "-", "-", files[3], path("fit"), "--force")
 check("fit of a .mif", os.path.exists(path("fit_sh.nii.gz")))
+run(program, "response", path("dwi.mif"), "-", "-", files[3], path("own"), "--algorithm", "tournier", "--force")
+run(program, "response", files[0], path("dwi.b"), "-", files[3], path("b"), "--algorithm", "tournier", "--force")
+check("response of a .mif", filecmp.cmp(path("own_response.txt"), path("b_response.txt"), shallow=False))
+rules = [json.load(open(path(name)))["gradients"]["rule"] for name in ("fit.json", "own.json")]
+check("sidecars tell the frame of the header's table", rules == ["world", "world"])
+for table in (("-", files[2]), ("-", "-")):
+    series = path("dwi.mif") if table[1] != "-" else files[0]
+    done = run(program, "fit", series, *table, files[3], path("bad"), code=2)
+    check("a table that is in no header", "no b-values" in done.stderr and not os.path.exists(path("bad.json")))
 
 # --- lengths of vectors scale b as in MRtrix ---
 mrconvert(files[0], "-coord", "3", "0:7", path("few.nii"))

@@ -17,31 +17,13 @@ import nibabel as nib
 import numpy as np
 import trx.trx_file_memmap as trxmap
 
+from affines import affine, rotation
+from checks import outcome, report
+
 TOLERANCE = 1e-4  # mm
-failures = 0
-
-
-def report(name, ok, detail):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
-
-
-def rotation(angles):
-    ax, ay, az = np.radians(angles)
-    rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
-    ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
-    rz = np.array([[np.cos(az), -np.sin(az), 0], [np.sin(az), np.cos(az), 0], [0, 0, 1]])
-    return rz @ ry @ rx
 
 
 def grids():
-    def affine(matrix, origin):
-        a = np.eye(4)
-        a[:3, :3] = matrix
-        a[:3, 3] = origin
-        return a
-
     oblique = rotation([12, -17, 23]) @ np.diag([-1, -1, 1]) @ np.diag([1.7, 2.0, 3.1])
     permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, 2.0, 0]])
     return {
@@ -216,8 +198,7 @@ def main():
         check_tck(tool, work, name, dim, affine, voxel, truth)
     check_empty(tool, work)
     check_images(tool, work)
-    print(f"{failures} checks failed" if failures else "all checks passed")
-    return 1 if failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

@@ -16,16 +16,11 @@ import trx.trx_file_memmap as trxmap
 from dipy.tracking.streamline import set_number_of_points
 from dipy.tracking.streamlinespeed import compress_streamlines
 
+from checks import outcome, report
+
 TOLERANCE = 1e-4  # mm; nibabel moves points by float32 matrices
 DIM, AFFINE = (91, 109, 61), np.array([[-1.62, 0.3, 0.4, 80.1], [0.35, 1.9, -0.5, -95.7], [0.4, 0.5, 3.0, -52.3], [0, 0, 0, 1.0]])
 tool, work = None, None
-failures = 0
-
-
-def report(name, ok, detail=""):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}{': ' if detail else ''}{detail}", flush=True)
 
 
 def make_lines(n, seed=5):
@@ -283,8 +278,7 @@ def main():
     check_vtk(lines)
     check_by_hand()
     check_filters(lines)
-    print(f"{failures} checks failed" if failures else "all checks passed")
-    return 1 if failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

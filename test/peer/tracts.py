@@ -15,13 +15,8 @@ import numpy as np
 import trx.trx_file_memmap as trxmap
 from dipy.tracking.utils import density_map
 
-failures = 0
-
-
-def report(name, ok, detail):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+from affines import affine, rotation
+from checks import outcome, report
 
 
 def run(*words):
@@ -36,22 +31,8 @@ def path(name):
     return os.path.join(work, name)
 
 
-def rotation(angles):
-    ax, ay, az = np.radians(angles)
-    rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
-    ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
-    rz = np.array([[np.cos(az), -np.sin(az), 0], [np.sin(az), np.cos(az), 0], [0, 0, 1]])
-    return rz @ ry @ rx
-
-
 def grids():
     """Shape and affine: voxels of one size with flipped x, oblique ones of three sizes, and axes in another order."""
-    def affine(matrix, origin):
-        a = np.eye(4)
-        a[:3, :3] = matrix
-        a[:3, 3] = origin
-        return a
-
     oblique = rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
     permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, -2.0, 0]])
     return {
@@ -251,8 +232,7 @@ def main():
     lines = [line for line in random_lines(12000, 1.0, 8) if len(line) > 1]
     save_tck("many.tck", lines, step_size=1.0)
     check_connectome(lines)
-    print(f"{failures} checks failed" if failures else "all checks passed")
-    return 1 if failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

@@ -22,21 +22,16 @@ from AFQ.tasks.segmentation import export_bundles, export_sl_counts
 from dipy.tracking.streamline import Streamlines, set_number_of_points
 from scipy.ndimage import map_coordinates
 
+from checks import outcome, report
+
 tool = os.path.abspath(sys.argv[1])
 os.makedirs(sys.argv[2], exist_ok=True)
 os.chdir(sys.argv[2])
 zipfile.ZipFile(os.path.join(os.path.dirname(dipy.__file__), "data/files/minimal_bundles.zip")).extractall()
-failures = 0
 
 
 def glslines(*words):
     subprocess.run([tool, *map(str, words), "-q", "--force"], check=True)
-
-
-def report(name, ok, detail):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
 
 
 affine = np.diag([2.0, 2, 2, 1])
@@ -90,4 +85,4 @@ for name in files:
     a, b = (nib.streamlines.load(part).streamlines for part in ("a.tck", "b.tck"))
     off = max(np.max(np.abs(x - y)) for x, y in zip(a, b)) if [len(x) for x in a] == [len(x) for x in b] else np.inf
     report(name, off < 0.04, f"{len(b)} streamlines, {len(a)} of pyAFQ, which writes half precision: {off:.1e} mm apart at most")
-sys.exit(failures > 0)
+sys.exit(outcome())

@@ -17,17 +17,11 @@ import nibabel as nib
 import numpy as np
 from scipy.ndimage import binary_dilation
 
+from checks import outcome, report
+
 tool, work, scilpy = (os.path.abspath(word) for word in sys.argv[1:4])
 os.makedirs(work, exist_ok=True)
 os.chdir(work)
-failures = 0
-
-
-def report(name, ok, text):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}: {text}", flush=True)
-
 
 def glslines(*words):
     subprocess.run([tool, *map(str, words), "-q", "--force"], check=True)
@@ -128,4 +122,4 @@ with open("score.json") as file:
 report("endpoints, tractogram, folder", ours[name] == stats[name]["VS"] == score["valid"] > 0, f"{ours[name]} streamlines, {stats[name]['VS']} of scilpy")
 them = theirs["bundle_wise"][name]
 report("endpoints, tractogram, folder: overlap", abs(them["OL"] - score["bundles"][0]["overlap"]) < 1e-12, f"{them['OL']:.6f}")
-sys.exit(failures > 0)
+sys.exit(outcome())

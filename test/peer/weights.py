@@ -13,13 +13,7 @@ import sys
 import nibabel as nib
 import numpy as np
 
-failures = 0
-
-
-def report(name, ok, detail):
-    global failures
-    failures += not ok
-    print(f"{'ok  ' if ok else 'FAIL'} {name}: {detail}", flush=True)
+from checks import outcome, report
 
 
 def run(*words):
@@ -190,7 +184,7 @@ def main():
     compare_connectome("small")
     compare_sift("small", 0)
     compare_sift("small", 2500, 2)
-    sys.exit(failures > 0)
+    sys.exit(outcome())
 
 
 if __name__ == "__main__":

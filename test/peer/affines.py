@@ -1,0 +1,19 @@
+"""Affines of the grids on which programs are compared."""
+import numpy as np
+
+
+def rotation(angles):
+    """About x, y, then z, in degrees."""
+    ax, ay, az = np.radians(angles)
+    rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
+    ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
+    rz = np.array([[np.cos(az), -np.sin(az), 0], [np.sin(az), np.cos(az), 0], [0, 0, 1]])
+    return rz @ ry @ rx
+
+
+def affine(matrix, origin):
+    """From the 3 x 3 part and the world place of the first voxel's centre."""
+    a = np.eye(4)
+    a[:3, :3] = matrix
+    a[:3, 3] = origin
+    return a
