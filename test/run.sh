@@ -154,7 +154,7 @@ stage_fuzz() {
         name=$(basename "$corpus")
         rm -rf "build/fuzz/new_$name" && mkdir -p "build/fuzz/new_$name"
         pool_add "reader $name" "build/fuzz/$name.log" env GLS_FUZZ_TARGET="$name" build/fuzz/test/libfuzzer -max_total_time="${GLS_FUZZ_SECONDS:-5}" -timeout=20 -rss_limit_mb=4096 \
-            -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus"
+            -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" "build/fuzz/new_$name" "$corpus" "build/fuzz/test/fuzz_found/$name"
     done
     pool_end
 }

@@ -12,6 +12,7 @@ objcopy --strip-debug "$build/test/libfuzzer" "$work/fuzz/libfuzzer"
 ldd "$build/test/libfuzzer" | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' | while read -r library; do cp -L "$library" "$work/fuzz/lib/"; done
 sed -n 's/TARGET(\(.*\))/\1/p' "$build/test/fuzz_targets.def" > "$work/fuzz/targets"
 cp -r "$root/test/fuzz/corpus" "$work/fuzz/"
+tar -C "$work/fuzz/corpus" -xJf "$root/test/fuzz/found.tar.xz"
 cp "$root/test/tools/fuzz_long.sh" "$work/fuzz/"
 tar -C "$work" -cJf "$archive" fuzz
 echo "$archive: $(($(wc -c < "$archive") / 1000000)) MB, unpacked $(($(du -sk "$work/fuzz" | cut -f 1) / 1000)) MB"
