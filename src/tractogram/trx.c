@@ -335,6 +335,25 @@ static gls_status add_late(gls_tractogram_writer *w)
     return status;
 }
 
+/* Groups that came behind all streamlines. */
+static gls_status add_late_groups(gls_tractogram_writer *w)
+{
+    gls_status status = GLS_OK;
+    char name[GLS_ZIP_NAME];
+    for (size_t i = 0; i < w->n_late_groups && status == GLS_OK; i++) {
+        const gls_late_group *g = &w->late_group[i];
+        const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
+        gls_zip_entry *e;
+        if (!is_valid_name(c.name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a group \"%s\"", w->output.path, c.name);
+        print_name(name, "groups", &c);
+        status = begin_entry(w, name, g->n * sizeof *g->member, &e);
+        if (status == GLS_OK) status = put(w, g->member, g->n * sizeof *g->member, &e->crc);
+        if (status == GLS_OK) status = end_entry(w, e);
+    }
+    return status;
+}
+
 static gls_status add_note(gls_tractogram_writer *w)
 {
     if (!w->note) return GLS_OK;
@@ -453,7 +472,7 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;
     gls_status status;
-    size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late;
+    size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late + w->n_late_groups;
     t->entry = calloc(max_entries, sizeof *t->entry);
     if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     if (max_entries > UINT16_MAX)
@@ -469,6 +488,7 @@ static gls_status finish(gls_tractogram_writer *w)
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK) status = add_columns(w);
         if (status == GLS_OK) status = add_late(w);
+        if (status == GLS_OK) status = add_late_groups(w);
         if (status == GLS_OK) status = add_note(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,

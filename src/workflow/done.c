@@ -70,8 +70,8 @@ static const char *other_input(const gls_job *job, const cJSON *root)
 
 gls_status gls_job_hash_others(gls_job *job)
 {
-    const char *path[2 + GLS_MAPS_MAX_IMAGES];
-    uint64_t part[4 + GLS_MAPS_MAX_IMAGES];
+    const char *path[GLS_MAPS_INPUTS];
+    uint64_t part[2 + GLS_MAPS_INPUTS];
     const gls_study *in = &job->study;
     size_t n = gls_maps_inputs(&job->maps, path);
     if (n == 0 && !in->regions && !in->tissue) return GLS_OK;

@@ -275,11 +275,11 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, job->shard.count > 0, &sink);
     if (!status) status = track(job, tracker, &sink, journal);
     /* shards of a selection do not know which of theirs will count */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
-    if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
+    if (!status) status = gls_maps_complete(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED)
