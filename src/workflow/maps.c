@@ -152,6 +152,12 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
     return status;
 }
 
+bool gls_maps_need_points(const gls_maps *m)
+{
+    return m->map || m->dec_map || m->weigh.weights || m->bundles || m->segment.bundles || m->sample.n_images > 0 ||
+           m->seeds || (m->connectome && gls_connectome_needs_points(m->connectome));
+}
+
 static gls_status weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)
 {
     gls_weigh *w = &maps->weigh;

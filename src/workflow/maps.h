@@ -49,6 +49,8 @@ size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS]);
  * the maps alone. A file that grows meanwhile is one of the group. shards: this is a part of a run. */
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
                         gls_sink *sink);
+/* Whether a map looks at more of a streamline than its ends. */
+bool gls_maps_need_points(const gls_maps *maps);
 /* Once all streamlines have come: their weights and groups, to the tractogram's writer where it holds them (NULL: there
  * is none). */
 gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);
