@@ -370,14 +370,14 @@ expect 2 track "$@" -o v.trx --profile b.tsv:v.csv --shard 1/2
 printf 'bundle\tinclude\tmin_length\tclean\nall\t\t\t\nlong\tdata/roi.nii.gz\t12\tyes\n' > sinks.tsv
 printf 'bundle\tinclude\tmin_length\nall\t\t\nlong\tdata/roi.nii.gz\t12\nnone\t\t900\n' > plain.tsv
 expect 0 density t.trx dec.nii.gz --dec
-expect 0 sample t.trx fa.nii.gz data/roi.nii.gz --stat-tck mean --stat-tck max --trx s.trx -o s.tsv
+expect 0 sample t.trx fa.nii.gz data/roi.nii.gz --stat-tck mean --stat-tck max --trx values.trx -o values.tsv
 expect 0 segment t.trx sinks.tsv -o seg_all.trx --keep-all --table sinks_table.tsv
 for batch in 100 100000; do
     expect 0 track "$@" -o again.trx --dec again.nii.gz --sample fa.nii.gz,data/roi.nii.gz --stat-tck mean --stat-tck max --chunk-size $batch --force
     cmp dec.nii.gz again.nii.gz || note "--dec with batches of $batch"
-    cmp s.trx again.trx || note "--sample into the tractogram with batches of $batch"
+    cmp values.trx again.trx || note "--sample into the tractogram with batches of $batch"
     expect 0 track "$@" -o groups$batch.trx --sample fa.nii.gz,data/roi.nii.gz:again.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:again_table.tsv --chunk-size $batch --force
-    cmp s.tsv again.tsv || note "the table of --sample with batches of $batch"
+    cmp values.tsv again.tsv || note "the table of --sample with batches of $batch"
     cmp sinks_table.tsv again_table.tsv || note "the table of --segment with batches of $batch"
 done
 cmp groups100.trx groups100000.trx || note "groups with two sizes of batches"
@@ -391,14 +391,14 @@ done
 OMP_NUM_THREADS=1 "$tool" track "$@" -o none --dec one.nii.gz --sample fa.nii.gz,data/roi.nii.gz:one.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:one_table.tsv --force
 OMP_NUM_THREADS=7 "$tool" track "$@" -o none --dec seven.nii.gz --sample fa.nii.gz,data/roi.nii.gz:seven.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:seven_table.tsv --force
 cmp one.nii.gz dec.nii.gz && cmp seven.nii.gz dec.nii.gz || note "--dec without a tractogram, one thread and seven"
-cmp one.tsv s.tsv && cmp seven.tsv s.tsv || note "--sample without a tractogram, one thread and seven"
+cmp one.tsv values.tsv && cmp seven.tsv values.tsv || note "--sample without a tractogram, one thread and seven"
 cmp one_table.tsv sinks_table.tsv && cmp seven_table.tsv sinks_table.tsv || note "--segment without a tractogram, one thread and seven"
 python3 - << 'END' || note "counts of bundles and values in the sidecar"
 import json
 counts = json.load(open("groups100.json"))["counts"]
 rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()[1:]]
 assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
-assert counts["sampled"]["points"] == 2 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
+assert counts["sampled"]["points"] == 4 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
 END
 # parts of a run: columns and groups merge, the rest says that it does not
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
@@ -426,7 +426,7 @@ expect 2 track "$@" -o v.trx --dec v.txt
 expect 2 track "$@" -o v.trx --sample fa.nii.gz,fa.nii.gz
 expect 3 track "$@" -o v.trx --sample missing.nii.gz
 expect 3 track "$@" -o v.trx --segment missing.tsv
-expect 4 track "$@" -o v.trx --sample fa.nii.gz:s.tsv
+expect 4 track "$@" -o v.trx --sample fa.nii.gz:values.tsv
 expect 4 track "$@" -o v.trx --segment plain.tsv:sinks_table.tsv
 expect 4 track "$@" -o v.trx --dec dec.nii.gz
 expect 4 track "$@" -o v.trx --sample fa.nii.gz:fa.nii.gz --force
