@@ -473,9 +473,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
     for (size_t i = h->n; i-- > 0;) next[h->event[i].place] = i;
     for (size_t k = 0; k < r->n_places && backwards; k++)
         while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].place == k) next[k]++;
-    for (size_t k = 0; k < r->n_places && backwards; k++) {
-        at[k] = next[k]; /* where the streamline ends */
-    }
+    for (size_t k = 0; k < r->n_places && backwards; k++) at[k] = next[k]; /* where the streamline ends */
     bool begun = !backwards;
     while (holds) {
         double now = backwards ? -INFINITY : INFINITY;
