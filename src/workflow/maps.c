@@ -5,6 +5,7 @@
 
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
+#include "util/hash.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/shard.h"
@@ -89,6 +90,16 @@ size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS])
     for (size_t i = 0; i < maps->sample.n_images; i++) path[n++] = maps->sample.image[i];
     if (maps->segment.rules) path[n++] = maps->segment.rules;
     return n;
+}
+
+uint64_t gls_maps_choice(const gls_maps *m)
+{
+    const gls_sample_set *set = &m->sample.set;
+    if (m->sample.n_images == 0 && !m->segment.rules) return 0;
+    uint64_t word[3 + GLS_TRACK_STATS] = {m->sample.n_images > 0 && !m->sample.table, m->segment.rules != NULL,
+                                          set->n_stats};
+    for (size_t k = 0; k < set->n_stats; k++) word[3 + k] = set->stat[k];
+    return gls_hash(word, sizeof word);
 }
 
 static gls_status create_connectome(gls_maps *maps)

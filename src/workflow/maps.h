@@ -45,6 +45,8 @@ gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const g
 #define GLS_MAPS_INPUTS (3 + GLS_MAPS_MAX_IMAGES + GLS_TRACK_SAMPLE_MAX_IMAGES)
 size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS]);
 size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS]);
+/* What of the tractogram's columns and groups, and of tables, the options decide besides these files; 0: nothing. */
+uint64_t gls_maps_choice(const gls_maps *maps);
 /* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
  * the maps alone. A file that grows meanwhile is one of the group. shards: this is a part of a run. */
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,

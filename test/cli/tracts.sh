@@ -414,6 +414,11 @@ expect 2 track "$@" -o v.trx --sample fa.nii.gz:v.tsv --shard 1/2
 expect 2 track "$@" -o v.trx --segment plain.tsv:v.tsv --shard 1/2
 expect 2 track "$@" -o v.trx --segment sinks.tsv --shard 1/2
 says "clean"
+# a run that was done before is one with these columns
+expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --skip-existing
+expect 4 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --stat-tck max --skip-existing
+expect 4 track "$@" -o whole.trx --sample fa.nii.gz --skip-existing
+expect 4 track "$@" -o whole.trx --skip-existing
 # what cannot be
 expect 2 track "$@" -o v.tck --sample fa.nii.gz
 expect 2 track "$@" -o v.tck --segment plain.tsv
