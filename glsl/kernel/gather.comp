@@ -1,5 +1,5 @@
 // Pass 3: from the pool of blocks to streamlines in output order and output space: backward half reversed, seed,
-// forward half.
+// forward half. With ends_alone only the first and the last point of these, one where they are the same.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"
@@ -23,8 +23,14 @@ layout(std140, binding = 0) uniform Params {
 #include "layout/block.def"
 #undef WORD
 
-void write_point(uint at, vec3 p)
+// Point number k of a streamline whose first one has the place `first`, and which has `last` others.
+void write_point(uint first, uint k, uint last, vec3 p)
 {
+    uint at = first + k;
+    if (params.ends_alone != 0u) {
+        if (k != 0u && k != last) return;
+        at = first + min(k, 1u);
+    }
     point[at * 3u] = params.xx * p.x + params.xy * p.y + params.xz * p.z + params.xt;
     point[at * 3u + 1u] = params.yx * p.x + params.yy * p.y + params.yz * p.z + params.yt;
     point[at * 3u + 2u] = params.zx * p.x + params.zy * p.y + params.zz * p.z + params.zt;
@@ -36,17 +42,18 @@ void main()
     for (uint i = gl_GlobalInvocationID.x; i < total; i += gl_NumWorkGroups.x * uint(GROUP_SIZE)) {
         if (i >= params.n_blocks * POOL_BLOCK) {
             Placed seed = lines[i - params.n_blocks * POOL_BLOCK];
-            if (seed.first != NOT_PLACED) write_point(seed.first + seed.backward, vec3(seed.x, seed.y, seed.z));
+            if (seed.first != NOT_PLACED)
+                write_point(seed.first, seed.backward, seed.backward + seed.forward, vec3(seed.x, seed.y, seed.z));
             continue;
         }
         uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (i / POOL_BLOCK);
         uint item = state[owner + BLOCK_HALF];
         if (item >= 2u * params.n_lines) continue;
         uint k = state[owner + BLOCK_PART] * POOL_BLOCK + i % POOL_BLOCK, s = item / 2u;
-        uint first = lines[s].first, backward = lines[s].backward;
+        uint first = lines[s].first, backward = lines[s].backward, forward = lines[s].forward;
         bool is_forward = (item & 1u) == 1u;
-        if (first == NOT_PLACED || k >= (is_forward ? lines[s].forward : backward)) continue;
+        if (first == NOT_PLACED || k >= (is_forward ? forward : backward)) continue;
         vec3 p = vec3(pool[i * 3u], pool[i * 3u + 1u], pool[i * 3u + 2u]);
-        write_point(is_forward ? first + backward + 1u + k : first + backward - 1u - k, p);
+        write_point(first, is_forward ? backward + 1u + k : backward - 1u - k, backward + forward, p);
     }
 }

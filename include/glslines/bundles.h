@@ -21,7 +21,7 @@ typedef enum gls_bundle_test {
     GLS_BUNDLE_AXIS,
     GLS_BUNDLE_WINDING,
     GLS_BUNDLE_CLEAN,  /* an outlier among its streamlines */
-    GLS_BUNDLE_UNIQUE, /* belongs to an earlier bundle */
+    GLS_BUNDLE_UNIQUE, /* belongs to another bundle */
     GLS_BUNDLE_TESTS
 } gls_bundle_test;
 /* "length", "span" ... */
@@ -47,7 +47,12 @@ typedef enum gls_bundle_orientation {
 typedef struct gls_bundles_options {
     size_t size;    /* of this struct */
     uint32_t nodes; /* points at equal distances along each; default 100 */
-    bool unique;    /* a streamline belongs to the first bundle whose tests it passes; default false */
+    bool unique;    /* a streamline that passes the tests of several bundles belongs to the nearest of them: the
+                       smallest sum of distances, mm, from the include, start and end regions of a rule as they are
+                       drawn, without tolerance (0 for those that it meets, which without tolerances are all); of equal
+                       ones the smallest mean distance from the centres of these regions; of equal ones the first.
+                       Bundles without such regions come last. Memory: 4 bytes for each voxel of the box round each
+                       region that has a tolerance. Default false */
     bool clean;     /* clean all bundles; default false: those whose rule says so */
     gls_clean_options cleaning;
     gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */

@@ -111,17 +111,22 @@ void gls_region_area_finish(gls_region_area *area)
     area->inside = NULL;
 }
 
+void gls_region_area_centre(const gls_region_area *area, double centre[3])
+{
+    double sum[3] = {0}, p[3];
+    for (size_t v = 0, n = area->inside ? gls_grid_voxels(&area->grid) : 0; v < n; v++) {
+        gls_region_centre(&area->grid, v, p);
+        for (int a = 0; a < 3 && area->inside[v]; a++) sum[a] += p[a] / (double)area->voxels;
+    }
+    if (area->inside) gls_affine_apply(area->grid.affine, sum, centre);
+    if (!area->inside) memcpy(centre, area->sphere.centre, sizeof area->sphere.centre);
+}
+
 gls_status gls_region_centre_of(const char *option, const char *text, double centre[3])
 {
     gls_region_area area;
     gls_status status = gls_region_area_read(option, text, &area);
-    double sum[3] = {0}, p[3];
-    for (size_t v = 0, n = area.inside ? gls_grid_voxels(&area.grid) : 0; v < n; v++) {
-        gls_region_centre(&area.grid, v, p);
-        for (int a = 0; a < 3 && area.inside[v]; a++) sum[a] += p[a] / (double)area.voxels;
-    }
-    if (area.inside) gls_affine_apply(area.grid.affine, sum, centre);
-    if (!area.inside) memcpy(centre, area.sphere.centre, sizeof area.sphere.centre);
+    if (!status) gls_region_area_centre(&area, centre);
     gls_region_area_finish(&area);
     return status;
 }
@@ -173,22 +178,38 @@ static bool transform_axis(double *square, const gls_grid *grid, int axis)
     return done;
 }
 
+gls_status gls_region_area_distances(const gls_region_area *area, double **square)
+{
+    size_t n = gls_grid_voxels(&area->grid);
+    double *s = malloc(n * sizeof *s);
+    bool done = s;
+    for (size_t v = 0; v < n && done; v++) s[v] = area->inside[v] ? 0 : INFINITY;
+    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(s, &area->grid, axis);
+    *square = done ? s : NULL;
+    if (done) return GLS_OK;
+    free(s);
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for a region");
+}
+
+bool gls_region_is_within(double square, double mm)
+{
+    return square <= mm * mm * (1 + 1e-12);
+}
+
 gls_status gls_region_area_widen(gls_region_area *area, double mm)
 {
+    double *square;
     if (!area->inside) {
         area->sphere.radius += mm;
         return GLS_OK;
     }
-    size_t n = gls_grid_voxels(&area->grid);
-    double *square = malloc(n * sizeof *square);
-    bool done = square;
-    for (size_t v = 0; v < n && done; v++) square[v] = area->inside[v] ? 0 : INFINITY;
-    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(square, &area->grid, axis);
+    gls_status status = gls_region_area_distances(area, &square);
+    if (status) return status;
     area->voxels = 0;
-    for (size_t v = 0; v < n && done; v++) {
-        area->inside[v] = square[v] <= mm * mm * (1 + 1e-12);
+    for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n; v++) {
+        area->inside[v] = gls_region_is_within(square[v], mm);
         area->voxels += area->inside[v];
     }
     free(square);
-    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a region");
+    return GLS_OK;
 }

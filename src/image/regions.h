@@ -68,6 +68,13 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
 /* Adds the voxels whose centre is within mm of the centre of one inside; a sphere's radius grows by mm. */
 gls_status gls_region_area_widen(gls_region_area *area, double mm);
+/* For each voxel of the grid the square of the distance, mm, of its centre from the nearest one inside; from malloc.
+ * Not of a sphere. */
+gls_status gls_region_area_distances(const gls_region_area *area, double **square);
+/* Whether a voxel at this square of a distance is one that gls_region_area_widen() adds. */
+bool gls_region_is_within(double square, double mm);
+/* World mm: the mean of the centres of its voxels, or the sphere's centre. */
+void gls_region_area_centre(const gls_region_area *area, double centre[3]);
 /* Its two largest blobs of voxels that share faces, edges or corners, the one further left, back or down along the axis
  * that parts them most first. GLS_ERR_INPUT: there is only one, or it is a sphere. */
 gls_status gls_region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2]);

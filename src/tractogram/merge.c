@@ -85,6 +85,23 @@ static bool is_half(const gls_shard_reader *r)
     return r->info->position_type == GLS_TYPE_FLOAT16;
 }
 
+static bool same_columns(const gls_column *a, size_t n, const gls_column *b, size_t m)
+{
+    bool same = n == m;
+    for (size_t k = 0; same && k < n; k++)
+        same = strcmp(a[k].name, b[k].name) == 0 && a[k].type == b[k].type && a[k].components == b[k].components;
+    return same;
+}
+
+/* Whether a shard has the columns and groups of the first one; those without streamlines have none. */
+static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *b)
+{
+    const gls_tractogram_info *x = a->info, *y = b->info;
+    return a->file.n_streamlines == 0 || b->file.n_streamlines == 0 ||
+           (same_columns(x->dps, x->n_dps, y->dps, y->n_dps) &&
+            same_columns(x->group, x->n_groups, y->group, y->n_groups));
+}
+
 /* Whether a shard is of the same run as the first one. */
 static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
 {
@@ -112,6 +129,8 @@ static gls_status compare(const merge *m, const char *path, const gls_shard_read
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
     if (!same_lines(a->reader->lines, r->reader->lines))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
+    if (!has_same_columns(a, r))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its columns or groups differ", path, first);
     if (r->file.n_streamlines > 0 && m->half_known && m->half != is_half(r))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
                         path);

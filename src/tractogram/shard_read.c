@@ -5,17 +5,20 @@
 #include "tractogram/shard.h"
 #include "util/status.h"
 
-/* Streamlines of a shard have the columns of the tracker, and nothing else that would get lost. */
+/* Streamlines of a shard have the columns of the tracker; in TRX files also what `track` samples, and groups of what it
+ * segments; and nothing else that would get lost. */
 static gls_status check_columns(const gls_shard_reader *s)
 {
     const gls_tractogram_info *info = s->info;
-    bool known = info->n_dpv == 0 && info->n_groups == 0 && info->n_dpg == 0;
+    const bool is_trx = info->format == GLS_FORMAT_TRX;
+    bool known = info->n_dpv == 0 && (info->n_groups == 0 || is_trx) && info->n_dpg == 0;
     for (size_t k = 0; k < info->n_dps; k++) {
         const gls_column *c = &info->dps[k];
         bool is_seed = strcmp(c->name, GLS_DPS_SEEDS) == 0 && c->type == GLS_TYPE_FLOAT32 && c->components == 3,
              is_index = strcmp(c->name, GLS_DPS_SEED_INDEX) == 0 && c->components == 1 &&
-                        c->type == (info->format == GLS_FORMAT_TRX ? GLS_TYPE_UINT32 : GLS_TYPE_FLOAT32);
-        known = known && (is_seed || is_index);
+                        c->type == (is_trx ? GLS_TYPE_UINT32 : GLS_TYPE_FLOAT32),
+             is_sampled = is_trx && c->type == GLS_TYPE_FLOAT64;
+        known = known && (is_seed || is_index || is_sampled);
     }
     if (info->format != GLS_FORMAT_TCK) known = known && info->n_header == 1; /* the note */
     if (info->position_type == GLS_TYPE_FLOAT64) known = false;

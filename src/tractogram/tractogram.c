@@ -206,6 +206,18 @@ gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *w, const gls_col
     return GLS_OK;
 }
 
+gls_status gls_writer_add_group(gls_tractogram_writer *w, const char *name, const uint32_t *member, size_t n)
+{
+    gls_late_group *list = realloc(w->late_group, (w->n_late_groups + 1) * sizeof *list);
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    w->late_group = list;
+    if (gls_column_find(w->column + w->n_dps + w->n_dpv, w->n_groups, name))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has a group \"%s\" already", w->output.path, name);
+    list[w->n_late_groups++] = (gls_late_group){name, member, n};
+    if (w->driver != &gls_trx_driver) gls_text_printf(&w->lost, "%sgroup %s", w->lost.length > 0 ? ", " : "", name);
+    return GLS_OK;
+}
+
 gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
 {
     GLS_REQUIRE(w);
@@ -222,6 +234,7 @@ void gls_tractogram_writer_abort(gls_tractogram_writer *w)
     gls_output_discard(&w->output);
     for (size_t k = 0; w->column && k < w->n_dps + w->n_dpv + w->n_groups; k++) free((void *)w->column[k].name);
     free(w->column);
+    free(w->late_group);
     gls_piece_rooms_finish(&w->rooms);
     gls_text_finish(&w->lost);
     free(w);

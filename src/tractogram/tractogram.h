@@ -43,8 +43,10 @@ struct gls_tractogram_writer {
     size_t n_dps, n_dpv, n_groups;
     gls_column *column;
     size_t n_late;
-    gls_column late[4];           /* columns per streamline that came behind all streamlines */
-    const char *note_name, *note; /* a text beside the arrays; NULL: none */
+    gls_column late[4]; /* columns per streamline that came behind all streamlines */
+    size_t n_late_groups;
+    struct gls_late_group *late_group; /* groups that came behind all streamlines */
+    const char *note_name, *note;      /* a text beside the arrays; NULL: none */
     gls_piece_rooms rooms;
     gls_text lost;     /* columns that the format does not hold */
     gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
@@ -58,6 +60,16 @@ void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result);
+
+/* A group that is known once all streamlines have been appended. */
+typedef struct gls_late_group {
+    const char *name;
+    const uint32_t *member;
+    size_t n;
+} gls_late_group;
+/* TRX: adds a group of these streamlines, in ascending order; name and members are borrowed until the writer is
+ * finished. Other formats do not keep it. */
+gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);
 
 /* TRX: JSON on a column, in a file of this name beside it, which readers pass over. Both texts are borrowed until the
  * writer has finished. */

@@ -240,6 +240,15 @@ static gls_status end_entry(gls_tractogram_writer *w, const gls_zip_entry *e)
     return gls_output_write_at(&w->output, e->offset, header, gls_zip_local(e, header));
 }
 
+/* A whole entry from memory. */
+static gls_status add_array(gls_tractogram_writer *w, const char *name, const void *data, size_t bytes)
+{
+    gls_zip_entry *e;
+    gls_status status = begin_entry(w, name, bytes, &e);
+    if (status == GLS_OK) status = put(w, data, bytes, &e->crc);
+    return status == GLS_OK ? end_entry(w, e) : status;
+}
+
 /* Rows of a spool on their way into the file. */
 typedef struct rows {
     const gls_spool *spool;
@@ -306,12 +315,9 @@ static gls_status add_columns(gls_tractogram_writer *w)
     }
     for (size_t i = 0; i < t->n_dpg && status == GLS_OK; i++) {
         const gls_column *c = &t->dpg[i].column;
-        gls_zip_entry *e;
         snprintf(folder, sizeof folder, "dpg/%.*s", MAX_NAME, t->dpg[i].group);
         print_name(name, folder, c);
-        status = begin_entry(w, name, gls_column_row_bytes(c), &e);
-        if (status == GLS_OK) status = put(w, c->data, gls_column_row_bytes(c), &e->crc);
-        if (status == GLS_OK) status = end_entry(w, e);
+        status = add_array(w, name, c->data, gls_column_row_bytes(c));
     }
     return status;
 }
@@ -323,26 +329,33 @@ static gls_status add_late(gls_tractogram_writer *w)
     char name[GLS_ZIP_NAME];
     for (size_t i = 0; i < w->n_late && status == GLS_OK; i++) {
         const gls_column *c = &w->late[i];
-        const size_t bytes = (size_t)w->n_streamlines * gls_column_row_bytes(c);
-        gls_zip_entry *e;
         if (!is_valid_name(c->name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, c->name);
         print_name(name, "dps", c);
-        status = begin_entry(w, name, bytes, &e);
-        if (status == GLS_OK) status = put(w, c->data, bytes, &e->crc);
-        if (status == GLS_OK) status = end_entry(w, e);
+        status = add_array(w, name, c->data, (size_t)w->n_streamlines * gls_column_row_bytes(c));
+    }
+    return status;
+}
+
+/* Groups that came behind all streamlines. */
+static gls_status add_late_groups(gls_tractogram_writer *w)
+{
+    gls_status status = GLS_OK;
+    char name[GLS_ZIP_NAME];
+    for (size_t i = 0; i < w->n_late_groups && status == GLS_OK; i++) {
+        const gls_late_group *g = &w->late_group[i];
+        const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
+        if (!is_valid_name(c.name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a group \"%s\"", w->output.path, c.name);
+        print_name(name, "groups", &c);
+        status = add_array(w, name, g->member, g->n * sizeof *g->member);
     }
     return status;
 }
 
 static gls_status add_note(gls_tractogram_writer *w)
 {
-    if (!w->note) return GLS_OK;
-    const size_t bytes = strlen(w->note);
-    gls_zip_entry *e;
-    gls_status status = begin_entry(w, w->note_name, bytes, &e);
-    if (status == GLS_OK) status = put(w, w->note, bytes, &e->crc);
-    return status == GLS_OK ? end_entry(w, e) : status;
+    return w->note ? add_array(w, w->note_name, w->note, strlen(w->note)) : GLS_OK;
 }
 
 /* The low halves of wide ends are read into the second half of the room, and spread from there. */
@@ -453,7 +466,7 @@ static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;
     gls_status status;
-    size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late;
+    size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late + w->n_late_groups;
     t->entry = calloc(max_entries, sizeof *t->entry);
     if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     if (max_entries > UINT16_MAX)
@@ -469,6 +482,7 @@ static gls_status finish(gls_tractogram_writer *w)
         if (status == GLS_OK) status = add_offsets(w);
         if (status == GLS_OK) status = add_columns(w);
         if (status == GLS_OK) status = add_late(w);
+        if (status == GLS_OK) status = add_late_groups(w);
         if (status == GLS_OK) status = add_note(w);
         if (w->n_points > INT32_MAX)
             gls_log(GLS_LOG_WARNING, "%s: has %llu points; some readers of TRX stop at 2147483647", w->output.path,

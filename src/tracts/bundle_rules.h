@@ -32,8 +32,9 @@ typedef struct gls_bundle_rules {
 } gls_bundle_rules;
 
 /* From a table or a JSON file. folder: of the files that it names; NULL: they are named as they are. grid: on which
- * tractograms are made regions; NULL: their own. */
-gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, gls_bundle_rules *rules);
+ * tractograms are made regions; NULL: their own. chooses: gls_bundle_choose() will be called. */
+gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
+                                 gls_bundle_rules *rules);
 /* n bundles of these names without any test. */
 gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
 void gls_bundle_rules_finish(gls_bundle_rules *rules);
@@ -48,5 +49,13 @@ typedef enum gls_bundle_direction {
 /* The first test that failed, or GLS_BUNDLE_TESTS. hits: of all regions, by gls_rois_find(). n >= 1. */
 gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
                                  const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
+
+/* Which of the bundles that it passed (verdict GLS_BUNDLE_TESTS, direction as judged; a value for each bundle) gets a
+ * streamline that may be in one only. The nearest: the one with the smallest sum of distances from its include, start
+ * and end regions as they are drawn, without tolerance, which is 0 where all are met; of equal ones the one with the
+ * smallest mean distance from the centres of these regions; of equal ones the first. Bundles without such regions come
+ * last. rules->n: it passed none. */
+size_t gls_bundle_choose(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
+                         const float (*point)[3], size_t n);
 
 #endif

@@ -61,8 +61,8 @@ gls_status gls_bundles_read(const char *path, const gls_bundles_options *options
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(path && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
-    gls_status status =
-        gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL, &rules);
+    gls_status status = gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL,
+                                              options && options->unique, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
@@ -123,8 +123,8 @@ static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, 
 {
     const float(*point)[3] = s->point + s->offset[i];
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]), m = b->rules.n;
+    uint8_t *verdict = &b->verdict[i * m], *way = &b->direction[i * m];
     double length = gls_line_length(point, n);
-    bool taken = false;
     if (n > 0) gls_rois_find(b->rules.rois, hits, point, n);
     for (size_t k = 0; k < m; k++) {
         gls_bundle_direction direction = GLS_BUNDLE_UNKNOWN;
@@ -133,13 +133,18 @@ static void judge(gls_bundles *b, gls_roi_hits *hits, const gls_streamlines *s, 
             test = gls_column_value(&s->group[k], i) ? GLS_BUNDLE_TESTS : GLS_BUNDLE_INCLUDE;
         else if (n > 0 && !hits->failed)
             test = gls_bundle_judge(&b->rules, k, hits, point, n, length, &direction);
-        if (test == GLS_BUNDLE_TESTS && taken && b->options.unique) test = GLS_BUNDLE_UNIQUE;
-        taken |= test == GLS_BUNDLE_TESTS;
-        if (test == GLS_BUNDLE_TESTS && b->options.orientation == GLS_ORIENT_GIVEN)
-            direction = is_given_backwards(b, point, n) ? GLS_BUNDLE_AGAINST : GLS_BUNDLE_ALONG;
-        if (b->options.orientation == GLS_ORIENT_NONE) direction = GLS_BUNDLE_ALONG;
-        b->verdict[i * m + k] = (uint8_t)test;
-        b->direction[i * m + k] = (uint8_t)direction;
+        verdict[k] = (uint8_t)test;
+        way[k] = (uint8_t)direction;
+    }
+    if (n > 0 && b->options.unique) {
+        const size_t chosen = gls_bundle_choose(&b->rules, verdict, way, point, n);
+        for (size_t k = 0; k < m; k++)
+            if (verdict[k] == GLS_BUNDLE_TESTS && k != chosen) verdict[k] = GLS_BUNDLE_UNIQUE;
+    }
+    for (size_t k = 0; k < m; k++) {
+        if (verdict[k] == GLS_BUNDLE_TESTS && b->options.orientation == GLS_ORIENT_GIVEN)
+            way[k] = is_given_backwards(b, point, n) ? GLS_BUNDLE_AGAINST : GLS_BUNDLE_ALONG;
+        if (b->options.orientation == GLS_ORIENT_NONE) way[k] = GLS_BUNDLE_ALONG;
     }
 }
 
@@ -264,15 +269,19 @@ gls_sink gls_bundles_sink(gls_bundles *bundles)
     return (gls_sink){.append = append, .user = bundles};
 }
 
+bool gls_bundles_cleans(const gls_bundles *b, size_t i)
+{
+    return b->options.clean || b->rules.rule[i].clean;
+}
+
 gls_status gls_bundles_complete(gls_bundles *b)
 {
     GLS_REQUIRE(b);
     gls_status status = GLS_OK;
     for (size_t k = 0; k < b->rules.n && !status; k++) {
         gls_bundle *bundle = &b->bundle[k];
-        bool cleans = b->options.clean || b->rules.rule[k].clean;
         if (bundle->any_unknown && !bundle->directed && bundle->node) gls_bundle_orient(bundle, b->options.nodes);
-        if (cleans) status = gls_bundle_clean(bundle, b->options.nodes, &b->options.cleaning);
+        if (gls_bundles_cleans(b, k)) status = gls_bundle_clean(bundle, b->options.nodes, &b->options.cleaning);
     }
     return status;
 }

@@ -34,6 +34,8 @@ struct gls_bundles {
     float standard[12][3];
 };
 
+/* Whether outliers of a bundle are dropped once all streamlines are collected. */
+bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
 /* Turns all the members of a bundle one way; drops outliers. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);

@@ -200,12 +200,22 @@ static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
     return GLS_OK;
 }
 
+static bool measures_length(const gls_connectome *c)
+{
+    return c->edge || (c->options.scale & (GLS_SCALE_LENGTH | GLS_SCALE_INVLENGTH));
+}
+
+bool gls_connectome_needs_points(const gls_connectome *c)
+{
+    const gls_assignment by = c->options.assignment;
+    return measures_length(c) || (by != GLS_ASSIGN_RADIAL && by != GLS_ASSIGN_END);
+}
+
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_connectome *c = user;
     const gls_column *weights, *scales;
-    const bool all = c->options.assignment == GLS_ASSIGN_ALL,
-               needs_length = c->edge || (c->options.scale & (GLS_SCALE_LENGTH | GLS_SCALE_INVLENGTH));
+    const bool all = c->options.assignment == GLS_ASSIGN_ALL, needs_length = measures_length(c);
     gls_status status = find_column(s, c->options.weights, &weights);
     if (!status) status = find_column(s, c->options.scale_column, &scales);
     if (!status) status = reserve(c, s->n);

@@ -45,7 +45,6 @@ static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *g
     if (!status) status = trace(reader, grid ? grid : &info->grid, &area);
     if (!status && area.voxels == 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: no streamline passes through the grid of the region", path);
-    if (!status && mm > 0) status = gls_region_area_widen(&area, mm);
     if (!status) status = gls_rois_add_area(rois, &area, path, mm, index);
     gls_region_area_finish(&area);
     gls_tractogram_reader_close(reader);

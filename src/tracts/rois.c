@@ -27,10 +27,12 @@ typedef struct roi {
     uint32_t place;
     bool is_graded;
     double low[3], high[3]; /* world mm */
+    gls_roi_distance distance;
 } roi;
 
 struct gls_rois {
     gls_roi_test test;
+    bool keeps_distances;
     size_t n, n_places, n_sets;
     roi *roi;
     place *place;
@@ -56,7 +58,10 @@ gls_status gls_rois_create(gls_roi_test test, gls_rois **rois)
 void gls_rois_destroy(gls_rois *r)
 {
     if (!r) return;
-    for (size_t i = 0; i < r->n; i++) free(r->roi[i].text);
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->roi[i].text);
+        gls_roi_distance_finish(&r->roi[i].distance);
+    }
     for (size_t i = 0; i < r->n_places; i++) free(r->place[i].voxel);
     free(r->roi);
     free(r->place);
@@ -162,22 +167,36 @@ static bool put(gls_rois *r, const gls_region_area *area, roi *roi)
     return true;
 }
 
-gls_status gls_rois_add_area(gls_rois *r, const gls_region_area *area, const char *text, double mm, size_t *index)
+void gls_rois_keep_distances(gls_rois *r)
 {
-    *index = r->n;
-    roi *list = realloc(r->roi, (r->n + 1) * sizeof *list);
-    if (list) r->roi = list;
-    roi one = {.text = gls_text_copy(text),
-               .mm = mm,
+    r->keeps_distances = true;
+}
+
+const gls_roi_distance *gls_rois_distance(const gls_rois *r, size_t index)
+{
+    return &r->roi[index].distance;
+}
+
+gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *text, double mm, size_t *index)
+{
+    gls_status status = GLS_OK;
+    roi one = {.mm = mm,
                .is_graded = area->is_graded,
                .low = {INFINITY, INFINITY, INFINITY},
                .high = {-INFINITY, -INFINITY, -INFINITY}};
+    *index = r->n;
+    if (r->keeps_distances) status = gls_roi_distance_init(&one.distance, area, mm);
+    if (!status && mm > 0) status = gls_region_area_widen(area, mm);
+    roi *list = status ? NULL : realloc(r->roi, (r->n + 1) * sizeof *list);
+    if (list) r->roi = list;
+    one.text = gls_text_copy(text);
     if (list && one.text && put(r, area, &one)) {
         list[r->n++] = one;
         return GLS_OK;
     }
     free(one.text);
-    return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
+    gls_roi_distance_finish(&one.distance);
+    return status ? status : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
 }
 
 gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, double mm, size_t *index)
@@ -186,7 +205,6 @@ gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, doubl
         if (strcmp(r->roi[*index].text, text) == 0 && r->roi[*index].mm == mm) return GLS_OK;
     gls_region_area area;
     gls_status status = gls_region_area_read(option, text, &area);
-    if (!status && mm > 0) status = gls_region_area_widen(&area, mm);
     if (!status) status = gls_rois_add_area(r, &area, text, mm, index);
     gls_region_area_finish(&area);
     return status;
@@ -199,9 +217,9 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     gls_status status = gls_region_area_read("ends", text, &area);
     if (!status) status = gls_region_area_split(&area, text, blob);
     for (int e = 0; e < 2 && !status; e++) {
-        if (mm > 0) status = gls_region_area_widen(&blob[e], mm);
         snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);
-        if (!status) status = gls_rois_add_area(r, &blob[e], name[e], -1, &index[e]);
+        status = gls_rois_add_area(r, &blob[e], name[e], mm, &index[e]);
+        if (!status) r->roi[index[e]].mm = -1; /* no text means this region */
     }
     gls_region_area_finish(&area);
     for (int e = 0; e < 2; e++) gls_region_area_finish(&blob[e]);
@@ -455,9 +473,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
     for (size_t i = h->n; i-- > 0;) next[h->event[i].place] = i;
     for (size_t k = 0; k < r->n_places && backwards; k++)
         while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].place == k) next[k]++;
-    for (size_t k = 0; k < r->n_places && backwards; k++) {
-        at[k] = next[k]; /* where the streamline ends */
-    }
+    for (size_t k = 0; k < r->n_places && backwards; k++) at[k] = next[k]; /* where the streamline ends */
     bool begun = !backwards;
     while (holds) {
         double now = backwards ? -INFINITY : INFINITY;

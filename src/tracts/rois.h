@@ -3,18 +3,22 @@
 #ifndef GLS_TRACTS_ROIS_H
 #define GLS_TRACTS_ROIS_H
 
-#include "image/regions.h"
+#include "tracts/roi_distance.h"
 #include <glslines/select.h>
 
 typedef struct gls_rois gls_rois;
 
 gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
 void gls_rois_destroy(gls_rois *rois);
+/* Regions that are added from now on can tell how far streamlines are from them: 4 bytes for each voxel of the box of a
+ * region that is widened. */
+void gls_rois_keep_distances(gls_rois *rois);
+const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
 /* Adds a region, widened by mm; option names it in messages. *index counts regions from 0; the same text and width
  * give the same one. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
-/* Adds an area, already widened by mm, under this name. */
-gls_status gls_rois_add_area(gls_rois *rois, const gls_region_area *area, const char *name, double mm, size_t *index);
+/* Widens an area by mm and adds it under this name. */
+gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *name, double mm, size_t *index);
 /* As gls_rois_add(), but .trx, .trk, .tck and .vtk are tractograms: the voxels of the grid (NULL: of their own) that
  * their streamlines pass through. */
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,

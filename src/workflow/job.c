@@ -247,14 +247,15 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
 }
 
 /* Tracks all seeds to a sink, which is only appended to. */
-static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal)
+static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
+    const gls_track_extras extras = {
+        .journal = journal, .visited = job->maps.map ? &job->maps.visited : NULL, .ends_alone = ends_alone};
     outlet o = {.sink = sink};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
-    gls_status status =
-        gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o}, journal,
-                                  job->maps.map ? &job->maps.visited : NULL, track_step, &w, &job->result.track);
+    gls_status status = gls_tracker_run_journaled(tracker, job->study.seeds, &(gls_sink){.append = deliver, .user = &o},
+                                                  &extras, track_step, &w, &job->result.track);
     job->result.seconds_track = gls_clock_seconds() - start;
     job->result.seconds_write = o.seconds;
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
@@ -275,11 +276,12 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
-    if (!status) status = track(job, tracker, &sink, journal);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, job->shard.count > 0, &sink);
+    const bool ends_alone = !writer && !journal && !gls_maps_need_points(&job->maps);
+    if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* shards of a selection do not know which of theirs will count */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
-    if (!status) status = gls_maps_weigh(&job->maps, &job->devices, writer);
+    if (!status) status = gls_maps_complete(&job->maps, &job->devices, writer);
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED)
@@ -359,7 +361,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     gls_status status = create_tracker(job, &tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
-        status = track(job, tracker, sink, NULL);
+        status = track(job, tracker, sink, NULL, false);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
         if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     }

@@ -42,7 +42,7 @@ gls_status gls_job_choose_format(gls_job *job)
 static gls_status check_place(const gls_job *job, const char *path, const char *const *others, size_t n_others)
 {
     const gls_job_options *o = &job->options;
-    const char *inputs[24 + GLS_MAPS_MAX_IMAGES + GLS_REGION_ROLES * GLS_MAX_STRINGS] = {
+    const char *inputs[22 + GLS_MAPS_INPUTS + GLS_REGION_ROLES * GLS_MAX_STRINGS] = {
         o->dwi,
         gls_table_path(o->bval),
         gls_table_path(o->bvec),
@@ -76,6 +76,18 @@ static gls_status check_place(const gls_job *job, const char *path, const char *
     return gls_place_check(path, job->overwrite || path == job->journal, inputs, n, others, n_others);
 }
 
+/* What goes into the tractogram needs one that holds it. */
+static gls_status check_columns(const gls_job *job)
+{
+    const gls_maps *m = &job->maps;
+    const bool holds = !job->maps_alone && job->format == GLS_FORMAT_TRX;
+    if (!holds && m->sample.n_images > 0 && !m->sample.table)
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
+    if (!holds && m->segment.rules && !m->segment.table)
+        return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
+    return GLS_OK;
+}
+
 gls_status gls_job_name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -84,7 +96,11 @@ gls_status gls_job_name_outputs(gls_job *job)
     const char *maps[GLS_MAPS_OUTPUTS];
     size_t n_maps = gls_maps_outputs(&job->maps, maps);
     if (job->maps_alone && n_maps == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output none: needs --density, --connectome, --profile or --output-seeds");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--output none: needs --density, --dec, --connectome, --profile, --output-seeds, or "
+                        "--sample or --segment with a table");
+    gls_status status = check_columns(job);
+    if (status) return status;
     if (job->maps_alone)
         job->output = strdup(maps[0]);
     else if (o->output)

@@ -5,6 +5,7 @@
 
 #include "tracts/grouped.h"
 #include "tracts/visited.h"
+#include "util/hash.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/shard.h"
@@ -57,29 +58,48 @@ gls_status gls_maps_init(gls_maps *maps, const gls_job_options *o, const gls_sha
 {
     *maps = (gls_maps){.fa = o->fa, .seed_table = {.output = GLS_OUTPUT_NONE}};
     gls_status status = gls_weigh_check(o);
+    if (!status && o->dec && o->shard)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --shard: merge the shards, then 'glslines density --dec'");
+    if (!status && o->dec) status = gls_image_name_check(o->dec);
+    if (!status && o->dec) status = name_output(o->dec, shard, &maps->dec);
     if (!status && o->density) status = gls_image_name_check(o->density);
     if (!status && o->density) status = name_output(o->density, shard, &maps->density);
     if (!status && o->connectome) status = take_connectome(maps, o->connectome, shard);
     if (!status && o->output_seeds) status = name_output(o->output_seeds, shard, &maps->seeds);
+    if (!status) status = gls_track_sample_take(&maps->sample, o);
+    if (!status) status = gls_track_segment_take(&maps->segment, o);
     return status || !o->profile ? status : take_profile(maps, o->profile, shard);
 }
 
 size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS])
 {
-    const char *const all[GLS_MAPS_OUTPUTS] = {maps->density, maps->matrix, maps->profile, maps->seeds};
+    const char *const all[GLS_MAPS_OUTPUTS] = {maps->density,      maps->dec,           maps->matrix, maps->profile,
+                                               maps->sample.table, maps->segment.table, maps->seeds};
     size_t n = 0;
     for (int i = 0; i < GLS_MAPS_OUTPUTS; i++)
         if (all[i]) path[n++] = all[i];
     return n;
 }
 
-size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_IMAGES])
+size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS])
 {
     size_t n = 0;
     if (maps->labels) path[n++] = maps->labels;
     if (maps->rules) path[n++] = maps->rules;
     for (size_t i = 0; i < maps->n_images; i++) path[n++] = maps->image[i];
+    for (size_t i = 0; i < maps->sample.n_images; i++) path[n++] = maps->sample.image[i];
+    if (maps->segment.rules) path[n++] = maps->segment.rules;
     return n;
+}
+
+uint64_t gls_maps_choice(const gls_maps *m)
+{
+    const gls_sample_set *set = &m->sample.set;
+    if (m->sample.n_images == 0 && !m->segment.rules) return 0;
+    uint64_t word[3 + GLS_TRACK_STATS] = {m->sample.n_images > 0 && !m->sample.table, m->segment.rules != NULL,
+                                          set->n_stats};
+    for (size_t k = 0; k < set->n_stats; k++) word[3 + k] = set->stat[k];
+    return gls_hash(word, sizeof word);
 }
 
 static gls_status create_connectome(gls_maps *maps)
@@ -93,31 +113,63 @@ static gls_status create_connectome(gls_maps *maps)
     return status;
 }
 
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink)
+static gls_status create_bundles(gls_maps *maps, const gls_grid *grid)
 {
-    gls_sink all[6];
-    size_t n = 0;
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
     options.grid = grid;
+    return gls_bundles_read(maps->rules, &options, &maps->bundles);
+}
+
+static gls_status create_maps(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group,
+                              bool shards)
+{
+    gls_density_options directions = gls_density_options_default();
+    directions.directions = true;
     gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
     if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
+    if (!status && maps->dec) status = gls_density_create(grid, &directions, &maps->dec_map);
     if (!status && maps->labels) status = create_connectome(maps);
-    if (!status && maps->rules) status = gls_bundles_read(maps->rules, &options, &maps->bundles);
+    if (!status && maps->rules) status = create_bundles(maps, grid);
+    if (!status && maps->segment.rules) status = gls_track_segment_begin(&maps->segment, grid, shards);
     if (!status && maps->seeds) status = gls_seed_table_begin(maps->seeds, overwrite, group, &maps->seed_table);
+    return status;
+}
+
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
+                        gls_sink *sink)
+{
+    gls_sink all[9], sampler = *sink;
+    const bool samples = maps->sample.n_images > 0;
+    size_t n = 0;
+    gls_status status = create_maps(maps, grid, overwrite, group, shards);
+    if (!status && samples) status = gls_track_sample_begin(&maps->sample, overwrite, group, &sampler);
     if (status) return status;
+    if (samples && !maps->sample.table) *sink = sampler;
     if (sink->append) all[n++] = *sink;
+    if (samples && maps->sample.table) all[n++] = sampler;
     if (maps->map) all[n++] = gls_density_sink(maps->map);
+    if (maps->dec_map) all[n++] = gls_density_sink(maps->dec_map);
     if (maps->weigh.weights)
         all[n++] = gls_weigh_sink(&maps->weigh);
     else if (maps->connectome)
         all[n++] = gls_connectome_sink(maps->connectome);
     if (maps->bundles) all[n++] = gls_bundles_sink(maps->bundles);
+    if (maps->segment.rules) all[n++] = gls_track_segment_sink(&maps->segment);
     if (maps->seeds) all[n++] = gls_seed_table_sink(&maps->seed_table);
-    return n == 1 && sink->append ? GLS_OK : gls_sink_tee(all, n, sink);
+    if (n == 1 && sink->append) return GLS_OK;
+    status = gls_sink_tee(all, n, sink);
+    if (status && samples && maps->sample.table) gls_sink_abort(&sampler);
+    return status;
 }
 
-gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)
+bool gls_maps_need_points(const gls_maps *m)
+{
+    return m->map || m->dec_map || m->weigh.weights || m->bundles || m->segment.bundles || m->sample.n_images > 0 ||
+           m->seeds || (m->connectome && gls_connectome_needs_points(m->connectome));
+}
+
+static gls_status weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)
 {
     gls_weigh *w = &maps->weigh;
     uint64_t n;
@@ -127,6 +179,12 @@ gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tra
     if (status || maps->weights || !writer) return status;
     const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, gls_weigh_get(w, &n)};
     return gls_tractogram_writer_add_dps(writer, &column);
+}
+
+gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)
+{
+    gls_status status = weigh(maps, devices, writer);
+    return status ? status : gls_track_segment_complete(&maps->segment, writer);
 }
 
 static gls_status write_profile(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group)
@@ -163,6 +221,7 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
 {
     gls_status status = GLS_OK;
     if (maps->map) status = gls_density_write_grouped(maps->map, maps->density, overwrite, group);
+    if (maps->dec_map && !status) status = gls_density_write_grouped(maps->dec_map, maps->dec, overwrite, group);
     if (maps->connectome && !status)
         status = gls_connectome_write_grouped(maps->connectome, maps->matrix, overwrite, group, NULL, "nan");
     if (maps->weights && maps->weigh.weights && !status) {
@@ -172,12 +231,17 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
     }
     if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);
     if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
+    if (maps->sample.n_images > 0 && !status) status = gls_track_sample_end(&maps->sample);
+    if (!status) status = gls_track_segment_write(&maps->segment, overwrite, group);
     return status;
 }
 
 void gls_maps_finish(gls_maps *maps)
 {
     gls_density_destroy(maps->map);
+    gls_density_destroy(maps->dec_map);
+    gls_track_sample_finish(&maps->sample);
+    gls_track_segment_finish(&maps->segment);
     gls_connectome_destroy(maps->connectome);
     gls_bundles_destroy(maps->bundles);
     gls_weigh_finish(&maps->weigh);
@@ -186,6 +250,7 @@ void gls_maps_finish(gls_maps *maps)
     free(maps->weights);
     for (size_t i = 0; i < maps->n_images; i++) free(maps->image[i]);
     free(maps->density);
+    free(maps->dec);
     free(maps->labels);
     free(maps->matrix);
     free(maps->rules);

@@ -10,12 +10,15 @@
 #include "track/engine/visited.h"
 #include "util/output.h"
 #include "workflow/seed_table.h"
+#include "workflow/track_sample.h"
+#include "workflow/track_segment.h"
 #include "workflow/weigh.h"
 
 #define GLS_MAPS_MAX_IMAGES 16
 
 typedef struct gls_maps {
     char *density; /* file; NULL: none */
+    char *dec;     /* file; NULL: none */
     char *labels;  /* of the connectome; NULL: none */
     char *matrix;  /* file */
     char *rules;   /* of the profile; NULL: none */
@@ -24,10 +27,12 @@ typedef struct gls_maps {
     char *image[GLS_MAPS_MAX_IMAGES];
     size_t n_images; /* 0: the stop map alone */
     const char *fa;  /* file of the stop map; NULL: it has none */
-    gls_density *map;
+    gls_density *map, *dec_map;
     const gls_visited *visited; /* what a device knows of the streamlines that are delivered */
     gls_connectome *connectome;
     gls_bundles *bundles;
+    gls_track_sample sample;
+    gls_track_segment segment;
     gls_weigh weigh;
     gls_seed_table seed_table;
     char *weights; /* file, where the tractogram cannot hold them; NULL: none */
@@ -36,15 +41,21 @@ typedef struct gls_maps {
 /* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const gls_shard *shard);
 /* The files that are written and the files that are read; returns how many. */
-#define GLS_MAPS_OUTPUTS 4
+#define GLS_MAPS_OUTPUTS 7
+#define GLS_MAPS_INPUTS (3 + GLS_MAPS_MAX_IMAGES + GLS_TRACK_SAMPLE_MAX_IMAGES)
 size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS]);
-size_t gls_maps_inputs(const gls_maps *maps, const char *path[2 + GLS_MAPS_MAX_IMAGES]);
+size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS]);
+/* What of the tractogram's columns and groups, and of tables, the options decide besides these files; 0: nothing. */
+uint64_t gls_maps_choice(const gls_maps *maps);
 /* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
- * the maps alone. A file that grows meanwhile is one of the group. */
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink);
-/* Once all streamlines have come: their weights, to the tractogram's writer where it holds them (NULL: there is none).
- */
-gls_status gls_maps_weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);
+ * the maps alone. A file that grows meanwhile is one of the group. shards: this is a part of a run. */
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
+                        gls_sink *sink);
+/* Whether a map looks at more of a streamline than its ends. */
+bool gls_maps_need_points(const gls_maps *maps);
+/* Once all streamlines have come: their weights and groups, to the tractogram's writer where it holds them (NULL: there
+ * is none). */
+gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);
 /* Writes the files in the group. */
 gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwrite, gls_output_group *group);
 void gls_maps_finish(gls_maps *maps);

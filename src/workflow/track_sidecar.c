@@ -189,6 +189,23 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
+/* What was sampled, and how many streamlines each bundle has. */
+static void add_maps(cJSON *counts, const gls_maps *maps)
+{
+    if (maps->sample.n_images > 0) {
+        cJSON *object = cJSON_AddObjectToObject(counts, "sampled");
+        gls_json_uint(object, "points", maps->sample.counts.points);
+        gls_json_uint(object, "outside", maps->sample.counts.outside);
+        gls_json_uint(object, "without_value", maps->sample.counts.without_value);
+    }
+    if (!maps->segment.bundles) return;
+    cJSON *object = cJSON_AddObjectToObject(counts, "bundles");
+    for (size_t k = 0; k < gls_bundles_count(maps->segment.bundles); k++) {
+        const gls_bundle_info bundle = gls_bundles_get(maps->segment.bundles, k);
+        gls_json_uint(object, bundle.name, bundle.count);
+    }
+}
+
 static void add_result(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -218,6 +235,7 @@ static void add_result(cJSON *root, const gls_job *job)
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     add_met(counts, job);
+    add_maps(counts, &job->maps);
 
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);

@@ -183,6 +183,18 @@ for assign in end reverse forward all; do
     cmp one_$assign.csv seven_$assign.csv || note "one thread and seven, --assign $assign"
 done
 [ "$(wc -l < n.tsv)" -eq 13 ] || note "not a row for each region"
+# without a tractogram only the ends of streamlines leave the device, but for those that the host cuts or tries again
+cat > ends.py << 'END'
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:3])
+assert a["counts"] == b["counts"] and a["lengths"] == b["lengths"], (a["counts"], b["counts"])
+END
+for words in "" "--chunk-size 100" "--keep-single-points" "--downsample 3" "--retries 2 --min-length 20" "--max-length 20"; do
+    expect 0 track "$@" $words -o with.trx --connectome labels.nii:with.csv --force
+    expect 0 track "$@" $words -o none --connectome labels.nii:alone.csv --force
+    cmp with.csv alone.csv || note "--connectome without a tractogram $words"
+    python3 ends.py with.json alone.json || note "counts and lengths without a tractogram $words"
+done
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:part.csv --shard $part/2; done
 expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
 cmp c.csv parts.csv || note "the sum of the matrices of shards"
@@ -354,6 +366,82 @@ says "no number anywhere"
 expect 3 track "$@" -o v.trx --profile missing.tsv:v.csv
 expect 2 track "$@" -o v.trx --profile b.tsv
 expect 2 track "$@" -o v.trx --profile b.tsv:v.csv --shard 1/2
+# --- straight from the tracker: directions, values of images, bundles ---
+printf 'bundle\tinclude\tmin_length\tclean\nall\t\t\t\nlong\tdata/roi.nii.gz\t12\tyes\n' > sinks.tsv
+printf 'bundle\tinclude\tmin_length\nall\t\t\nlong\tdata/roi.nii.gz\t12\nnone\t\t900\n' > plain.tsv
+expect 0 density t.trx dec.nii.gz --dec
+expect 0 sample t.trx fa.nii.gz data/roi.nii.gz --stat-tck mean --stat-tck max --trx values.trx -o values.tsv
+expect 0 segment t.trx sinks.tsv -o seg_all.trx --keep-all --table sinks_table.tsv
+for batch in 100 100000; do
+    expect 0 track "$@" -o again.trx --dec again.nii.gz --sample fa.nii.gz,data/roi.nii.gz --stat-tck mean --stat-tck max --chunk-size $batch --force
+    cmp dec.nii.gz again.nii.gz || note "--dec with batches of $batch"
+    cmp values.trx again.trx || note "--sample into the tractogram with batches of $batch"
+    expect 0 track "$@" -o groups$batch.trx --sample fa.nii.gz,data/roi.nii.gz:again.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:again_table.tsv --chunk-size $batch --force
+    cmp values.tsv again.tsv || note "the table of --sample with batches of $batch"
+    cmp sinks_table.tsv again_table.tsv || note "the table of --segment with batches of $batch"
+done
+cmp groups100.trx groups100000.trx || note "groups with two sizes of batches"
+for group in all long; do
+    for from in groups100 seg_all; do
+        expect 0 edit $from.trx in.trx --group $group --fields seed_index --force
+        expect 0 convert in.trx in_$from.tck --force
+    done
+    cmp in_groups100_dps.tsv in_seg_all_dps.tsv || note "streamlines of group $group"
+done
+OMP_NUM_THREADS=1 "$tool" track "$@" -o none --dec one.nii.gz --sample fa.nii.gz,data/roi.nii.gz:one.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:one_table.tsv --force
+OMP_NUM_THREADS=7 "$tool" track "$@" -o none --dec seven.nii.gz --sample fa.nii.gz,data/roi.nii.gz:seven.tsv --stat-tck mean --stat-tck max --segment sinks.tsv:seven_table.tsv --force
+cmp one.nii.gz dec.nii.gz && cmp seven.nii.gz dec.nii.gz || note "--dec without a tractogram, one thread and seven"
+cmp one.tsv values.tsv && cmp seven.tsv values.tsv || note "--sample without a tractogram, one thread and seven"
+cmp one_table.tsv sinks_table.tsv && cmp seven_table.tsv sinks_table.tsv || note "--segment without a tractogram, one thread and seven"
+python3 - << 'END' || note "counts of bundles and values in the sidecar"
+import json
+counts = json.load(open("groups100.json"))["counts"]
+rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()[1:]]
+assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
+assert counts["sampled"]["points"] == 4 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
+END
+# parts of a run: columns and groups merge, the rest says that it does not
+expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
+for part in 1 2 3; do expect 0 track "$@" -o parts.trx --sample fa.nii.gz --segment plain.tsv --shard $part/3; done
+expect 0 merge -o whole2.trx parts_shard-1of3.trx parts_shard-2of3.trx parts_shard-3of3.trx
+cmp whole.trx whole2.trx || note "columns and groups of shards"
+expect 0 track "$@" -o bare.trx --shard 2/3
+mv bare_shard-2of3.trx other_shard-2of3.trx
+expect 3 merge -o whole3.trx parts_shard-1of3.trx other_shard-2of3.trx parts_shard-3of3.trx --sidecar none
+says "its columns or groups differ"
+expect 2 track "$@" -o v.trx --dec v.nii.gz --shard 1/2
+expect 2 track "$@" -o v.trx --sample fa.nii.gz:v.tsv --shard 1/2
+expect 2 track "$@" -o v.trx --segment plain.tsv:v.tsv --shard 1/2
+expect 2 track "$@" -o v.trx --segment sinks.tsv --shard 1/2
+says "clean"
+# a run that was done before is one with these columns
+expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --skip-existing
+expect 4 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --stat-tck max --skip-existing
+expect 4 track "$@" -o whole.trx --sample fa.nii.gz --skip-existing
+expect 4 track "$@" -o whole.trx --skip-existing
+# what cannot be
+expect 2 track "$@" -o v.tck --sample fa.nii.gz
+expect 2 track "$@" -o v.tck --segment plain.tsv
+expect 2 track "$@" -o none --sample fa.nii.gz
+expect 2 track "$@" -o none --segment plain.tsv
+expect 2 track "$@" -o v.trx --sample fa.nii.gz:
+expect 2 track "$@" -o v.trx --sample fa.nii.gz --stat-tck nothing
+expect 2 track "$@" -o v.trx --stat-tck max
+expect 2 track "$@" -o v.trx --dec v.txt
+expect 2 track "$@" -o v.trx --sample fa.nii.gz,fa.nii.gz
+expect 3 track "$@" -o v.trx --sample missing.nii.gz
+expect 3 track "$@" -o v.trx --segment missing.tsv
+expect 4 track "$@" -o v.trx --sample fa.nii.gz:values.tsv
+expect 4 track "$@" -o v.trx --segment plain.tsv:sinks_table.tsv
+expect 4 track "$@" -o v.trx --dec dec.nii.gz
+expect 4 track "$@" -o v.trx --sample fa.nii.gz:fa.nii.gz --force
+expect 4 track "$@" -o v.trx --segment plain.tsv:plain.tsv --force
+[ ! -e v.trx ] || note "a tractogram of a run that failed"
+# a streamline that several bundles want goes to the nearest: the second row holds the same region and a nearer centre
+printf 'bundle\tinclude\tinclude_tolerance\nfar\t0,0,40,2\t60\nnear\t0,0,0,60\t\n' > near.tsv
+expect 0 segment t.trx near.tsv --table near_table.tsv --unique
+awk -F '\t' 'NR == 2 && $2 != 0 || NR == 3 && $2 == 0 {exit 1}' near_table.tsv || note "--unique takes the first row"
+
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o buan.csv --mode buan --nodes 10
 head -n 1 buan.csv | grep -qx 'tractID,streamline,disk,fa' || note "no header of BUAN"
 expect 0 profile w.trx fa.nii.gz -o dps.csv --weights dps:weights

@@ -63,8 +63,8 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     gls_track_result *r = &c->stats->result;
     gls_parcel *points = parcel ? parcel : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
     /* for the most that a round may bring: memory that stays is touched for the first time but once */
-    gls_status status =
-        points ? gls_parcel_reserve(points, c->engine->plan.batch_lines, c->engine->plan.output_points) : GLS_OK;
+    const size_t lines = c->engine->plan.batch_lines, most = c->ends_alone ? 2 * lines : c->engine->plan.output_points;
+    gls_status status = points ? gls_parcel_reserve(points, lines, most) : GLS_OK;
     if (status == GLS_OK)
         status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status != GLS_OK) return status;

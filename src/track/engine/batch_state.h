@@ -51,6 +51,7 @@ typedef struct gls_batch {
     const double (*space)[4];
     gls_batch_host host;    /* poll alone may be NULL, and the others where a pass runs by itself */
     bool counts_visits;     /* that is wanted of parcels */
+    bool ends_alone;        /* parcels have only the first and the last point of each streamline */
     gls_track_stats *stats; /* of the round, which commit() takes */
     gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
     unsigned turn;

@@ -22,7 +22,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         c->head->pool_head < t->plan.pool_blocks ? c->head->pool_head : t->plan.pool_blocks,
         n_placed,
         n_items,
-        0,
+        c->ends_alone,
     };
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
     if (status == GLS_OK)

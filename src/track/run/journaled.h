@@ -1,4 +1,4 @@
-/* Runs with a journal. */
+/* Runs with a journal, and with sinks that want more or less than streamlines. */
 #ifndef GLS_TRACK_RUN_JOURNALED_H
 #define GLS_TRACK_RUN_JOURNALED_H
 
@@ -7,10 +7,17 @@
 #include "track/engine/visited.h"
 #include "track/run/journal.h"
 
-/* gls_tracker_run() that begins with what a journal has, and adds to it; NULL: without. *visited, unless visited is
- * NULL, tells the sink while it is called which voxels the streamlines visit, where a device has counted that. */
+typedef struct gls_track_extras {
+    gls_journal *journal;        /* the run begins with what it has, and adds to it; NULL: none */
+    const gls_visited **visited; /* tells the sink while it is called which voxels the streamlines visit, where a device
+                                    has counted that; NULL: nobody asks */
+    bool ends_alone; /* the sink looks at the ends of streamlines alone: it may get them with these two points, or with
+                        the one that is both; not with a journal */
+} gls_track_extras;
+
+/* gls_tracker_run() with these. */
 gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
-                                     gls_journal *journal, const gls_visited **visited, gls_track_progress progress,
-                                     void *progress_user, gls_track_result *result);
+                                     const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
+                                     gls_track_result *result);
 
 #endif

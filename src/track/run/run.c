@@ -168,22 +168,26 @@ gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const g
                            gls_track_progress progress, void *progress_user, gls_track_result *result)
 {
     GLS_REQUIRE(tracker);
-    return gls_tracker_run_journaled(tracker, seeds, sink, NULL, NULL, progress, progress_user, result);
+    return gls_tracker_run_journaled(tracker, seeds, sink, &(gls_track_extras){.journal = NULL}, progress,
+                                     progress_user, result);
 }
 
 gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
-                                     gls_journal *journal, const gls_visited **visited, gls_track_progress progress,
-                                     void *progress_user, gls_track_result *result)
+                                     const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
+                                     gls_track_result *result)
 {
-    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append));
-    return run_all(
-        &(gls_run){.tracker = tracker,
-                   .seeds = seeds,
-                   .space = (const double(*)[4])tracker->input.stop_map->grid.affine,
-                   .task = {.sink = sink, .select = tracker->params.select, .journal = journal, .visited = visited},
-                   .progress = progress,
-                   .progress_user = progress_user},
-        result);
+    GLS_REQUIRE(tracker && seeds && result && (!sink || sink->append) && !(extras->journal && extras->ends_alone));
+    return run_all(&(gls_run){.tracker = tracker,
+                              .seeds = seeds,
+                              .space = (const double(*)[4])tracker->input.stop_map->grid.affine,
+                              .task = {.sink = sink,
+                                       .select = tracker->params.select,
+                                       .journal = extras->journal,
+                                       .visited = extras->visited,
+                                       .ends_alone = extras->ends_alone},
+                              .progress = progress,
+                              .progress_user = progress_user},
+                   result);
 }
 
 gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],

@@ -46,6 +46,8 @@ static gls_status make_arrays(gls_worker *w)
     set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
     b->counts_visits = w->run->task.visited != NULL;
     gls_engine *e = b->engine;
+    /* what is cut or thinned on the host needs all points, and so do streamlines that are tracked again */
+    b->ends_alone = w->run->task.ends_alone && !gls_refine_is_needed(&e->guide) && e->params.retries == 0;
     if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
     return gls_batch_make_arrays(b);
 }

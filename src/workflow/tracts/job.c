@@ -158,12 +158,17 @@ gls_status gls_tract_pump(const gls_tract_job *job, gls_tractogram_reader *reade
 
 gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text)
 {
+    return gls_tract_text_create(path, job->options.force, &job->group, text);
+}
+
+gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text)
+{
     const char *dot = strrchr(path, '.');
     *text = (gls_tract_text){.output = GLS_OUTPUT_NONE, .separator = dot && strcmp(dot, ".csv") == 0 ? ',' : '\t'};
     text->buffer = malloc(TEXT_BYTES);
     if (!text->buffer) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    gls_status status = gls_output_create(path, job->options.force, &text->output);
-    text->output.group = &job->group;
+    gls_status status = gls_output_create(path, overwrite, &text->output);
+    text->output.group = group;
     if (!status) return GLS_OK;
     free(text->buffer);
     text->buffer = NULL;

@@ -69,6 +69,8 @@ typedef struct gls_tract_text {
     gls_status failed;
 } gls_tract_text;
 gls_status gls_tract_text_open(gls_tract_job *job, const char *path, gls_tract_text *text);
+/* The same in any group. */
+gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void gls_tract_text_end_row(gls_tract_text *text);
 /* A number, after a separator unless it is the first of its line: the shortest that reads back, "nan" for what is none.

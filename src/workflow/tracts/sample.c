@@ -1,7 +1,5 @@
 /* glslines sample: values of images along streamlines, as a table, as columns, as a track scalar file. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +8,9 @@
 #include <glslines/sample.h>
 
 #include "tractogram/tractogram.h"
-#include "util/log.h"
 #include "util/parse.h"
 #include "util/status.h"
+#include "workflow/tracts/sample_set.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/tracts/writer.h"
 
@@ -23,121 +21,31 @@ typedef struct sampling {
     const gls_sample_cli *o;
     const char *tracks;
     const char *const *path; /* of images */
-    size_t n_images, n_columns, n_stats;
-    gls_image **image;
-    gls_track_stat stat[GLS_TRACK_STATS];
-    gls_sample_column *column;
-    char **name; /* of columns */
+    size_t n_images;
+    gls_sample_set set;
     gls_sample_counts counts;
     double *total; /* mm of all streamlines in each voxel, with --fraction */
-    gls_tract_text table;
-    bool plain; /* the table has numbers only */
-    uint64_t row;
+    gls_sample_rows table;
 } sampling;
-
-/* "dir/fa.nii.gz" -> "fa" */
-static char *stem(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return strndup(name, strcspn(name, "."));
-}
 
 static gls_status choose_stats(sampling *s)
 {
-    for (int k = 0; k < s->o->stat.n; k++) {
-        int at = 0;
-        while (at < GLS_TRACK_STATS && strcmp(gls_track_stat_name((gls_track_stat)at), s->o->stat.value[k]) != 0) at++;
-        if (at == GLS_TRACK_STATS)
-            return gls_fail(
-                GLS_ERR_ARGUMENT,
-                "--stat-tck %s: must be mean, median, min, max, sum, std, mean_nonzero, upper_median, ends_min, "
-                "ends_max, ends_mean, ends_prod or ends_corr",
-                s->o->stat.value[k]);
-        for (size_t i = 0; i < s->n_stats; i++)
-            if ((int)s->stat[i] == at)
-                return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck %s: was given twice", s->o->stat.value[k]);
-        s->stat[s->n_stats++] = (gls_track_stat)at;
-    }
-    if (s->n_stats == 0 && !s->o->to_dpv && !s->o->tsf) s->stat[s->n_stats++] = GLS_TRACK_MEAN;
-    if (s->n_stats == 0 && (s->o->output || s->o->to_dps)) s->stat[s->n_stats++] = GLS_TRACK_MEAN;
-    return GLS_OK;
-}
-
-static gls_status add_column(sampling *s, size_t image, bool per_vertex, gls_track_stat stat)
-{
-    char *short_name = stem(s->path[image]), *name = NULL;
     const gls_sample_cli *o = s->o;
-    int length = -1;
-    if (short_name && per_vertex)
-        length = s->n_images > 1 ? asprintf(&name, "%s_%s", o->to_dpv, short_name)
-                                 : asprintf(&name, "%s", o->to_dpv ? o->to_dpv : short_name);
-    else if (short_name)
-        length = o->to_dps ? asprintf(&name, "%s", o->to_dps)
-                           : asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
-    free(short_name);
-    if (length < 0) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    for (size_t k = 0; k < s->n_columns; k++)
-        if (strcmp(s->name[k], name) == 0) {
-            gls_status status =
-                gls_fail(GLS_ERR_ARGUMENT, "%s: two columns have the name %s: rename an image", s->path[image], name);
-            free(name);
-            return status;
-        }
-    s->name[s->n_columns] = name;
-    s->column[s->n_columns++] =
-        (gls_sample_column){.image = s->image[image], .name = name, .per_vertex = per_vertex, .stat = stat};
-    return GLS_OK;
+    gls_sample_set *set = &s->set;
+    gls_status status = gls_sample_set_choose(set, &o->stat);
+    if (!status && set->n_stats == 0 && ((!o->to_dpv && !o->tsf) || o->output || o->to_dps))
+        set->stat[set->n_stats++] = GLS_TRACK_MEAN;
+    return status;
 }
 
 static gls_status read_images(sampling *s)
 {
-    size_t most = s->n_images * (GLS_TRACK_STATS + 1);
-    s->image = calloc(s->n_images, sizeof *s->image);
-    s->column = calloc(most, sizeof *s->column);
-    s->name = calloc(most, sizeof *s->name);
-    if (!s->image || !s->column || !s->name) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < s->n_images && !status; i++) {
-        status = gls_image_read(s->path[i], GLS_IMAGE_ANY, &s->image[i]);
-        for (size_t k = 0; k < s->n_stats && !status; k++) status = add_column(s, i, false, s->stat[k]);
-        if (!status && (s->o->to_dpv || s->o->tsf)) status = add_column(s, i, true, GLS_TRACK_MEAN);
-    }
-    if (!status && s->o->tsf && s->image[0]->n_volumes > 1)
+    const gls_sample_names names = {s->o->to_dps, s->o->to_dpv};
+    gls_status status = gls_sample_set_read(&s->set, s->path, s->n_images, s->o->to_dpv || s->o->tsf, &names);
+    if (!status && s->o->tsf && s->set.image[0]->n_volumes > 1)
         status = gls_fail(GLS_ERR_ARGUMENT, "--tsf: %s has %zu volumes, a track scalar file holds one", s->path[0],
-                          s->image[0]->n_volumes);
+                          s->set.image[0]->n_volumes);
     return status;
-}
-
-static gls_status write_rows(void *user, const gls_streamlines *in)
-{
-    sampling *s = user;
-    for (size_t i = 0; i < in->n; i++) {
-        if (!s->plain) gls_tract_text_printf(&s->table, "%" PRIu64, s->row);
-        s->row++;
-        for (size_t k = 0; k < s->n_columns; k++) {
-            if (s->column[k].per_vertex) continue;
-            const gls_column *c = gls_column_find(in->dps, in->n_dps, s->name[k]);
-            for (uint32_t t = 0; t < c->components; t++)
-                gls_tract_text_number(&s->table, gls_column_value(c, i * c->components + t));
-        }
-        gls_tract_text_end_row(&s->table);
-    }
-    return s->table.failed;
-}
-
-static gls_status open_table(sampling *s)
-{
-    const char *dot = strrchr(s->o->output, '.');
-    s->plain = dot && strcmp(dot, ".txt") == 0;
-    gls_status status = gls_tract_text_open(s->job, s->o->output, &s->table);
-    if (status || s->plain) return status;
-    gls_tract_text_printf(&s->table, "id");
-    for (size_t k = 0; k < s->n_columns; k++)
-        for (size_t t = 0, n = s->column[k].stat == GLS_TRACK_ENDS_CORR ? 1 : s->column[k].image->n_volumes;
-             t < n && !s->column[k].per_vertex; t++)
-            gls_tract_text_printf(&s->table, n > 1 ? "%c%s_%zu" : "%c%s", s->table.separator, s->name[k], t);
-    gls_tract_text_end_row(&s->table);
-    return GLS_OK;
 }
 
 /* The sinks behind the sampler: table, tractogram, track scalars. */
@@ -148,8 +56,8 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     gls_grid grid;
     gls_status status = GLS_OK;
     if (s->o->output) {
-        status = open_table(s);
-        if (!status) all[n++] = (gls_sink){.append = write_rows, .user = s};
+        status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->job->options.force, &s->job->group);
+        if (!status) all[n++] = gls_sample_rows_sink(&s->table);
     }
     if (s->o->trx && !status) {
         gls_tract_output output = {.path = s->o->trx, .info = info};
@@ -163,7 +71,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
         if (!status) n++;
     }
     if (s->o->tsf && !status) {
-        status = gls_tract_scalars_create(s->job, s->o->tsf, info, s->name[s->n_columns - 1], &all[n]);
+        status = gls_tract_scalars_create(s->job, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
         if (!status) n++;
     }
     if (!status) status = gls_sink_tee(all, n, sink);
@@ -177,11 +85,11 @@ static gls_status measure_total(sampling *s)
     gls_density_options options = gls_density_options_default();
     gls_tractogram_reader *reader = NULL;
     gls_density *density = NULL;
-    const gls_grid *grid = &s->image[0]->grid;
+    const gls_grid *grid = &s->set.image[0]->grid;
     if (!s->o->fraction) return GLS_OK;
     for (size_t i = 1; i < s->n_images; i++)
-        if (memcmp(grid->dim, s->image[i]->grid.dim, sizeof grid->dim) != 0 ||
-            memcmp(grid->affine, s->image[i]->grid.affine, sizeof grid->affine) != 0)
+        if (memcmp(grid->dim, s->set.image[i]->grid.dim, sizeof grid->dim) != 0 ||
+            memcmp(grid->affine, s->set.image[i]->grid.affine, sizeof grid->affine) != 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ", s->path[0], s->path[i]);
     options.mapping = GLS_DENSITY_LENGTH;
     s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);
@@ -210,13 +118,13 @@ static gls_status run(sampling *s)
     gls_status status = gls_tract_open(s->job, s->tracks, false, &reader);
     if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
     gls_sink next = sink;
-    if (!status) status = gls_filter_sample_create(s->column, s->n_columns, &options, &s->counts, &next, &sink);
+    if (!status) status = gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next, &sink);
     next = sink;
     gls_filter_counts valid;
     if (!status && s->o->trx) status = gls_filter_valid_create(&valid, &next, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     gls_tractogram_reader_close(reader);
-    return gls_tract_text_close(&s->table, status);
+    return gls_sample_rows_end(&s->table, status);
 }
 
 static gls_status check(const gls_sample_cli *o, size_t n_images)
@@ -252,20 +160,14 @@ gls_status gls_tract_sample(gls_tract_job *job, const void *options, const char 
         gls_tract_job_count(job, "points", c->points);
         gls_tract_job_count(job, "outside", c->outside);
         gls_tract_job_count(job, "without_value", c->without_value);
-        if (c->outside * 100 > c->points)
-            gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", file[0],
-                    c->outside, c->points);
+        gls_sample_warn(c, file[0]);
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines",
                           o->output ? o->output
                           : o->trx  ? o->trx
                                     : o->tsf,
                           c->streamlines);
     }
-    for (size_t k = 0; k < s.n_columns; k++) free(s.name[k]);
-    for (size_t i = 0; s.image && i < s.n_images; i++) gls_image_destroy(s.image[i]);
+    gls_sample_set_finish(&s.set);
     free(s.total);
-    free(s.image);
-    free(s.column);
-    free(s.name);
     return status;
 }

@@ -116,7 +116,7 @@ static gls_status score_truth(scoring *s)
     gls_rois *masks = NULL;
     gls_tractogram_reader *reader = NULL;
     gls_score *score = NULL;
-    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, &rules);
+    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
     if (status) return status;
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);

@@ -135,29 +135,13 @@ static gls_status write(segmentation *s)
 
 static gls_status write_table(segmentation *s)
 {
-    gls_tract_text t;
     if (!s->o->table) return GLS_OK;
-    gls_status status = gls_tract_text_open(s->job, s->o->table, &t);
-    if (status) return status;
-    const char *const names[] = {"bundle", "count", "weight", "turned", "mean_mm", "median_mm", "sd_mm", "volume_mm3"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        if (k > 0) gls_tract_text_printf(&t, "%c", t.separator);
-        gls_tract_text_printf(&t, "%s", names[k]);
-    }
-    for (int test = 0; test < GLS_BUNDLE_TESTS; test++)
-        gls_tract_text_printf(&t, "%cfailed_%s", t.separator, gls_bundle_test_name((gls_bundle_test)test));
-    gls_tract_text_end_row(&t);
-    for (size_t k = 0; k < s->n; k++) {
-        gls_bundle_info b = gls_bundles_get(s->bundles, k);
-        double volume = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
-        const double value[] = {(double)b.count, b.weight, (double)b.turned, b.mean_length, b.median_length,
-                                b.sd_length,     volume};
-        gls_tract_text_printf(&t, "%s", b.name);
-        for (size_t i = 0; i < sizeof value / sizeof *value; i++) gls_tract_text_number(&t, value[i]);
-        for (int test = 0; test < GLS_BUNDLE_TESTS; test++) gls_tract_text_number(&t, (double)b.failed[test]);
-        gls_tract_text_end_row(&t);
-    }
-    return gls_tract_text_close(&t, GLS_OK);
+    double *volume = malloc(s->n * sizeof *volume);
+    if (!volume) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < s->n; k++) volume[k] = s->volume ? gls_bundle_stats_shape(s->volume[k]).volume : 0.0 / 0.0;
+    gls_status status = gls_bundle_table_write(s->bundles, volume, s->o->table, s->job->options.force, &s->job->group);
+    free(volume);
+    return status;
 }
 
 gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char *const *file, size_t n)

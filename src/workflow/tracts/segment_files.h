@@ -1,4 +1,4 @@
-/* What glslines segment writes besides one tractogram and its table: a file for each bundle, and pyAFQ's counts. */
+/* What glslines segment writes besides one tractogram: the table of bundles, a file for each, and pyAFQ's counts. */
 #ifndef GLS_WORKFLOW_TRACTS_SEGMENT_FILES_H
 #define GLS_WORKFLOW_TRACTS_SEGMENT_FILES_H
 
@@ -27,6 +27,9 @@ gls_status gls_bundle_files_create(gls_tract_job *job, const char *each, const g
 /* After the sinks were finished or aborted. */
 void gls_bundle_files_finish(gls_bundle_files *files);
 
+/* The table of --table: a row for each bundle; volume: mm3 of each, NaN where it is not known. */
+gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
+                                  gls_output_group *group);
 /* The table of pyAFQ's _desc-slCount_tractography.csv; recognized: streamlines of any bundle. */
 gls_status gls_bundle_counts_write(gls_tract_job *job, const char *path, const gls_bundles *bundles,
                                    uint64_t recognized);

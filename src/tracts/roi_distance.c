@@ -1,0 +1,117 @@
+#include "tracts/roi_distance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tracts/walk.h"
+#include "util/affine.h"
+#include "util/status.h"
+
+/* The box of the voxels that the widened region will have. */
+static void find_box(gls_roi_distance *d, const gls_region_area *area, const double *square)
+{
+    int high[3] = {-1, -1, -1};
+    for (int a = 0; a < 3; a++) d->low[a] = area->grid.dim[a];
+    for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n; v++) {
+        double at[3];
+        if (!gls_region_is_within(square[v], d->widened)) continue;
+        gls_region_centre(&area->grid, v, at);
+        for (int a = 0; a < 3; a++) {
+            if ((int)at[a] < d->low[a]) d->low[a] = (int)at[a];
+            if ((int)at[a] > high[a]) high[a] = (int)at[a];
+        }
+    }
+    for (int a = 0; a < 3; a++) d->size[a] = high[a] - d->low[a] + 1;
+}
+
+static gls_status keep_box(gls_roi_distance *d, const gls_region_area *area)
+{
+    double *square = NULL;
+    gls_status status = gls_region_area_distances(area, &square);
+    if (status) return status;
+    find_box(d, area, square);
+    const size_t nx = (size_t)d->size[0], ny = (size_t)d->size[1], n = nx * ny * (size_t)d->size[2];
+    d->mm = malloc(n * sizeof *d->mm);
+    for (size_t i = 0; d->mm && i < n; i++) {
+        const size_t x = i % nx + (size_t)d->low[0], y = i / nx % ny + (size_t)d->low[1],
+                     z = i / nx / ny + (size_t)d->low[2];
+        d->mm[i] = (float)sqrt(square[(z * (size_t)area->grid.dim[1] + y) * (size_t)area->grid.dim[0] + x]);
+    }
+    free(square);
+    return d->mm ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the distances from a region");
+}
+
+gls_status gls_roi_distance_init(gls_roi_distance *d, const gls_region_area *area, double mm)
+{
+    *d = (gls_roi_distance){.widened = mm, .radius = area->inside ? -1 : area->sphere.radius};
+    gls_region_area_centre(area, d->centre);
+    if (!area->inside || mm <= 0) return GLS_OK;
+    gls_grid_inverse(&area->grid, d->inverse);
+    return keep_box(d, area);
+}
+
+void gls_roi_distance_finish(gls_roi_distance *d)
+{
+    free(d->mm);
+    d->mm = NULL;
+}
+
+/* The square of the distance of the line from a point. */
+static double square_from(const double from[3], const float (*point)[3], size_t n)
+{
+    double least = INFINITY;
+    for (size_t p = 0; p < n; p++) {
+        const float *b = point[p], *a = p > 0 ? point[p - 1] : b;
+        double along = 0, length = 0, square = 0;
+        for (int r = 0; r < 3; r++) {
+            along += (from[r] - a[r]) * ((double)b[r] - a[r]);
+            length += ((double)b[r] - a[r]) * ((double)b[r] - a[r]);
+        }
+        const double share = length > 0 ? fmax(0, fmin(1, along / length)) : 0;
+        for (int r = 0; r < 3; r++) square += pow(a[r] + share * ((double)b[r] - a[r]) - from[r], 2);
+        least = fmin(least, square);
+    }
+    return least;
+}
+
+double gls_roi_distance_of_centre(const gls_roi_distance *d, const float (*point)[3], size_t n)
+{
+    return sqrt(square_from(d->centre, point, n));
+}
+
+/* Corners of voxels of the box at whole numbers. */
+static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
+{
+    const double at[3] = {point[0], point[1], point[2]};
+    gls_affine_apply((const double(*)[4])d->inverse, at, c);
+    for (int a = 0; a < 3; a++) c[a] += 0.5 - d->low[a];
+}
+
+static double least_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
+{
+    const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};
+    double a[3], b[3], v[3], from, until, least = d->widened; /* it meets the widened region */
+    to_box(d, point[0], a);
+    for (size_t p = 0; p < n; p++, a[0] = b[0], a[1] = b[1], a[2] = b[2]) {
+        gls_walk walk;
+        to_box(d, point[p], b);
+        if (p == 0 && n > 1) continue;
+        if (!gls_walk_begin(&walk, a, b, low, high)) continue;
+        while (gls_walk_next(&walk, v, &from, &until)) {
+            const bool inside =
+                v[0] >= 0 && v[0] < high[0] && v[1] >= 0 && v[1] < high[1] && v[2] >= 0 && v[2] < high[2];
+            if (inside)
+                least =
+                    fmin(least,
+                         d->mm[((size_t)v[2] * (size_t)d->size[1] + (size_t)v[1]) * (size_t)d->size[0] + (size_t)v[0]]);
+        }
+    }
+    return least;
+}
+
+double gls_roi_distance_of_line(const gls_roi_distance *d, const float (*point)[3], size_t n)
+{
+    if (d->mm) return least_of_voxels(d, point, n);
+    if (d->radius < 0 || d->widened <= 0) return 0;
+    return fmax(0, sqrt(square_from(d->centre, point, n)) - d->radius);
+}
