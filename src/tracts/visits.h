@@ -24,6 +24,7 @@ typedef struct gls_visits {
     uint32_t *slot;         /* place in voxel + 1, 0: free; all free between streamlines */
     double heading[3];      /* direction of what is noted, without signs */
     bool outside;           /* a part lies outside the grid */
+    uint64_t places, places_outside; /* whose voxel was looked for: points, or with GLS_DENSITY_PRECISE voxels */
     bool failed;            /* out of memory */
 } gls_visits;
 

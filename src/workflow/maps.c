@@ -100,7 +100,9 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
     gls_bundles_options options = gls_bundles_options_default();
     options.keep_nodes = true;
     options.grid = grid;
-    gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
+    gls_grid plain = *grid;
+    plain.space = 0; /* as in a tractogram, so that its map has the same bytes */
+    gls_status status = maps->density ? gls_density_create(&plain, NULL, &maps->map) : GLS_OK;
     if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
     if (!status && maps->labels) status = create_connectome(maps);
     if (!status && maps->rules) status = gls_bundles_read(maps->rules, &options, &maps->bundles);
