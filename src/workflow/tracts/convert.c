@@ -8,6 +8,7 @@
 #include <glslines/summary.h>
 
 #include "util/log.h"
+#include "streamlines/columns.h"
 #include "util/status.h"
 #include "workflow/tracts/columns.h"
 #include "workflow/tracts/tracts.h"
