@@ -241,10 +241,13 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
 }
 
 static const char *const positionals[] = {
-    "BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
-    "OUT_DIR",  "Data set of tractograms, made where it does not exist.",
-    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
-                "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv.",
+    "BIDS_DIR",
+    "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
+    "OUT_DIR",
+    "Data set of tractograms, made where it does not exist.",
+    "LEVEL",
+    "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
+    "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv.",
     NULL,
 };
 

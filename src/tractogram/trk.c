@@ -25,7 +25,6 @@ typedef struct trk {
     values scalars, properties;
     unsigned char *record; /* of one streamline */
     size_t capacity;
-    bool has_group;      /* the last property is the group of the streamline, counted from 1; 0: none */
     atomic_bool rounded; /* an integer was not exact as float */
     atomic_bool shared;  /* a streamline was in more than one group */
 } trk;
@@ -110,10 +109,10 @@ static gls_status define(gls_tractogram_writer *w)
     for (size_t k = 0; k < w->n_dpv; k++)
         if (!add_name(&t->scalars, k, &w->column[w->n_dps + k])) gls_writer_lose(w, w->n_dps + k);
     const gls_column group = {.name = "group", .type = GLS_TYPE_FLOAT32, .components = 1};
-    t->has_group = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
-                   add_name(&t->properties, SIZE_MAX, &group);
-    if (t->has_group) t->properties.n--; /* its value is put behind those of columns */
-    for (size_t k = 0; k < w->n_groups && !t->has_group; k++) gls_writer_lose(w, w->n_dps + w->n_dpv + k);
+    w->numbers_groups = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
+                        add_name(&t->properties, SIZE_MAX, &group);
+    if (w->numbers_groups) t->properties.n--; /* its value is put behind those of columns */
+    for (size_t k = 0; k < w->n_groups && !w->numbers_groups; k++) gls_writer_lose(w, w->n_dps + w->n_dpv + k);
     return GLS_OK;
 }
 
@@ -201,7 +200,7 @@ static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
     for (size_t p = 0; t->scalars.n > 0 && p < n; p++)
         put_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
     to = put_values(t, &t->properties, s->dps, i, to + n * stride);
-    if (t->has_group) *to++ = find_group(t, s, i);
+    if (l->w->numbers_groups) *to++ = find_group(t, s, i);
     return (unsigned char *)to;
 }
 

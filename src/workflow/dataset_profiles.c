@@ -181,8 +181,7 @@ static gls_status add_columns(study *s, const profiles *t)
             s->n_columns++;
     }
     free(text);
-    if (!status && !(tract && node))
-        status = gls_fail(GLS_ERR_INPUT, "%s: has no columns tractID and nodeID", t->path);
+    if (!status && !(tract && node)) status = gls_fail(GLS_ERR_INPUT, "%s: has no columns tractID and nodeID", t->path);
     return status;
 }
 

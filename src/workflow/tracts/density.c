@@ -234,7 +234,8 @@ static void report(mapping *m)
     const double share = c.places > 0 ? (double)c.places_outside / (double)c.places : 0;
     if (outside > 0 || share > MOST_OUTSIDE)
         gls_log(GLS_LOG_WARNING,
-                "%s: %" PRIu64 " of %" PRIu64 " streamlines lie outside the map, and %.3g %% of all that was looked for",
+                "%s: %" PRIu64 " of %" PRIu64
+                " streamlines lie outside the map, and %.3g %% of all that was looked for",
                 m->in, outside, c.streamlines, 100 * share);
     const bool plain = m->o->mapping == 0 && m->o->like == 0;
     gls_tract_job_say(m->job, "%s%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside",

@@ -180,9 +180,8 @@ static gls_status choose_weights(profiling *p)
 /* Which way a bundle runs, of its first and last mean points. */
 static const char *direction(const double core[2][3])
 {
-    static const char *const names[3][2] = {{"left to right", "right to left"},
-                                            {"back to front", "front to back"},
-                                            {"bottom to top", "top to bottom"}};
+    static const char *const names[3][2] = {
+        {"left to right", "right to left"}, {"back to front", "front to back"}, {"bottom to top", "top to bottom"}};
     int axis = 0;
     for (int r = 1; r < 3; r++)
         if (fabs(core[1][r] - core[0][r]) > fabs(core[1][axis] - core[0][axis])) axis = r;

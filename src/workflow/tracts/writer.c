@@ -41,6 +41,11 @@ static gls_status finish(void *user)
         cJSON_AddStringToObject(o->job->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", o->path, lost);
     }
+    if (o->writer->numbers_groups) {
+        cJSON *list = cJSON_AddArrayToObject(o->job->root, "groups");
+        const gls_column *group = o->writer->column + o->writer->n_dps + o->writer->n_dpv;
+        for (size_t k = 0; k < o->writer->n_groups; k++) cJSON_AddItemToArray(list, cJSON_CreateString(group[k].name));
+    }
     gls_status status = gls_sink_finish(&o->sink);
     discard(o);
     return status;
