@@ -57,18 +57,10 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     return other;
 }
 
-/* Where the suffix begins, ".nii.gz" being one; NULL: there is none. */
-static const char *find_suffix(const char *name)
-{
-    static const char packed[] = ".nii.gz";
-    const size_t n = strlen(name), m = sizeof packed - 1;
-    return n > m && strcmp(name + n - m, packed) == 0 ? name + n - m : strrchr(name, '.');
-}
-
 /* x.tck.json or, if whole is false, x.json. */
 static char *beside(const char *output, bool whole)
 {
-    const char *suffix = find_suffix(file_name(output));
+    const char *suffix = strrchr(file_name(output), '.');
     size_t n = whole || !suffix ? strlen(output) : (size_t)(suffix - output);
     char *name = NULL;
     return asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;

@@ -138,7 +138,7 @@ for mapping in segment length vertex ends; do
     says "% of all that was looked for"
     python3 - $mapping << 'END' || note "places outside the map, --mapping $mapping"
 import json, sys
-c = json.load(open("half.json"))["counts"]
+c = json.load(open("half.nii.json"))["counts"]
 points = json.load(open("info.json"))["tractograms"][0]["points"]
 assert 0 < c["places_outside"] < c["places"] == (2 * c["read"] if sys.argv[1] == "ends" else points), c
 assert c["read"] == c["used"] + c["outside"] + c["without_points"] + c["without_value"], c
