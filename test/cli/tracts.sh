@@ -88,6 +88,14 @@ contains both_info.json points_outside_grid
 expect 0 edit both.trx thin_both.trx --compress 0.1
 expect 0 info thin_both.trx --count
 says "compressed, or of different lengths"
+# what the header of the input says and that of the output does not hold is in the sidecar
+printf 'mrtrix tracks\nmethod: test\nmade: at 12:30\ndatatype: Float32LE\ncount: 0\nfile: . 128\nEND\n' > keys_in.tck
+python3 -c 'import struct; f = open("keys_in.tck", "ab"); f.write(bytes(128 - f.tell()) + struct.pack("<3f", *[float("inf")] * 3))'
+expect 0 convert keys_in.tck keys_out.tck
+grep -aqx 'method: test' keys_out.tck || note "a key of a TCK file"
+python3 -c 'import json; assert json.load(open("keys_out.json"))["header_of_input"] == {"made": "at 12:30"}' || note "keys that a TCK file does not hold"
+expect 0 convert keys_in.tck keys_out.trx --reference data/mask.nii.gz
+python3 -c 'import json; assert json.load(open("keys_out.trx.json"))["header_of_input"] == {"method": "test", "made": "at 12:30"}' || note "keys that a TRX file does not hold"
 rm -f both.trx both.json left.trx left.json right.trx right.json thin_both.* groups*
 
 # --- density ---
