@@ -78,6 +78,9 @@ typedef struct gls_density_counts {
     uint64_t partial; /* streamlines that also visit what lies outside the grid, which is not counted */
     uint64_t zero;    /* streamlines left out because their value is 0 or not finite */
     double weight;    /* of those used; their number without weights */
+    /* Where streamlines were looked for, and how often that was outside the grid: at their points, those of upsampling
+     * among them; at their ends with GLS_DENSITY_ENDS; in each voxel with GLS_DENSITY_PRECISE. */
+    uint64_t places, places_outside;
 } gls_density_counts;
 
 typedef struct gls_density gls_density;

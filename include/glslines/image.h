@@ -23,6 +23,8 @@ typedef struct gls_grid {
     double affine[3][4];             /* voxel to world, mm */
     double voxel_size[3];            /* norm of the columns of affine, mm; > 0 */
     gls_affine_source affine_source; /* default GLS_AFFINE_GIVEN; told in messages only */
+    int32_t space; /* what the world is, in NIfTI's codes: 1 scanner, 2 another image, 3 Talairach, 4 MNI,
+                      5 another template; default 0, not said, which images that are written call 1 */
 } gls_grid;
 
 /* A volume or a series of volumes; data[((t * dim[2] + z) * dim[1] + y) * dim[0] + x]. */

@@ -40,6 +40,7 @@ typedef struct gls_summary_result {
     uint64_t zero_steps;     /* successive points that are equal */
     uint64_t outside;        /* streamlines with a point outside the grid; 0 without a grid */
     uint64_t first_outside;  /* its place, counted from 0, where outside > 0 */
+    uint64_t points_outside; /* of all streamlines */
     double low[3], high[3];  /* box around all points, world mm; 0 without points */
     gls_spread length, step; /* of streamlines that have points; of pairs of successive points */
     size_t n_columns;        /* dps, dpv, groups in this order */

@@ -186,6 +186,20 @@ static bool read_region(const char *text, gls_dataset_options *d)
     return gls_bids_split(text, &d->region_file);
 }
 
+/* The tables of all participants. */
+static int group(const gls_dataset_options *d)
+{
+    size_t tractograms = 0, profiles = 0;
+    gls_status status = gls_dataset_group(d, &tractograms);
+    if (!status) status = gls_dataset_profiles(d, &profiles);
+    if (status) return cmd_error_status(status);
+    if (tractograms + profiles == 0)
+        return cmd_error(CMD_EXIT_INPUT, "%s: no tractogram and no table of profiles in sub-*/[ses-*/]dwi", d->output);
+    if (tractograms > 0) cmd_info("%s/group.tsv, index.html: %zu tractograms", d->output, tractograms);
+    if (profiles > 0) cmd_info("%s/tract_profiles.csv: profiles of %zu tables", d->output, profiles);
+    return CMD_EXIT_OK;
+}
+
 static int run_bids(const cmd_command *command, void *values, const cmd_arguments *arguments)
 {
     const bids_options *o = values;
@@ -223,17 +237,17 @@ static int run_bids(const cmd_command *command, void *values, const cmd_argument
     if (strcmp(level, "participant") == 0) return participants(o, &d, arguments);
     if (strcmp(level, "group") != 0)
         return cmd_error(CMD_EXIT_USAGE, "bids: '%s' is neither participant nor group", level);
-    size_t n;
-    status = gls_dataset_group(&d, &n);
-    if (status) return cmd_error_status(status);
-    cmd_info("%s/group.tsv, index.html: %zu tractograms", d.output, n);
-    return CMD_EXIT_OK;
+    return group(&d);
 }
 
 static const char *const positionals[] = {
-    "BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
-    "OUT_DIR",  "Data set of tractograms, made where it does not exist.",
-    "LEVEL",    "participant: track; group: write group.tsv, a table of all tractograms, and index.html.",
+    "BIDS_DIR",
+    "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
+    "OUT_DIR",
+    "Data set of tractograms, made where it does not exist.",
+    "LEVEL",
+    "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
+    "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv.",
     NULL,
 };
 

@@ -34,6 +34,7 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     memcpy(grid->dim, dim, sizeof grid->dim);
     memcpy(grid->affine, affine, sizeof grid->affine);
     grid->affine_source = GLS_AFFINE_GIVEN;
+    grid->space = 0;
     memcpy(grid->voxel_size, size, sizeof grid->voxel_size);
     return GLS_OK;
 }

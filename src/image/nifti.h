@@ -22,9 +22,9 @@ typedef struct gls_nifti_header {
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
 
 /* Writes volumes of uint8, int32, uint32, float32 or float64 values as they are, otherwise as
- * gls_image_write_grouped(). */
+ * gls_image_write_grouped(). what: a word or two for the header's description; NULL: the program alone. */
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
-                           size_t n_volumes, gls_type type, const void *data);
+                           const char *what, size_t n_volumes, gls_type type, const void *data);
 /* A file of these bytes, header and voxels, packed if its name ends in .gz. */
 gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
                                  size_t bytes);

@@ -138,6 +138,8 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, const in
         gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; the numbers are taken as mm", path);
     gls_status status = gls_grid_init(grid, d, affine);
     grid->affine_source = sform ? GLS_AFFINE_SFORM : qform ? GLS_AFFINE_QFORM : GLS_AFFINE_SIZES;
+    const int space = sform ? nim->sform_code : nim->qform_code;
+    grid->space = space >= NIFTI_XFORM_SCANNER_ANAT && space <= NIFTI_XFORM_TEMPLATE_OTHER ? space : 0;
     if (status == GLS_OK) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: the affine (%s) is singular or not finite", path,
                     sform   ? "sform"

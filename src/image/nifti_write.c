@@ -31,7 +31,7 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
 }
 
 /* The library's description of the image; its data stay NULL. */
-static nifti_image *describe(const gls_grid *g, size_t n_volumes, int code, bool small)
+static nifti_image *describe(const gls_grid *g, const char *what, size_t n_volumes, int code, bool small)
 {
     const int64_t dim[8] = {n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)n_volumes, 1, 1, 1};
     double dx, dy, dz;
@@ -39,7 +39,7 @@ static nifti_image *describe(const gls_grid *g, size_t n_volumes, int code, bool
     if (!nim) return NULL;
     nim->nifti_type = small ? NIFTI_FTYPE_NIFTI1_1 : NIFTI_FTYPE_NIFTI2_1;
     nim->iname_offset = (int64_t)(small ? sizeof(nifti_1_header) : sizeof(nifti_2_header)) + 4;
-    nim->sform_code = nim->qform_code = NIFTI_XFORM_SCANNER_ANAT;
+    nim->sform_code = nim->qform_code = g->space > 0 ? g->space : NIFTI_XFORM_SCANNER_ANAT;
     nim->sto_xyz = to_matrix(g);
     nifti_dmat44_to_quatern(nim->sto_xyz, &nim->quatern_b, &nim->quatern_c, &nim->quatern_d, &nim->qoffset_x,
                             &nim->qoffset_y, &nim->qoffset_z, &dx, &dy, &dz, &nim->qfac);
@@ -49,17 +49,18 @@ static nifti_image *describe(const gls_grid *g, size_t n_volumes, int code, bool
     nim->xyz_units = NIFTI_UNITS_MM;
     nim->time_units = NIFTI_UNITS_SEC;
     nim->scl_slope = 1.0;
-    snprintf(nim->descrip, sizeof nim->descrip, "glslines %s", gls_version());
+    snprintf(nim->descrip, sizeof nim->descrip, "glslines %s%s%s", what ? what : "", what ? " " : "", gls_version());
     return nim;
 }
 
-static gls_status make_header(const char *path, const gls_grid *grid, size_t n_volumes, int code, packed_header *header)
+static gls_status make_header(const char *path, const gls_grid *grid, const char *what, size_t n_volumes, int code,
+                              packed_header *header)
 {
     bool small = n_volumes <= INT16_MAX;
     for (int i = 0; i < 3; i++) small &= grid->dim[i] <= INT16_MAX;
     memset(header, 0, sizeof *header);
     nifti_set_debug_level(0);
-    nifti_image *nim = describe(grid, n_volumes, code, small);
+    nifti_image *nim = describe(grid, what, n_volumes, code, small);
     if (!nim) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     int result = small ? nifti_convert_nim2n1hdr(nim, &header->h.v1) : nifti_convert_nim2n2hdr(nim, &header->h.v2);
     header->bytes = (size_t)nim->iname_offset;
@@ -72,7 +73,8 @@ typedef struct source {
     const float *values; /* to be converted to type; NULL: raw holds the bytes as they are */
     gls_image_type type;
     const unsigned char *raw;
-    size_t value; /* bytes of one in the file */
+    size_t value;     /* bytes of one in the file */
+    const char *what; /* for the description; NULL: nothing */
 } source;
 
 /* Bytes first .. first + bytes - 1 of the file. The header and all pieces are multiples of the value size. */
@@ -126,7 +128,7 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     packed_header header;
     gls_output output;
     gls_status status = gls_image_name_check(path);
-    if (status == GLS_OK) status = make_header(path, grid, n_volumes, code, &header);
+    if (status == GLS_OK) status = make_header(path, grid, s->what, n_volumes, code, &header);
     if (status == GLS_OK) status = gls_output_create(path, overwrite, &output);
     if (status != GLS_OK) return status;
     output.group = group;
@@ -159,7 +161,7 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
 }
 
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
-                           size_t n_volumes, gls_type type, const void *data)
+                           const char *what, size_t n_volumes, gls_type type, const void *data)
 {
     GLS_REQUIRE(path && grid && data && n_volumes >= 1);
     GLS_REQUIRE(type == GLS_TYPE_INT32 || type == GLS_TYPE_UINT32 || type == GLS_TYPE_FLOAT32 ||
@@ -169,7 +171,7 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
                : type == GLS_TYPE_FLOAT32 ? NIFTI_TYPE_FLOAT32
                : type == GLS_TYPE_UINT8   ? NIFTI_TYPE_UINT8
                                           : NIFTI_TYPE_FLOAT64;
-    source s = {.raw = data, .value = gls_type_size(type)};
+    source s = {.raw = data, .value = gls_type_size(type), .what = what};
     return write_file(path, overwrite, group, grid, n_volumes, code, &s);
 }
 

@@ -1,5 +1,5 @@
 /* Filters that change which columns go with streamlines, and leave the streamlines as they are. */
-#include <glslines/filters.h>
+#include "streamlines/columns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ typedef struct columns {
     size_t n_names;
     char **name;       /* those that stay */
     gls_column added;  /* n_names is 0: the column that comes first */
+    const char *path;  /* where it comes from */
     uint64_t rows, at; /* of the added one: all of them, and those that are used */
     size_t capacity;
     gls_column *column; /* what is handed on */
@@ -65,8 +66,7 @@ static gls_status add_column(void *user, const gls_streamlines *s)
     gls_status status = reserve(f, s);
     if (status) return status;
     if (s->n > f->rows - f->at)
-        return gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values, but there are more streamlines", f->added.name,
-                        f->rows);
+        return gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values, but there are more streamlines", f->path, f->rows);
     f->column[0] = f->added;
     f->column[0].data = (const char *)f->added.data + f->at * gls_column_row_bytes(&f->added);
     out.dps = f->column;
@@ -92,8 +92,7 @@ static gls_status finish(void *user)
     columns *f = user;
     gls_status status = GLS_OK;
     if (f->at != f->rows)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values for %" PRIu64 " streamlines", f->added.name, f->rows,
-                          f->at);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values for %" PRIu64 " streamlines", f->path, f->rows, f->at);
     if (!status) status = gls_sink_finish(&f->next);
     discard(f);
     return status;
@@ -119,9 +118,17 @@ fail:
 
 gls_status gls_filter_dps_create(const gls_column *column, uint64_t rows, const gls_sink *next, gls_sink *filter)
 {
-    GLS_REQUIRE(column && column->name && (column->data || rows == 0) && next && next->append && filter);
+    GLS_REQUIRE(column && column->name);
+    return gls_filter_dps_create_from(column->name, column, rows, next, filter);
+}
+
+gls_status gls_filter_dps_create_from(const char *path, const gls_column *column, uint64_t rows, const gls_sink *next,
+                                      gls_sink *filter)
+{
+    GLS_REQUIRE(path && column && column->name && (column->data || rows == 0) && next && next->append && filter);
     columns *f = calloc(1, sizeof *f);
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
+    f->path = path;
     f->added = *column;
     f->rows = rows;
     f->next = *next;

@@ -48,8 +48,9 @@ struct gls_tractogram_writer {
     struct gls_late_group *late_group; /* groups that came behind all streamlines */
     const char *note_name, *note;      /* a text beside the arrays; NULL: none */
     gls_piece_rooms rooms;
-    gls_text lost;     /* columns that the format does not hold */
-    gls_status failed; /* of the first append that failed, with its message: every later call repeats it */
+    gls_text lost;       /* columns that the format does not hold */
+    bool numbers_groups; /* TRK: the property "group" has each streamline's group, counted from 1 */
+    gls_status failed;   /* of the first append that failed, with its message: every later call repeats it */
     char message[1024];
 };
 

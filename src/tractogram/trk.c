@@ -26,6 +26,7 @@ typedef struct trk {
     unsigned char *record; /* of one streamline */
     size_t capacity;
     atomic_bool rounded; /* an integer was not exact as float */
+    atomic_bool shared;  /* a streamline was in more than one group */
 } trk;
 
 static void put16(unsigned char *at, int value)
@@ -107,7 +108,11 @@ static gls_status define(gls_tractogram_writer *w)
         if (!add_name(&t->properties, k, &w->column[k])) gls_writer_lose(w, k);
     for (size_t k = 0; k < w->n_dpv; k++)
         if (!add_name(&t->scalars, k, &w->column[w->n_dps + k])) gls_writer_lose(w, w->n_dps + k);
-    for (size_t k = 0; k < w->n_groups; k++) gls_writer_lose(w, w->n_dps + w->n_dpv + k);
+    const gls_column group = {.name = "group", .type = GLS_TYPE_FLOAT32, .components = 1};
+    w->numbers_groups = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
+                        add_name(&t->properties, SIZE_MAX, &group);
+    if (w->numbers_groups) t->properties.n--; /* its value is put behind those of columns */
+    for (size_t k = 0; k < w->n_groups && !w->numbers_groups; k++) gls_writer_lose(w, w->n_dps + w->n_dpv + k);
     return GLS_OK;
 }
 
@@ -124,6 +129,18 @@ static float *put_values(trk *t, const values *v, const gls_column *columns, uin
         }
     }
     return to;
+}
+
+/* The first group of a streamline, counted from 1. */
+static float find_group(trk *t, const gls_streamlines *s, size_t i)
+{
+    size_t found = 0;
+    for (size_t g = 0; g < s->n_groups; g++) {
+        if (!gls_column_value(&s->group[g], i)) continue;
+        if (found) atomic_store(&t->shared, true);
+        if (!found) found = g + 1;
+    }
+    return (float)found;
 }
 
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
@@ -182,7 +199,9 @@ static unsigned char *put_line(const lines *l, size_t i, unsigned char *record)
         put_points(l->w, s->point + s->offset[i], n, stride, to);
     for (size_t p = 0; t->scalars.n > 0 && p < n; p++)
         put_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
-    return (unsigned char *)put_values(t, &t->properties, s->dps, i, to + n * stride);
+    to = put_values(t, &t->properties, s->dps, i, to + n * stride);
+    if (l->w->numbers_groups) *to++ = find_group(t, s, i);
+    return (unsigned char *)to;
 }
 
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
@@ -239,6 +258,9 @@ static gls_status finish(gls_tractogram_writer *w)
     if (status != GLS_OK) return status;
     if (atomic_load(&t->rounded))
         gls_log(GLS_LOG_WARNING, "%s: TRK stores integers as float; those above 16777216 are rounded (TRX keeps them)",
+                w->output.path);
+    if (atomic_load(&t->shared))
+        gls_log(GLS_LOG_WARNING, "%s: streamlines of several groups have the first of them as property \"group\"",
                 w->output.path);
     for (int i = 0; i < 3; i++) {
         put16(header + TRK_DIM + 2 * i, t->grid.dim[i]);

@@ -245,6 +245,7 @@ static double add_one(gls_density *d, int thread, const columns *c, const gls_st
     double most = 0;
     d->used[i] = UNUSED;
     v->outside = false;
+    v->places = v->places_outside = 0;
     if (!isfinite(one.value) || one.value == 0) {
         one.value = 0;
         d->used[i] = ZERO;
@@ -277,13 +278,18 @@ static void add_some(void *user, int thread, size_t from, size_t until)
         if (a->visited && !a->visited->left[i]) {
             d->used[i] = USED;
             one.total += 2;
+            one.places += s->offset[i + 1] - s->offset[i];
             continue;
         }
         one.total += add_one(d, thread, a->columns, s, i);
         one.partial += d->visits[thread].outside;
+        one.places += d->visits[thread].places;
+        one.places_outside += d->visits[thread].places_outside;
     }
     d->sums[thread].total += one.total;
     d->sums[thread].partial += one.partial;
+    d->sums[thread].places += one.places;
+    d->sums[thread].places_outside += one.places_outside;
 }
 
 static void add_counts(void *user, int thread, size_t from, size_t until)
@@ -316,6 +322,8 @@ static gls_status add_parcel(gls_density *d, const columns *c, const gls_streaml
     if (parcel.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&parcel);
     for (int t = 0; t < d->n_threads; t++) {
         d->counts.partial += d->sums[t].partial;
+        d->counts.places += d->sums[t].places;
+        d->counts.places_outside += d->sums[t].places_outside;
         d->total += d->sums[t].total;
         failed |= d->visits[t].failed;
         d->sums[t] = (gls_density_sums){0};

@@ -13,7 +13,7 @@ typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
 
 /* Of a parcel, by one thread. */
 typedef struct gls_density_sums {
-    uint64_t partial;
+    uint64_t partial, places, places_outside;
     double total;
 } gls_density_sums;
 

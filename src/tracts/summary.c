@@ -130,14 +130,14 @@ static void add_points(gls_summary *m, const float (*point)[3], size_t n)
 {
     gls_summary_result *r = &m->result;
     double length = 0;
-    bool outside = false;
+    uint64_t outside = 0;
     for (size_t p = 0; p < n; p++) {
         bool first = m->length.n == 0 && p == 0;
         for (int a = 0; a < 3; a++) {
             if (first || point[p][a] < r->low[a]) r->low[a] = point[p][a];
             if (first || point[p][a] > r->high[a]) r->high[a] = point[p][a];
         }
-        if (m->has_grid && !outside) outside = is_outside(m, point[p]);
+        if (m->has_grid) outside += is_outside(m, point[p]);
         if (p == 0) continue;
         double x = (double)point[p][0] - point[p - 1][0], y = (double)point[p][1] - point[p - 1][1],
                z = (double)point[p][2] - point[p - 1][2], step = sqrt(x * x + y * y + z * z);
@@ -147,7 +147,8 @@ static void add_points(gls_summary *m, const float (*point)[3], size_t n)
     }
     spread_add(&m->length, length);
     r->single_points += n == 1;
-    if (outside && r->outside++ == 0) r->first_outside = r->streamlines;
+    r->points_outside += outside;
+    if (outside > 0 && r->outside++ == 0) r->first_outside = r->streamlines;
 }
 
 static gls_status append(void *user, const gls_streamlines *s)

@@ -81,10 +81,13 @@ static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel
 static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel;
-    if (index_of(g, v, &voxel))
+    s->places++;
+    if (index_of(g, v, &voxel)) {
         gls_visits_note(s, voxel, mm);
-    else
-        s->outside = true;
+        return;
+    }
+    s->outside = true;
+    s->places_outside++;
 }
 
 /* Voxel coordinates with corners at whole numbers. */
@@ -195,10 +198,11 @@ static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[
     if (s->capacity < 2 && !gls_visits_grow(s)) return;
     for (size_t i = 0; i < (n > 1 ? 2 : 1); i++) {
         gls_visit_voxel_turned(g, i == 0 ? p[0] : p[n - 1], v);
-        if (index_of(g, v, &voxel))
-            s->voxel[s->n++] = voxel;
-        else
-            s->outside = true;
+        const bool inside = index_of(g, v, &voxel);
+        s->places++;
+        s->places_outside += !inside;
+        s->outside |= !inside;
+        if (inside) s->voxel[s->n++] = voxel;
     }
 }
 
@@ -207,6 +211,7 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
 {
     s->n = 0;
     s->outside = false;
+    s->places = s->places_outside = 0;
     switch (o->mapping) {
     case GLS_DENSITY_SEGMENT:
     case GLS_DENSITY_LENGTH: gls_visits_polyline(s, g, o->mapping == GLS_DENSITY_LENGTH, point, n); break;

@@ -18,13 +18,14 @@ typedef struct gls_visits {
     size_t n, capacity;
     uint64_t *voxel;
     double *mm;
-    double (*direction)[3]; /* sum of directions without signs; of those mappings that have them, else NULL */
-    bool directed;          /* it is wanted: set before the first use */
-    size_t slots;           /* a power of two, at least twice the capacity */
-    uint32_t *slot;         /* place in voxel + 1, 0: free; all free between streamlines */
-    double heading[3];      /* direction of what is noted, without signs */
-    bool outside;           /* a part lies outside the grid */
-    bool failed;            /* out of memory */
+    double (*direction)[3];          /* sum of directions without signs; of those mappings that have them, else NULL */
+    bool directed;                   /* it is wanted: set before the first use */
+    size_t slots;                    /* a power of two, at least twice the capacity */
+    uint32_t *slot;                  /* place in voxel + 1, 0: free; all free between streamlines */
+    double heading[3];               /* direction of what is noted, without signs */
+    bool outside;                    /* a part lies outside the grid */
+    uint64_t places, places_outside; /* whose voxel was looked for: points, or with GLS_DENSITY_PRECISE voxels */
+    bool failed;                     /* out of memory */
 } gls_visits;
 
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);

@@ -221,7 +221,10 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
         last = m - 1;
         first += last;
         more = first + 1 < n;
+        /* the last one of a block is the first one of the next */
+        for (size_t i = 0; i < (more ? last : m); i++) visits->places_outside += w.voxel[i] < 0;
     }
+    visits->places += n;
     if (!w.sized) stay(&w, w.since, n - 1, w.voxel[last]);
     if (w.any || visits->directed) return;
     if (w.voxel[last] >= 0)

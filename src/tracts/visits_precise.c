@@ -103,9 +103,11 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
 static void put(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel = 0;
+    s->places++;
     for (int a = 2; a >= 0; a--) {
         if (!(v[a] >= 0 && v[a] < g->dim[a])) {
             s->outside = true;
+            s->places_outside++;
             return;
         }
         voxel = voxel * (uint64_t)g->dim[a] + (uint64_t)v[a];

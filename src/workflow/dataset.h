@@ -93,8 +93,13 @@ void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit
 /* The entities of the object dwi of a filter file of BIDS apps as KEY=VALUE, added to what is there. The texts live as
  * long as the program. GLS_ERR_INPUT: no such file, unknown keys. */
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
-/* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are. */
+/* A table of all tractograms of the output, group.tsv, and a page of them, index.html; *n gets how many there are,
+ * without any no file is written. */
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
+/* tract_profiles.csv in the output: the rows of all *_desc-profiles_tractography.csv of participants and sessions, as
+ * glslines profile and pyAFQ write them, with subjectID and sessionID. *n: how many tables there are; none: no file.
+ * GLS_ERR_INPUT: two of one session, one that is no such table. */
+gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 /* The page alone, from the text of group.tsv. */
 gls_status gls_dataset_page(const gls_dataset_options *options, const char *table);
 

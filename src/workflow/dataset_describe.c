@@ -92,7 +92,7 @@ static gls_status add_version(const gls_dataset_options *o)
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
-                                  "\nfigures\n**/figures\ngroup.tsv\ncode/\n";
+                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.csv\ncode/\n";
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"

@@ -84,10 +84,9 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     if (names) gls_bids_names_free(names);
     bool whole = fclose(table) == 0;
     if (!status && !whole) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status && *n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: no tractogram in sub-*/[ses-*/]dwi", o->output);
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
-    if (!status) status = gls_file_write(path, true, NULL, text, bytes);
-    if (!status) status = gls_dataset_page(o, text);
+    if (!status && *n > 0) status = gls_file_write(path, true, NULL, text, bytes);
+    if (!status && *n > 0) status = gls_dataset_page(o, text);
     free(text);
     return status;
 }

@@ -126,9 +126,11 @@ static gls_status create_maps(gls_maps *maps, const gls_grid *grid, bool overwri
 {
     gls_density_options directions = gls_density_options_default();
     directions.directions = true;
-    gls_status status = maps->density ? gls_density_create(grid, NULL, &maps->map) : GLS_OK;
+    gls_grid plain = *grid;
+    plain.space = 0; /* as in a tractogram, so that its maps have the same bytes */
+    gls_status status = maps->density ? gls_density_create(&plain, NULL, &maps->map) : GLS_OK;
     if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
-    if (!status && maps->dec) status = gls_density_create(grid, &directions, &maps->dec_map);
+    if (!status && maps->dec) status = gls_density_create(&plain, &directions, &maps->dec_map);
     if (!status && maps->labels) status = create_connectome(maps);
     if (!status && maps->rules) status = create_bundles(maps, grid);
     if (!status && maps->segment.rules) status = gls_track_segment_begin(&maps->segment, grid, shards);

@@ -138,7 +138,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
         }
         status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
     } else if (!status) {
-        status = gls_nifti_write(output, force, group, &first.header.grid, 1, GLS_TYPE_FLOAT64, sum);
+        status = gls_nifti_write(output, force, group, &first.header.grid, "density", 1, GLS_TYPE_FLOAT64, sum);
     }
     free(sum);
     free(first.bytes);

@@ -13,7 +13,6 @@
 #include "util/log.h"
 #include "util/output.h"
 #include "util/parallel.h"
-#include "util/parse.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
@@ -44,18 +43,6 @@ static gls_status measure(void *user, const gls_streamlines *s)
 gls_sink gls_step_range_sink(gls_step_range *range)
 {
     return (gls_sink){.append = measure, .user = range};
-}
-
-double gls_header_step(const gls_tractogram_info *info)
-{
-    static const char *const keys[] = {"output_step_size", "step_size"};
-    double step = 0;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < info->n_header; k++)
-            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
-                gls_parse_double(info->header[k].value, &step) && step > 0)
-                return step;
-    return 0;
 }
 
 gls_status gls_weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)

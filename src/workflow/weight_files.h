@@ -21,8 +21,6 @@ typedef struct gls_step_range {
 } gls_step_range;
 gls_sink gls_step_range_sink(gls_step_range *range);
 
-/* The step that a file's header tells, or 0. */
-double gls_header_step(const gls_tractogram_info *info);
 /* step: mm; 0: range has what was measured. Says what it chose where that is a guess. */
 gls_status gls_weights_choose_walk(gls_weights *weights, double step, const gls_step_range *range,
                                    const gls_grid *grid);

@@ -88,6 +88,29 @@ check "a page of them" grep -q '<th scope="row">sub-01_ses-1_space-ACPC_tract-wh
 check "a row for each tractogram" test "$(wc -l < out/group.tsv)" -eq 4
 check "numbers in it" awk -F '\t' 'NR > 1 && ($2 != 500 || $3 < 100 || $4 <= 0) { exit 1 }' out/group.tsv
 
+# --- one table of all profiles ---
+check "without profiles" test ! -e out/tract_profiles.csv
+profile() { # FOLDER NAME LINES: with the numbers of rows that pandas writes
+    mkdir -p "$1" && printf "$3" > "$1/$2_desc-profiles_tractography.csv"
+}
+profile afq/sub-01/ses-1/dwi sub-01_ses-1 ',tractID,nodeID,fa\n0,CST,0,0.5\n1,CST,1,\n'
+profile afq/sub-02 sub-02 'tractID,nodeID,fa,md\r\n"A, left",0,0.25,1e-3\r\n'
+check "profiles alone" bids afq group
+printf 'tractID,nodeID,fa,md,subjectID,sessionID\nCST,0,0.5,nan,01,1\nCST,1,nan,nan,01,1\n"A, left",0,0.25,1e-3,02,unknown\n' > expected.csv
+check "rows of all with subject and session" cmp afq/tract_profiles.csv expected.csv
+check "no table of tractograms" test ! -e afq/group.tsv
+profile afq/sub-02 sub-02_track-prob 'tractID,nodeID,fa\nCST,0,0.5\n'
+exits 3 "two tables of profiles of one session" bids afq group
+check "chosen by an entity" bids afq group --filter track=prob
+check "its row" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
+profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0\n'
+exits 3 "line 2 has 2 cells, the first line 3" bids afq group --filter track=prob
+profile afq/sub-03 sub-03_track-prob 'tract,node\nCST,0\n'
+exits 3 "has no columns tractID and nodeID" bids afq group --filter track=prob
+check "the table of before stays" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
+mkdir nothing
+exits 3 "no tractogram and no table of profiles" bids nothing group
+
 # --- fits, names of before ---
 check "--fit-outputs of what is tracked" bids out participant --participant-label 01 --fit-outputs -- $options
 check "--fit-outputs at once, --legacy-names" bids legacy participant --participant-label 01 --fit-outputs --legacy-names -- $options

@@ -65,6 +65,39 @@ expect 0 convert t.trx w.trx --weights weights.txt
 expect 0 info w.trx --count
 says "weights: min 0.5"
 
+# TRK: groups become a number, whose names the sidecar has; a streamline of two counts for the first
+printf '0\n1\n' > two.txt
+printf '2\n3\n4\n' > three.txt
+expect 0 edit t.trx left.trx --ids two.txt
+expect 0 edit t.trx right.trx --ids three.txt
+expect 0 edit left.trx right.trx both.trx --group-by-file
+expect 0 convert both.trx both.trk
+expect 0 convert both.trk groups.tck
+python3 - << 'END' || note "groups in a TRK file"
+import json
+rows = [line.split("\t") for line in open("groups_dps.tsv").read().splitlines()]
+assert [float(row[rows[0].index("group")]) for row in rows[1:]] == [1, 1, 2, 2, 2], rows
+sidecar = json.load(open("both.trk.json"))
+assert sidecar["groups"] == ["left", "right"] and "lost" not in sidecar and sidecar["seconds"]["total"] >= 0, sidecar
+END
+expect 3 convert both.trx short.trx --weights short.txt
+says "short.txt: 3 values, but there are more streamlines"
+expect 0 info both.trx --count --json both_info.json
+says "regular, "
+contains both_info.json points_outside_grid
+expect 0 edit both.trx thin_both.trx --compress 0.1
+expect 0 info thin_both.trx --count
+says "compressed, or of different lengths"
+# what the header of the input says and that of the output does not hold is in the sidecar
+printf 'mrtrix tracks\nmethod: test\nmade: at 12:30\ndatatype: Float32LE\ncount: 0\nfile: . 128\nEND\n' > keys_in.tck
+python3 -c 'import struct; f = open("keys_in.tck", "ab"); f.write(bytes(128 - f.tell()) + struct.pack("<3f", *[float("inf")] * 3))'
+expect 0 convert keys_in.tck keys_out.tck
+grep -aqx 'method: test' keys_out.tck || note "a key of a TCK file"
+python3 -c 'import json; assert json.load(open("keys_out.json"))["header_of_input"] == {"made": "at 12:30"}' || note "keys that a TCK file does not hold"
+expect 0 convert keys_in.tck keys_out.trx --reference data/mask.nii.gz
+python3 -c 'import json; assert json.load(open("keys_out.trx.json"))["header_of_input"] == {"method": "test", "made": "at 12:30"}' || note "keys that a TRX file does not hold"
+rm -f both.trx both.json left.trx left.json right.trx right.json thin_both.* groups*
+
 # --- density ---
 expect 0 density t.trx d.nii.gz
 says "mapping segment"
@@ -99,6 +132,34 @@ cmp w1.nii.gz w2.nii.gz || note "weights of a file and of a column"
 OMP_NUM_THREADS=1 "$tool" density w.trx w3.nii.gz --weights weights.txt --mapping length -q
 OMP_NUM_THREADS=7 "$tool" density w.trx w4.nii.gz --weights weights.txt --mapping length -q
 cmp w3.nii.gz w4.nii.gz || note "one thread and seven"
+# what lies outside is counted, and told from 1 % on; the space of the template stays, that of the streamlines is not known
+python3 - << 'END'
+import gzip, struct
+raw = bytearray(gzip.open("data/mask.nii.gz").read())
+raw[252:256] = struct.pack("<2h", 4, 4)
+open("mni.nii", "wb").write(raw)
+raw[42:44] = struct.pack("<h", 9)
+open("half.nii", "wb").write(raw[: 352 + (len(raw) - 352) // 2])
+END
+for mapping in segment length vertex ends; do
+    expect 0 density t.trx half.nii.gz --template half.nii --mapping $mapping --force
+    says "% of all that was looked for"
+    python3 - $mapping << 'END' || note "places outside the map, --mapping $mapping"
+import json, sys
+c = json.load(open("half.nii.json"))["counts"]
+points = json.load(open("info.json"))["tractograms"][0]["points"]
+assert 0 < c["places_outside"] < c["places"] == (2 * c["read"] if sys.argv[1] == "ends" else points), c
+assert c["read"] == c["used"] + c["outside"] + c["without_points"] + c["without_value"], c
+END
+done
+expect 0 density t.trx mni.nii.gz --template mni.nii
+python3 - << 'END' || note "space and description of a map"
+import gzip, struct
+header = gzip.open("mni.nii.gz").read(352)
+assert struct.unpack("<2h", header[252:256]) == (4, 4) and header[148:164] == b"glslines density", header[148:260]
+assert gzip.open("d.nii.gz").read()[352:] == gzip.open("mni.nii.gz").read()[352:]
+END
+grep -q "lie outside the map" stderr && note "a warning without anything outside"
 # straight from the tracker: the bytes of the map of the file, and the tractogram that there is without
 for batch in 100 100000; do
     expect 0 track "$@" -o again.trx --density again.nii.gz --chunk-size $batch --force
@@ -243,6 +304,10 @@ expect 3 edit t.trx w.trx x.trx
 expect 0 edit t.trx w.trx x.trx --fields common
 expect 3 edit nan.tck x.tck
 expect 0 edit nan.tck x.tck --invalid drop
+says "0 streamlines of 1"
+printf '0\n100000\n' > far.txt
+expect 3 edit t.trx y.trx --ids far.txt
+says "far.txt: names streamline 100000 of "
 expect 6 edit t.trx y.trx --minlength 100000 --fail-if-empty
 printf '1 0 0 5\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > shift.txt
 expect 0 edit t.trx moved.trx --transform shift.txt
@@ -270,6 +335,19 @@ expect 3 sample t.trx data/mask.nii.gz --tsf s.tsf
 expect 3 convert t.tck u2.trx --reference data/mask.nii.gz --tsf s.trx=m
 expect 0 stats t.trx w.trx --shape -o st.tsv --histogram h.tsv --dump lengths.txt
 [ "$(wc -l < st.tsv)" -eq 3 ] || note "not a row for each file"
+sed -n 1p st.tsv > header.tsv
+printf 'mrtrix tracks\ndatatype: Float32LE\ncount: 1\nstep_size: 0.5\nfile: . 96\nEND\n' > stepped.tck
+python3 - << 'END'
+import struct
+with open("stepped.tck", "ab") as f:
+    f.write(bytes(96 - f.tell()))
+    f.write(struct.pack("<15f", 0, 0, 0, 2, 0, 0, 4, 0, 0, *[float("nan")] * 3, *[float("inf")] * 3))
+END
+expect 0 stats stepped.tck --histogram stepped.tsv
+[ "$(tail -n 1 stepped.tsv)" = "$(printf 'stepped.tck\t4\t1')" ] && [ "$(wc -l < stepped.tsv)" -eq 10 ] || note "bins of the step that the file states"
+expect 0 edit t.trx none.tck --minlength 100000
+expect 0 stats none.tck
+tail -n 1 stdout | grep -qP '^none.tck\t0\t0\t0(\tnan){8}$' || note "lengths of no streamlines"
 expect 2 stats t.tck --shape
 expect 3 stats t.trx --weights dps:nothing
 
@@ -347,6 +425,12 @@ done
 expect 0 track "$@" -o none --profile b.tsv:fa.nii.gz:again.csv --force
 cmp prof.csv again.csv || note "--profile without a tractogram"
 expect 0 profile seg.trx fa.nii.gz -o prof2.csv
+python3 - << 'END' || note "what the sidecar says of bundles"
+import json
+found = json.load(open("prof2.json"))["bundles"]
+assert set(found) == {"corticospinal_left", "corpus_callosum_body"}, found
+assert all(b["outliers"] == 0 and b["direction"].count(" to ") == 1 for b in found.values() if b["streamlines"]), found
+END
 python3 - << 'END'
 import gzip, struct
 raw = gzip.open("fa.nii.gz").read()

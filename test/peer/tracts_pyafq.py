@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compares glslines profile with pyAFQ's clean_bundle() and gaussian_weights() on real bundles, and the files of glslines
-segment with those that pyAFQ makes of the same bundles.
+segment with those that pyAFQ makes of the same bundles; the table of a study with pyAFQ's, which AFQ-Browser has to take
+where that is installed.
 
 usage: tracts_pyafq.py GLSLINES WORK_DIR
 
@@ -8,6 +9,7 @@ The bundles are those that come with DIPY: left arcuate, right corticospinal tra
 of a kind are taken as one, so that there are outliers. Run by hand; needs dipy, nibabel, pyAFQ. One line per check;
 exits with 1 if one fails.
 """
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +18,9 @@ import zipfile
 import dipy
 import nibabel as nib
 import numpy as np
+import pandas as pd
 from AFQ._fixes import gaussian_weights
+from AFQ.api.group import combine_list_of_profiles
 from AFQ.recognition.cleaning import clean_bundle
 from AFQ.tasks.segmentation import export_bundles, export_sl_counts
 from dipy.tracking.streamline import Streamlines, set_number_of_points
@@ -85,4 +89,32 @@ for name in files:
     a, b = (nib.streamlines.load(part).streamlines for part in ("a.tck", "b.tck"))
     off = max(np.max(np.abs(x - y)) for x, y in zip(a, b)) if [len(x) for x in a] == [len(x) for x in b] else np.inf
     report(name, off < 0.04, f"{len(b)} streamlines, {len(a)} of pyAFQ, which writes half precision: {off:.1e} mm apart at most")
+
+# one table of all participants: profiles of glslines, and one as pyAFQ writes it, with numbers of rows
+tables = []
+for number, (who, index) in enumerate((("sub-01/ses-1/dwi/sub-01_ses-1", False), ("sub-01/ses-2/dwi/sub-01_ses-2", False), ("sub-02/ses-1/dwi/sub-02_ses-1", True))):
+    tables.append(os.path.abspath(f"study/{who}_desc-profiles_tractography.csv"))
+    os.makedirs(os.path.dirname(tables[-1]), exist_ok=True)
+    glslines("edit", "found.trx", "part.trx", "--random", 1000 + 500 * number)
+    glslines("profile", "part.trx", "image.nii", "-o", tables[-1])
+    if index:
+        pd.read_csv(tables[-1]).to_csv(tables[-1])
+subprocess.run([tool, "bids", ".", "study", "group", "-q"], check=True)
+ours, theirs = pd.read_csv("study/tract_profiles.csv"), combine_list_of_profiles(tables)
+theirs.to_csv("theirs.csv", index=False)
+theirs = pd.read_csv("theirs.csv")
+keys = ["tractID", "nodeID", "subjectID", "sessionID"]
+same = list(ours) == list(theirs) and ours[keys].equals(theirs[keys]) and np.allclose(ours["image"], theirs["image"], rtol=1e-12, atol=0, equal_nan=True)
+report("table of a study", same, f"{len(ours)} rows, {', '.join(list(ours)[:3])} ... {', '.join(list(ours)[-2:])}")
+try:
+    from afqbrowser.browser import _copy_nodes_table, _validate
+except ImportError:
+    print("skip AFQ-Browser: it is not installed")
+else:
+    os.makedirs("browser", exist_ok=True)
+    nodes, subjects, _ = _copy_nodes_table("study/tract_profiles.csv", out_path="browser")
+    with open("browser/streamlines.json", "w") as file:
+        json.dump({name: {"coreFiber": [[0, 0, 0]] * 100} for name in dict.fromkeys(ours["tractID"])}, file)
+    errors = _validate(nodes, subjects, "browser/streamlines.json")
+    report("AFQ-Browser takes it", not errors and list(pd.read_csv(subjects)["subjectID"]) == [1, 2], errors or open(subjects).read().replace("\n", " "))
 sys.exit(outcome())

@@ -62,6 +62,7 @@ static void test_mappings(void **state)
     assert_true(at(m, 1, 3, 3) == 1 && at(m, 0, 5, 5) == 1 && at(m, 1, 5, 5) == 1 && at(m, 2, 5, 5) == 1);
     assert_true(sum(m) == 8);
     assert_true(counts.streamlines == 4 && counts.used == 3 && counts.empty == 1 && counts.partial == 1);
+    assert_true(counts.places == 6 && counts.places_outside == 1);
     free(m);
     o.mapping = GLS_DENSITY_LENGTH;
     m = map(o, &(gls_streamlines){.n = 2, .offset = offsets, .point = points}, NULL);
@@ -73,11 +74,13 @@ static void test_mappings(void **state)
     free(m);
     o.mapping = GLS_DENSITY_MRTRIX;
     o.upsample = 10;
-    m = map(o, &lines, NULL);
+    m = map(o, &lines, &counts);
+    assert_true(counts.places == 21 + 1 + 11 && counts.places_outside == 10);
     assert_true(at(m, 1, 0, 0) == 1 && at(m, 2, 0, 0) == 1 && at(m, 1, 3, 3) == 1);
     free(m);
     o.mapping = GLS_DENSITY_ENDS;
-    m = map(o, &lines, NULL);
+    m = map(o, &lines, &counts);
+    assert_true(counts.places == 5 && counts.places_outside == 1);
     assert_true(at(m, 0, 0, 0) == 2 && at(m, 1, 3, 3) == 1 && at(m, 2, 5, 5) == 1 && sum(m) == 4);
     free(m);
 }

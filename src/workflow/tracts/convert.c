@@ -8,6 +8,7 @@
 #include <glslines/summary.h>
 
 #include "util/log.h"
+#include "streamlines/columns.h"
 #include "util/status.h"
 #include "workflow/tracts/columns.h"
 #include "workflow/tracts/tracts.h"
@@ -72,7 +73,7 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
     for (int k = 0; k < c->o->tsf.n && !status; k++) status = gls_tract_scalars_sink(&c->scalars[k], sink);
     for (size_t k = 0; k < c->table.n && !status; k++) {
         next = *sink;
-        status = gls_filter_dps_create(&c->table.column[k], c->table.rows, &next, sink);
+        status = gls_filter_dps_create_from(c->o->dps, &c->table.column[k], c->table.rows, &next, sink);
     }
     return status ? status : gls_tract_weights_sink(&c->weights, sink);
 }

@@ -12,12 +12,14 @@
 #include "image/nifti.h"
 #include "tracts/grouped.h"
 #include "util/log.h"
-#include "util/parse.h"
 #include "util/status.h"
 #include "workflow/tracts/box.h"
+#include "workflow/tracts/step.h"
 #include "workflow/tracts/tracts.h"
 
 #define STATISTIC "statistic of the image"
+/* Share of all places outside the map that is worth a warning. */
+#define MOST_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
 enum { NORMALIZE_NONE, NORMALIZE_COUNT, NORMALIZE_MAX };
@@ -101,16 +103,10 @@ static gls_status check(mapping *m)
 
 static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 {
-    static const char *const keys[] = {"output_step_size", "step_size"};
     const bool precise = m->options.mapping == GLS_DENSITY_PRECISE;
-    double step = m->o->step_size;
+    const double step = m->o->step_size > 0 ? m->o->step_size : gls_tract_step(info, 0);
     m->options.upsample = m->o->upsample > 0 ? (uint32_t)m->o->upsample : 1;
     if (m->o->upsample > 0 || (!precise && m->options.mapping != GLS_DENSITY_MRTRIX)) return GLS_OK;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < info->n_header && step == 0; k++)
-            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
-                !gls_parse_double(info->header[k].value, &step))
-                step = 0;
     if (step <= 0)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: does not say its step: --mapping mrtrix and precise need --step-size",
                         m->in);
@@ -216,7 +212,8 @@ static gls_status finish_map(mapping *m)
         status = gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing to divide by: the map is empty", m->in);
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)
-        status = gls_nifti_write(o->mask_out, m->job->options.force, &m->job->group, &m->grid, 1, GLS_TYPE_UINT8, mask);
+        status = gls_nifti_write(o->mask_out, m->job->options.force, &m->job->group, &m->grid, "density mask", 1,
+                                 GLS_TYPE_UINT8, mask);
     free(value);
     free(mask);
     return status;
@@ -230,10 +227,16 @@ static void report(mapping *m)
     gls_tract_job_count(m->job, "used", c.used);
     gls_tract_job_count(m->job, "without_points", c.empty);
     gls_tract_job_count(m->job, "without_value", c.zero);
+    gls_tract_job_count(m->job, "outside", outside);
     gls_tract_job_count(m->job, "partly_outside", c.partial);
-    if (outside > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " streamlines lie outside the map", m->in, outside,
-                c.streamlines);
+    gls_tract_job_count(m->job, "places", c.places);
+    gls_tract_job_count(m->job, "places_outside", c.places_outside);
+    const double share = c.places > 0 ? (double)c.places_outside / (double)c.places : 0;
+    if (outside > 0 || share > MOST_OUTSIDE)
+        gls_log(GLS_LOG_WARNING,
+                "%s: %" PRIu64 " of %" PRIu64
+                " streamlines lie outside the map, and %.3g %% of all that was looked for",
+                m->in, outside, c.streamlines, 100 * share);
     const bool plain = m->o->mapping == 0 && m->o->like == 0;
     gls_tract_job_say(m->job, "%s%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside",
                       plain ? "mapping segment; --like mrtrix has the numbers of tckmap\n" : "", m->out, c.used,

@@ -32,6 +32,7 @@ typedef struct edit {
     gls_selection *selection;
     gls_select_region *region;
     uint64_t *id;
+    uint64_t last_id; /* the largest one of --ids */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
     gls_line_set *seen, *minus, *both;
@@ -122,6 +123,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     free(values);
     if (status) return status;
     qsort(e->id, n, sizeof *e->id, by_value);
+    e->last_id = n > 0 ? e->id[n - 1] : 0;
     options->id = e->id;
     options->n_ids = n;
     return GLS_OK;
@@ -274,7 +276,8 @@ static gls_status report(edit *e, const char *out)
                                                           "length", "shape", "region"};
     gls_tract_job *job = e->job;
     gls_select_counts c = gls_selection_get_counts(e->selection);
-    gls_tract_job_count(job, "read", e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken);
+    const uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
+    gls_tract_job_count(job, "read", read);
     if (e->o->invalid != INVALID_ERROR) gls_tract_job_count(job, "invalid", e->valid.taken - e->valid.kept);
     cJSON *failed = cJSON_AddObjectToObject(job->counts, "failed_by");
     for (int t = 0; t < GLS_SELECT_N_TESTS; t++) gls_json_uint(failed, tests[t], c.failed[t]);
@@ -287,12 +290,15 @@ static gls_status report(edit *e, const char *out)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: %" PRIu64 " streamlines leave it or have no points; --invalid drop or cut lets them",
                         e->o->warp, e->warped.taken - e->warped.kept);
+    if (e->o->ids && e->last_id >= read)
+        return gls_fail(GLS_ERR_INPUT, "%s: names streamline %" PRIu64 " of %" PRIu64 ", which are counted from 0",
+                        e->o->ids, e->last_id, read);
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
     if (e->o->fail_if_empty && e->written.kept == 0)
         return gls_fail(GLS_ERR_EMPTY, "%s: no streamline is left, and --fail-if-empty was given", out);
-    gls_tract_job_say(job, "%s: %" PRIu64 " streamlines of %" PRIu64, out, e->written.kept, c.taken);
+    gls_tract_job_say(job, "%s: %" PRIu64 " streamlines of %" PRIu64, out, e->written.kept, read);
     return GLS_OK;
 }
 

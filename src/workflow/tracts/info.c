@@ -63,7 +63,13 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
                         r->low[1], r->high[1], r->low[2], r->high[2]);
         print_spread(text, "length", &r->length);
     }
-    if (r->step.n > 0) print_spread(text, "step", &r->step);
+    if (r->step.n > 0) {
+        print_spread(text, "step", &r->step);
+        if (gls_tract_is_regular(&r->step))
+            gls_text_printf(text, "  %-12s regular, %.3f mm\n", "", r->step.median);
+        else
+            gls_text_printf(text, "  %-12s compressed, or of different lengths\n", "");
+    }
     for (size_t k = 0; k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind != GLS_COLUMN_GROUP)
@@ -76,8 +82,10 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
     if (r->zero_steps)
         gls_text_printf(text, "  repeated     %" PRIu64 " points equal to the one before\n", r->zero_steps);
     if (r->outside)
-        gls_text_printf(text, "  outside      %" PRIu64 " streamlines leave the grid, the first is %" PRIu64 "\n",
-                        r->outside, r->first_outside);
+        gls_text_printf(text,
+                        "  outside      %" PRIu64 " streamlines leave the grid with %" PRIu64
+                        " points, the first is %" PRIu64 "\n",
+                        r->outside, r->points_outside, r->first_outside);
     if (r->not_finite)
         gls_text_printf(
             text, "  invalid      %" PRIu64 " streamlines with a point that is not finite, the first is %" PRIu64 "\n",

@@ -3,6 +3,11 @@
 
 #include "workflow/json.h"
 
+bool gls_tract_is_regular(const gls_spread *step)
+{
+    return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;
+}
+
 static void add_spread(cJSON *object, const char *key, const gls_spread *spread)
 {
     cJSON *to = cJSON_AddObjectToObject(object, key);
@@ -39,6 +44,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     gls_json_uint(counted, "not_finite", s->not_finite);
     gls_json_uint(counted, "zero_steps", s->zero_steps);
     gls_json_uint(counted, "outside_grid", s->outside);
+    gls_json_uint(counted, "points_outside_grid", s->points_outside);
     cJSON *low = cJSON_AddArrayToObject(counted, "low_mm"), *high = cJSON_AddArrayToObject(counted, "high_mm");
     for (int a = 0; a < 3; a++) {
         gls_json_append_double(low, s->low[a]);
@@ -46,6 +52,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     }
     add_spread(counted, "length_mm", &s->length);
     add_spread(counted, "step_mm", &s->step);
+    cJSON_AddBoolToObject(counted, "step_is_regular", s->step.n > 0 && gls_tract_is_regular(&s->step));
     cJSON *values = cJSON_AddArrayToObject(counted, "values");
     for (size_t k = 0; k < s->n_columns; k++) {
         const gls_column_summary *c = &s->column[k];

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/clock.h"
 #include "util/format.h"
 #include "util/log.h"
 #include "util/status.h"
@@ -18,7 +19,7 @@
 
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, cJSON *root)
 {
-    *job = (gls_tract_job){.options = *options, .root = root};
+    *job = (gls_tract_job){.options = *options, .root = root, .begun = gls_clock_seconds()};
     job->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", job->counts);
 }
@@ -74,6 +75,8 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...)
 
 gls_status gls_tract_job_commit(gls_tract_job *job)
 {
+    gls_json_double(cJSON_AddObjectToObject(job->root, "seconds"), "total",
+                    round(1e3 * (gls_clock_seconds() - job->begun)) / 1e3);
     char *text = job->sidecar ? cJSON_Print(job->root) : NULL;
     gls_status status = GLS_OK;
     if (job->sidecar) status = gls_sidecar_write(job->sidecar, job->options.force, &job->group, text);

@@ -24,6 +24,7 @@ typedef struct gls_tract_job {
     const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
     const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
     size_t n_inputs, n_outputs;
+    double begun;  /* by gls_clock_seconds() */
     char *sidecar; /* NULL: there is no output */
     gls_output_group group;
     struct cJSON *root, *counts; /* the sidecar in the making */
@@ -83,6 +84,7 @@ gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
 typedef struct gls_tract_weights {
     const char *column; /* under which they go with the streamlines; NULL: none */
     double *values;     /* of a file; NULL: none */
+    const char *path;   /* of that file */
     uint64_t n;
     double most; /* largest absolute value */
 } gls_tract_weights;

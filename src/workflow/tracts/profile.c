@@ -7,6 +7,7 @@
 #include "util/affine.h"
 #include "util/log.h"
 #include "util/status.h"
+#include "workflow/json.h"
 #include "workflow/tracts/buan.h"
 #include "workflow/tracts/orient.h"
 #include "workflow/tracts/profile_table.h"
@@ -176,6 +177,40 @@ static gls_status choose_weights(profiling *p)
     return GLS_OK;
 }
 
+/* Which way a bundle runs, of its first and last mean points. */
+static const char *direction(const double core[2][3])
+{
+    static const char *const names[3][2] = {
+        {"left to right", "right to left"}, {"back to front", "front to back"}, {"bottom to top", "top to bottom"}};
+    int axis = 0;
+    for (int r = 1; r < 3; r++)
+        if (fabs(core[1][r] - core[0][r]) > fabs(core[1][axis] - core[0][axis])) axis = r;
+    return names[axis][core[1][axis] < core[0][axis]];
+}
+
+/* What was done with each bundle, for the sidecar. */
+static gls_status report_bundles(profiling *p)
+{
+    cJSON *list = cJSON_AddObjectToObject(p->job->root, "bundles");
+    const uint32_t nodes = (uint32_t)p->o->nodes;
+    double(*core)[3] = malloc(nodes * sizeof *core);
+    if (!core) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < gls_bundles_count(p->bundles); k++) {
+        const gls_bundle_info b = gls_bundles_get(p->bundles, k);
+        cJSON *bundle = cJSON_AddObjectToObject(list, b.name);
+        gls_json_uint(bundle, "streamlines", b.count);
+        gls_json_uint(bundle, "turned_round", b.turned);
+        gls_json_uint(bundle, "outliers", b.failed[GLS_BUNDLE_CLEAN]);
+        if (b.count == 0) continue;
+        gls_bundles_core(p->bundles, k, core);
+        const double ends[2][3] = {{core[0][0], core[0][1], core[0][2]},
+                                   {core[nodes - 1][0], core[nodes - 1][1], core[nodes - 1][2]}};
+        cJSON_AddStringToObject(bundle, "direction", direction(ends));
+    }
+    free(core);
+    return GLS_OK;
+}
+
 gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;
@@ -197,6 +232,7 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
         gls_tract_job_count(job, b.name, b.count);
         if (b.count == 0) gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
     }
+    if (!status) status = report_bundles(&p);
     if (!status) {
         gls_tract_job_count(job, "read", gls_bundles_streamlines(p.bundles));
         gls_tract_job_say(job, "%s: %zu bundles of %" PRIu64 " streamlines", o->output, gls_bundles_count(p.bundles),

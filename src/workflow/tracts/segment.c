@@ -173,8 +173,11 @@ gls_status gls_tract_segment(gls_tract_job *job, const void *options, const char
         uint64_t total = gls_bundles_streamlines(s.bundles);
         gls_tract_job_count(job, "read", total);
         if (empty == s.n && total > 0)
-            gls_log(GLS_LOG_WARNING, "%s: no bundle has a streamline: are its regions in the space of %s?", file[1],
-                    file[0]);
+            gls_log(
+                GLS_LOG_WARNING,
+                "%s: no bundle has a streamline: are its regions in the space of %s? Those of a template have to be "
+                "warped there first",
+                file[1], file[0]);
         gls_tract_job_say(job, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
                           job->output[0] ? job->output[0] : o->each, members, s.n, empty);
     }

@@ -13,6 +13,7 @@
 #include "util/status.h"
 #include "workflow/fod.h"
 #include "workflow/output.h"
+#include "workflow/tracts/step.h"
 #include "workflow/tracts/tracts.h"
 #include "workflow/weight_devices.h"
 #include "workflow/weight_files.h"
@@ -152,7 +153,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     gls_step_range range = {0};
     gls_status status = GLS_OK;
     double step = w->o->step_size;
-    if (step == 0) step = gls_header_step(gls_tractogram_reader_info(reader));
+    if (step == 0) step = gls_tract_step(gls_tractogram_reader_info(reader), 0);
     if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);
         status = gls_tract_append(w->job, reader, &measure);

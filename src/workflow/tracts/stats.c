@@ -9,6 +9,7 @@
 #include "util/format.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/tracts/step.h"
 #include "workflow/tracts/tracts.h"
 
 static const char *const shape_names[GLS_SHAPE_VALUES] = {
@@ -26,7 +27,7 @@ typedef struct row {
     gls_bundle_stats *stats;
     bool again; /* lengths come once more */
     /* --histogram */
-    double width;
+    double width; /* of its bins, mm; 0: before its first pass */
     size_t n_bins, capacity;
     uint64_t *bin;
 } row;
@@ -37,6 +38,7 @@ typedef struct stats {
     gls_tract_text table, histogram, dump;
     /* of one file */
     const char *path;
+    double width; /* of bins, mm */
     gls_tract_weights weights;
     size_t n_rows;
     row *row;
@@ -86,6 +88,7 @@ static void write_cells(stats *s, const char *name, const double *value, size_t 
 static void write_row(stats *s, const char *name, gls_bundle_stats *row)
 {
     gls_lengths l = gls_bundle_stats_lengths(row);
+    if (l.n == 0) l.mean = l.median = l.sd = l.min = l.q25 = l.q75 = l.max = l.step = NAN;
     double value[11 + GLS_SHAPE_VALUES] = {
         (double)l.n, l.weight, (double)l.points, l.mean, l.median, l.sd, l.min, l.q25, l.q75, l.max, l.step};
     size_t n = 11;
@@ -152,8 +155,8 @@ static gls_status end_pass(stats *s, row *r, bool is_first)
     size_t n;
     gls_status status = gls_bundle_stats_end_pass(r->stats, &r->again);
     if (status || !is_first || !s->o->histogram) return status;
-    const double step = gls_bundle_stats_lengths(r->stats).step, *sorted = gls_bundle_stats_sorted(r->stats, &n);
-    r->width = s->o->bin > 0 ? s->o->bin : step > 0 ? step : 1;
+    const double *sorted = gls_bundle_stats_sorted(r->stats, &n);
+    r->width = s->width;
     for (size_t i = 0; sorted && i < n && !status; i++) status = count_length(r, sorted[i]);
     return status;
 }
@@ -240,6 +243,7 @@ static gls_status measure(stats *s, const char *path)
     gls_status status = gls_tract_weights_open(&s->weights, s->o->weights, s->job, path, false);
     if (!status) status = gls_tract_open(s->job, path, false, &reader);
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
+    if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
     if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
     status = gls_tract_pump(s->job, reader, &sink, status);
     if (!status) status = read_again(s, path);

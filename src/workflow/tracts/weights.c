@@ -6,6 +6,7 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
+#include "streamlines/columns.h"
 #include "util/status.h"
 #include "util/table.h"
 #include "workflow/tracts/job.h"
@@ -52,6 +53,7 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     }
     size_t rows, columns;
     w->column = "weights";
+    w->path = text;
     gls_status status = gls_table_read(text, &w->values, &rows, &columns);
     if (status) return status;
     w->n = rows * columns;
@@ -67,7 +69,7 @@ gls_status gls_tract_weights_sink(const gls_tract_weights *w, gls_sink *sink)
 {
     const gls_sink next = *sink;
     const gls_column column = {w->column, GLS_TYPE_FLOAT64, 1, w->values};
-    return w->values ? gls_filter_dps_create(&column, w->n, &next, sink) : GLS_OK;
+    return w->values ? gls_filter_dps_create_from(w->path, &column, w->n, &next, sink) : GLS_OK;
 }
 
 void gls_tract_weights_close(gls_tract_weights *w)

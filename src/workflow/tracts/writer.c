@@ -41,15 +41,41 @@ static gls_status finish(void *user)
         cJSON_AddStringToObject(o->job->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", o->path, lost);
     }
+    if (o->writer->numbers_groups) {
+        cJSON *list = cJSON_AddArrayToObject(o->job->root, "groups");
+        const gls_column *group = o->writer->column + o->writer->n_dps + o->writer->n_dpv;
+        for (size_t k = 0; k < o->writer->n_groups; k++) cJSON_AddItemToArray(list, cJSON_CreateString(group[k].name));
+    }
     gls_status status = gls_sink_finish(&o->sink);
     discard(o);
     return status;
 }
 
+/* Keys of a header that tell of the file itself, and not of its streamlines. */
+static bool is_own(const char *key)
+{
+    static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
+    bool found = strncmp(key, "glslines", 8) == 0;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) found |= strcmp(key, own[i]) == 0;
+    return found;
+}
+
+/* What the header of the input says and that of the output does not is in the sidecar. */
+static void keep_header(gls_tract_job *job, const gls_tractogram_info *info, gls_tractogram_format format)
+{
+    cJSON *left = NULL;
+    for (size_t k = 0; k < info->n_header; k++) {
+        const gls_header_field *entry = &info->header[k];
+        const bool copied = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK && !strchr(entry->value, ':');
+        if (copied || is_own(entry->key)) continue;
+        if (!left) left = cJSON_AddObjectToObject(job->root, "header_of_input");
+        cJSON_AddStringToObject(left, entry->key, entry->value);
+    }
+}
+
 /* Keys of a TCK header for another one; lines point into *text. */
 static gls_status copy_header(const gls_tractogram_info *info, const char *lines[MAX_LINES + 2], char **text)
 {
-    static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
     size_t n = 0, bytes = 1;
     if (info->format != GLS_FORMAT_TCK) return GLS_OK;
     for (size_t k = 0; k < info->n_header; k++)
@@ -58,8 +84,7 @@ static gls_status copy_header(const gls_tractogram_info *info, const char *lines
     char *to = *text = malloc(bytes);
     if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < info->n_header; k++) {
-        bool skipped = strncmp(info->header[k].key, "glslines", 8) == 0;
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++) skipped |= strcmp(info->header[k].key, own[i]) == 0;
+        const bool skipped = is_own(info->header[k].key);
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL) {
             int length = (int)strcspn(v, "\n");
             if (skipped || memchr(v, ':', (size_t)length) || n == MAX_LINES) continue;
@@ -151,6 +176,7 @@ gls_status gls_tract_writer_create(gls_tract_job *job, const gls_tract_output *o
     /* files of values per vertex belong to the TCK file with the same stamp */
     snprintf(stamp, sizeof stamp, "%" PRIu64 ".%" PRIu64, o->info->n_streamlines, o->info->n_points);
     status = create_writer(job, o, format, stamp, &outlet->writer);
+    if (!status && !cJSON_HasObjectItem(job->root, "header_of_input")) keep_header(job, o->info, format);
     if (!status) {
         gls_writer_join(outlet->writer, &job->group);
         outlet->sink = gls_tractogram_writer_sink(outlet->writer);
