@@ -283,6 +283,9 @@ cmp thin.tck bare.tck || note "--compress without a value, convert"
 expect 2 edit t.trx x.trx --compress 0
 expect 0 edit t.trx pair.trx --connect 3,14 --assignments n.txt
 expect 0 edit t.trx pairs.trx --edges-to-groups --assignments n.txt --min-count 2
+head -n 20 n.txt > few.txt
+expect 3 edit t.trx x.trx --connect 3,14 --assignments few.txt
+says "few.txt: labels of 19 streamlines for "
 expect 2 edit t.trx x.trx --connect 3,14
 expect 2 edit t.trx x.trx --connect 3 --assignments n.txt
 expect 3 edit e.trx x.trx --edges-to-groups --assignments n.txt

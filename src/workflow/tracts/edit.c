@@ -293,6 +293,9 @@ static gls_status report(edit *e, const char *out)
     if (e->o->ids && e->last_id >= read)
         return gls_fail(GLS_ERR_INPUT, "%s: names streamline %" PRIu64 " of %" PRIu64 ", which are counted from 0",
                         e->o->ids, e->last_id, read);
+    if (e->o->connect.n > 0 && e->edges.n != read)
+        return gls_fail(GLS_ERR_INPUT, "%s: labels of %" PRIu64 " streamlines for %" PRIu64, e->o->assignments,
+                        (uint64_t)e->edges.n, read);
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
