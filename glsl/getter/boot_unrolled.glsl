@@ -8,17 +8,17 @@ float fitted[N_COEFFICIENTS];
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
-    // a loop, not rows: every texture fetch that is written out costs some drivers half a second of compilation
-#define TILES(texture_index, n_tiles, first)                       \
-    for (int t = 0; t < n_tiles; t++) {                            \
-        vec4 value = VOLUME_TILE(texture_index, t, base);          \
-        channel[first + 4 * t] = value.x;                          \
-        channel[first + 4 * t + 1] = value.y;                      \
-        channel[first + 4 * t + 2] = value.z;                      \
-        channel[first + 4 * t + 3] = value.w;                      \
+    // rows, not a loop: llvmpipe stores at an index that is no constant lane by lane, each with a branch
+#define TILE(texture_index, t, first)                     \
+    {                                                     \
+        vec4 value = VOLUME_TILE(texture_index, t, base); \
+        channel[first] = value.x;                         \
+        channel[first + 1] = value.y;                     \
+        channel[first + 2] = value.z;                     \
+        channel[first + 3] = value.w;                     \
     }
-#include <tile_loops>
-#undef TILES
+#include <tile_rows>
+#undef TILE
     EACH_COEFFICIENT(coefficient[j] = channel[j];)
 }
 

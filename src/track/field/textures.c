@@ -127,6 +127,15 @@ void gls_textures_rows(gls_text *out, const gls_field_plan *plan)
                         plan->textures.tile_channels * i * plan->textures.tiles_per);
 }
 
+/* The same, tile by tile. */
+static void put_tiles(gls_text *out, const gls_field_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_parts; i++)
+        for (uint32_t t = 0; t < tiles_of(plan, i); t++)
+            gls_text_printf(out, "TILE(%u, %u, %u)\n", i, t,
+                            plan->textures.tile_channels * (i * plan->textures.tiles_per + t));
+}
+
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
@@ -140,6 +149,8 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
     gls_textures_rows(&text, plan);
     gls_define_slot(d, "tile_loops", gls_text_take(&text), "a call for each texture");
+    put_tiles(&text, plan);
+    gls_define_slot(d, "tile_rows", gls_text_take(&text), "a call for each tile");
 }
 
 /* --- filling -------------------------------------------------------------- */
