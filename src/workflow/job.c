@@ -276,6 +276,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
+    if (!status) status = gls_job_check_rules(job);
     if (!status) status = track(job, tracker, &sink, journal);
     /* shards of a selection do not know which of theirs will count */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;

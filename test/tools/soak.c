@@ -1,11 +1,12 @@
 /* Runs of the library in one process, one behind the other, for so many minutes: memory must not grow from run to run,
- * not by a hundred bytes. By hand. A line a minute, and one for each run in
- * WORK_FOLDER/soak.tsv; exit code 1 if memory grew.
+ * not by a hundred bytes. By hand. A line a minute, and one for each run in WORK_FOLDER/soak.tsv; exit code 1 if memory
+ * grew. 0 minutes: judges the soak.tsv that is there.
  *
- * The same cycle of kinds of runs comes again and again, and after each run three sizes are taken:
- *   own         bytes that the library's own calls of malloc() and the like hold (the calls are wrapped by the linker,
- *               so that a driver's are not among them): what a kind leaves behind may not grow at all
- *   allocated   bytes that malloc() has given out to anyone
+ * The same cycle of kinds of runs comes again and again, and after each run sizes are taken:
+ *   own         bytes that the library's own calls of malloc() and the like hold (the linker wraps the calls, so that a
+ *               driver's are not among them): what a kind leaves behind may not grow at all
+ *   allocated   bytes that malloc() has given out to anyone. Mesa loses some each time that a display is opened and
+ *               closed: what that is, is measured without the library, and taken off for each display that it opened
  *   anonymous   memory of the process that is no file's
  * The driver keeps more after one kind than after another, and the last two swing. They are compared with the same kind
  * in other cycles only: the median of all slopes between two cycles (Theil, Sen), which single runs do not move, and
@@ -16,6 +17,7 @@
 #include <glslines/density.h>
 #include <glslines/glslines.h>
 
+#include <epoxy/egl.h>
 #include <malloc.h>
 #include <math.h>
 #include <pthread.h>
@@ -170,6 +172,46 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
+/* --- displays -------------------------------------------------------------- */
+
+static uint64_t displays; /* that the library opened */
+static PFNEGLINITIALIZEPROC initialize;
+
+static EGLBoolean count_display(EGLDisplay display, EGLint *major, EGLint *minor)
+{
+    displays++;
+    return initialize(display, major, minor);
+}
+
+static void watch_displays(void)
+{
+    (void)eglInitialize(EGL_NO_DISPLAY, NULL, NULL); /* finds the function */
+    initialize = epoxy_eglInitialize;
+    epoxy_eglInitialize = count_display;
+}
+
+static size_t allocated_now(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* Bytes that the driver itself loses for each display that is opened and closed, once its caches are full. */
+static double lost_for_display(void)
+{
+    enum { FILL = 300, COUNTED = 100 };
+    size_t before = 0;
+    if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) return 0;
+    for (int i = 0; i < FILL + COUNTED; i++) {
+        if (i == FILL) before = allocated_now();
+        EGLDisplay display = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+        if (!initialize(display, NULL, NULL)) return 0;
+        eglTerminate(display);
+        eglReleaseThread();
+    }
+    return ((double)allocated_now() - (double)before) / COUNTED;
+}
+
 /* --- runs ------------------------------------------------------------------ */
 
 static void need(gls_status status)
@@ -287,16 +329,16 @@ static void weigh(const char *folder, bool on_device)
 
 /* --- verdict --------------------------------------------------------------- */
 
-enum { OWN, ALLOCATED, ANONYMOUS, DESCRIPTORS, SIZES };
+enum { OWN, ALLOCATED, ANONYMOUS, DESCRIPTORS, DISPLAYS, SIZES };
 static double seen[SIZES][MAX_CYCLES][KINDS];
 
 static void look(uint64_t cycle, unsigned kind)
 {
     char line[256], path[64];
     malloc_trim(0);
-    struct mallinfo2 m = mallinfo2();
     seen[OWN][cycle][kind] = (double)held.total;
-    seen[ALLOCATED][cycle][kind] = (double)(m.uordblks + m.hblkhd);
+    seen[ALLOCATED][cycle][kind] = (double)allocated_now();
+    seen[DISPLAYS][cycle][kind] = (double)displays;
     FILE *file = fopen("/proc/self/status", "r");
     if (!file) abort();
     while (fgets(line, sizeof line, file))
@@ -338,6 +380,11 @@ static double trend(double size[][KINDS], uint64_t from, uint64_t n, double *tau
 static bool judge(uint64_t n)
 {
     uint64_t from = n / 5 > 1 ? n / 5 : 1;
+    double lost = lost_for_display(), a_run = 0;
+    for (uint64_t cycle = 0; cycle < n; cycle++)
+        for (unsigned kind = 0; kind < KINDS; kind++)
+            seen[ALLOCATED][cycle][kind] -= lost * seen[DISPLAYS][cycle][kind];
+    a_run = lost * (seen[DISPLAYS][n - 1][KINDS - 1] - seen[DISPLAYS][0][KINDS - 1]) / (double)((n - 1) * KINDS);
     double tau[2], slope[2] = {trend(seen[ALLOCATED], from, n, &tau[0]), trend(seen[ANONYMOUS], from, n, &tau[1])};
     double own = 0, descriptors = 0;
     for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -346,10 +393,10 @@ static bool judge(uint64_t n)
     }
     bool grew = own > 0 || descriptors > 0 || (slope[0] > LIMIT_ALLOCATED && tau[0] > LIMIT_TAU) ||
                 (slope[1] > LIMIT_ANONYMOUS && tau[1] > LIMIT_TAU);
-    printf("cycles %llu to %llu: own memory %+.0f bytes, descriptors %+.0f; bytes a run: allocated %+.1f (tau %+.2f), "
-           "anonymous %+.0f (tau %+.2f)%s\n",
-           (unsigned long long)from, (unsigned long long)n - 1, own, descriptors, slope[0], tau[0], slope[1], tau[1],
-           grew ? ": GREW" : "");
+    printf("cycles %llu to %llu: own memory %+.0f bytes, descriptors %+.0f; bytes a run: allocated %+.1f (tau %+.2f) "
+           "besides %.1f of the driver's displays, anonymous %+.0f (tau %+.2f)%s\n",
+           (unsigned long long)from, (unsigned long long)n - 1, own, descriptors, slope[0], tau[0], a_run, slope[1],
+           tau[1], grew ? ": GREW" : "");
     return grew;
 }
 
@@ -366,17 +413,40 @@ static size_t amount(const char *variable)
     return text ? (size_t)strtoull(text, NULL, 10) : 0;
 }
 
+/* Whole cycles of a file. */
+static uint64_t read_series(const char *path)
+{
+    char line[256];
+    uint64_t runs = 0;
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(line, sizeof line, file)) perror(path), exit(2);
+    for (; runs < MAX_CYCLES * KINDS && fgets(line, sizeof line, file); runs++) {
+        double value[SIZES];
+        unsigned kind;
+        if (sscanf(line, "%u %lf %lf %lf %lf %lf", &kind, &value[OWN], &value[ALLOCATED], &value[ANONYMOUS],
+                   &value[DESCRIPTORS], &value[DISPLAYS]) != 6 ||
+            kind != runs % KINDS)
+            fprintf(stderr, "%s: run %llu is not one\n", path, (unsigned long long)runs), exit(2);
+        for (int k = 0; k < SIZES; k++) seen[k][runs / KINDS][kind] = value[k];
+    }
+    fclose(file);
+    if (runs / KINDS < 6) fprintf(stderr, "too few runs: six cycles of %d are needed\n", KINDS), exit(2);
+    return runs / KINDS;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) return fprintf(stderr, "soak WORK_FOLDER MINUTES\n"), 2;
     size_t leak = amount("SOAK_LEAK"), foreign = amount("SOAK_LEAK_FOREIGN");
     double start = now(), minutes = atof(argv[2]), told = 0;
     uint64_t runs = 0;
+    watch_displays();
+    if (minutes == 0) return judge(read_series(name_in(argv[1], "soak.tsv")));
     mallopt(M_ARENA_MAX, 1); /* else what a thread frees stays in an arena of its own */
     prepare(argv[1]);
     FILE *series = fopen(name_in(argv[1], "soak.tsv"), "w");
     if (!series) return perror("soak.tsv"), 2;
-    fprintf(series, "kind\town\tallocated\tanonymous\tdescriptors\n");
+    fprintf(series, "kind\town\tallocated\tanonymous\tdescriptors\tdisplays\n");
     for (; (now() - start < 60 * minutes || runs % KINDS != 0) && runs < MAX_CYCLES * KINDS; runs++) {
         unsigned kind = runs % KINDS;
         uint64_t cycle = runs / KINDS;
@@ -387,8 +457,9 @@ int main(int argc, char **argv)
         if (leak) memset(malloc(leak), 1, leak);
         if (foreign) memset(__real_malloc(foreign), 1, foreign);
         look(cycle, kind);
-        fprintf(series, "%u\t%.0f\t%.0f\t%.0f\t%.0f\n", kind, seen[OWN][cycle][kind], seen[ALLOCATED][cycle][kind],
-                seen[ANONYMOUS][cycle][kind], seen[DESCRIPTORS][cycle][kind]);
+        fprintf(series, "%u\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\n", kind, seen[OWN][cycle][kind],
+                seen[ALLOCATED][cycle][kind], seen[ANONYMOUS][cycle][kind], seen[DESCRIPTORS][cycle][kind],
+                seen[DISPLAYS][cycle][kind]);
         fflush(series);
         if (now() - start < told) continue;
         printf("%3.0f min, %llu runs: own %.0f bytes, allocated %.3f MB, anonymous %.1f MB, %.0f descriptors\n",
