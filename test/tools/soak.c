@@ -199,7 +199,7 @@ static size_t allocated_now(void)
 /* Bytes that the driver itself loses for each display that is opened and closed, once its caches are full. */
 static double lost_for_display(void)
 {
-    enum { FILL = 300, COUNTED = 100 };
+    enum { FILL = 800, COUNTED = 200 };
     size_t before = 0;
     if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) return 0;
     for (int i = 0; i < FILL + COUNTED; i++) {
