@@ -20,6 +20,9 @@
 #include "util/status.h"
 #include "util/text.h"
 
+#define CITATION_TITLE "# What to cite for these tractograms"
+#define LOG_HEADER "unit\tstate\treason"
+
 #define MAX_REASON 1024
 
 /* What became of a unit; as bytes it goes through the pipe of its process. */
@@ -63,6 +66,21 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(false);
 }
 
+/* Whether a file of logs may be written: it is not there, or begins as those of glslines do. A data set of another
+ * program that is given as OUT_DIR keeps its own. */
+static bool is_ours(const char *path, const char *beginning)
+{
+    const size_t n = strlen(beginning);
+    char first[64] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) return true;
+    const size_t found = fread(first, 1, n, file);
+    fclose(file);
+    if (found == n && memcmp(first, beginning, n) == 0) return true;
+    gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
+    return false;
+}
+
 /* What to cite for this run: that of the last unit, as all have the same options. */
 static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
 {
@@ -70,9 +88,10 @@ static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *
     char path[1600], *list = NULL, *text = NULL;
     gls_dataset_name(run->dataset, u, job, &files);
     snprintf(path, sizeof path, "%s/CITATION.md", files.logs);
+    if (!is_ours(path, CITATION_TITLE)) return;
     gls_status status = gls_cite(files.sidecar, GLS_CITE_TEXT, &list);
     gls_text page = {0};
-    gls_text_puts(&page, "# What to cite for these tractograms\n\n");
+    gls_text_puts(&page, CITATION_TITLE "\n\n");
     for (const char *line = list; line && *line;) {
         int n = (int)strcspn(line, "\n");
         if (n > 0) gls_text_printf(&page, "- %.*s\n", n, line);
@@ -285,13 +304,14 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
 {
     char path[4096];
     gls_text rows = {0};
-    gls_text_puts(&rows, "unit\tstate\treason\n");
+    gls_text_puts(&rows, LOG_HEADER "\n");
     for (size_t i = 0; i < dataset->n; i++)
         if ((int)t->of[i].state >= 0)
             gls_text_printf(&rows, "%s\t%s\t%s\n", dataset->unit[i].name, state_names[t->of[i].state], t->of[i].reason);
     snprintf(path, sizeof path, "%s/logs/units.tsv", run->dataset->output);
-    gls_status status = rows.failed ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
-                                    : gls_file_write(path, true, NULL, rows.data, rows.length);
+    gls_status status = rows.failed                 ? gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path)
+                        : is_ours(path, LOG_HEADER) ? gls_file_write(path, true, NULL, rows.data, rows.length)
+                                                    : GLS_OK;
     gls_text_finish(&rows);
     return status;
 }

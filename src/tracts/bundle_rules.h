@@ -29,6 +29,8 @@ typedef struct gls_bundle_rules {
     gls_bundle_rule *rule;
     gls_rois *rois;
     bool is_json; /* they come from scilpy's JSON */
+    char **file;  /* regions and truths as texts: the files that the rules name */
+    size_t n_files;
 } gls_bundle_rules;
 
 /* From a table or a JSON file. folder: of the files that it names; NULL: they are named as they are. grid: on which

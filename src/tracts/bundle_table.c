@@ -52,31 +52,47 @@ static gls_status range(const row *r, column c, double value[2])
                                column_names[c], text);
 }
 
+/* Notes the text of a region, which names a file or has one before a colon. */
+static gls_status note_file(gls_bundle_rules *rules, const char *text)
+{
+    char **more = realloc(rules->file, (rules->n_files + 1) * sizeof *more);
+    if (more) rules->file = more;
+    char *copy = more ? gls_text_copy(text) : NULL;
+    if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    rules->file[rules->n_files++] = copy;
+    return GLS_OK;
+}
+
 /* The text of a region with the folder before its file; from malloc. */
-static gls_status place_of(const row *r, const char *text, char **placed)
+static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *text, char **placed)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
     gls_text joined = {0};
     if (r->folder && *text != '/' && !is_sphere) gls_text_printf(&joined, "%s/", r->folder);
     gls_text_puts(&joined, text);
     *placed = gls_text_take(&joined);
-    return *placed ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    if (!*placed) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    return is_sphere ? GLS_OK : note_file(rules, *placed);
 }
 
-/* Messages of regions get the place in the file. */
-static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, const char *text, double mm,
-                             size_t *index)
+/* A message of a region gets the place in the file. */
+static gls_status fail_at(const row *r, gls_status status)
 {
-    char *placed = NULL, *reason = NULL;
-    gls_status status = place_of(r, text, &placed);
-    if (!status) status = gls_rois_add_any(rules->rois, column_names[c], placed, r->grid, mm, index);
-    free(placed);
-    if (!status) return GLS_OK;
-    reason = gls_text_copy(gls_last_error());
+    char *reason = gls_text_copy(gls_last_error());
     status = gls_fail(status == GLS_ERR_ARGUMENT ? GLS_ERR_INPUT : status, "%s: %s: %s", r->path, r->where,
                       reason ? reason : "a region");
     free(reason);
     return status;
+}
+
+static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, const char *text, double mm,
+                             size_t *index)
+{
+    char *placed = NULL;
+    gls_status status = place_of(rules, r, text, &placed);
+    if (!status) status = gls_rois_add_any(rules->rois, column_names[c], placed, r->grid, mm, index);
+    free(placed);
+    return status ? fail_at(r, status) : GLS_OK;
 }
 
 static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, double mm, size_t **list, size_t *n)
@@ -116,12 +132,10 @@ static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls
         return gls_fail(GLS_ERR_INPUT, "%s: %s: ends excludes start and end", r->path, r->where);
     if (r->cell[GLS_CELL_ENDS]) {
         char *placed = NULL;
-        status = place_of(r, r->cell[GLS_CELL_ENDS], &placed);
+        status = place_of(rules, r, r->cell[GLS_CELL_ENDS], &placed);
         if (!status) status = gls_rois_add_ends(rules->rois, placed, mm, rule->end);
         free(placed);
-        if (status)
-            return gls_fail(status, "%s: %s: ends: %s is no image of two blobs", r->path, r->where,
-                            r->cell[GLS_CELL_ENDS]);
+        if (status) return fail_at(r, status);
     }
     if (r->cell[GLS_CELL_START])
         status = add_region(rules, r, GLS_CELL_START, r->cell[GLS_CELL_START], mm, &rule->end[0]);
@@ -172,7 +186,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
     if (!status) status = add_list(rules, r, GLS_CELL_INCLUDE, tolerance[0], &rule->include, &rule->n_include);
     if (!status) status = add_list(rules, r, GLS_CELL_EXCLUDE, tolerance[1], &rule->exclude, &rule->n_exclude);
     if (!status) status = add_ends(rules, r, tolerance[2], rule);
-    if (!status && r->cell[GLS_CELL_TRUTH]) status = place_of(r, r->cell[GLS_CELL_TRUTH], &rule->truth);
+    if (!status && r->cell[GLS_CELL_TRUTH]) status = place_of(rules, r, r->cell[GLS_CELL_TRUTH], &rule->truth);
     if (!status && r->cell[GLS_CELL_ALL])
         status = add_region(rules, r, GLS_CELL_ALL, r->cell[GLS_CELL_ALL], 0, &rule->all);
     return status;
@@ -290,6 +304,8 @@ void gls_bundle_rules_finish(gls_bundle_rules *rules)
         free(r->exclude);
         free(r->truth);
     }
+    for (size_t i = 0; i < rules->n_files; i++) free(rules->file[i]);
+    free(rules->file);
     free(rules->rule);
     gls_rois_destroy(rules->rois);
     *rules = (gls_bundle_rules){.n = 0};

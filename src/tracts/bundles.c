@@ -286,6 +286,12 @@ gls_status gls_bundles_complete(gls_bundles *b)
     return status;
 }
 
+const char *const *gls_bundles_files(const gls_bundles *b, size_t *n)
+{
+    *n = b->rules.n_files;
+    return (const char *const *)b->rules.file;
+}
+
 size_t gls_bundles_count(const gls_bundles *b)
 {
     return b->rules.n;

@@ -36,6 +36,9 @@ struct gls_bundles {
 
 /* Whether outliers of a bundle are dropped once all streamlines are collected. */
 bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
+/* Texts of the regions that the rules name, each FILE or FILE:LABELS; borrowed. */
+const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
+
 /* Turns all the members of a bundle one way; drops outliers. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);

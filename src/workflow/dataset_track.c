@@ -108,6 +108,8 @@ static cJSON *written_parameters(const gls_dataset_unit *u, const gls_job_option
     gls_job_options options = *job;
     cJSON *object = cJSON_CreateObject();
     if (!gls_table_path(u->bvec)) options.model.bvec_frame = GLS_BVEC_WORLD; /* as the run has it */
+    options.track.fod_cutoff = gls_track_cutoff(&options.track);
+    options.track.seed_cutoff = gls_track_seed_cutoff(&options.track);
     gls_params_add(object, &options, &options.track);
     /* what the run chose for itself */
     if (options.model.sh_order == 0) cJSON_DeleteItemFromObjectCaseSensitive(object, "sh_order");

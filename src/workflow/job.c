@@ -277,6 +277,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
     if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, job->shard.count > 0, &sink);
+    if (!status) status = gls_job_check_rules(job);
     const bool ends_alone = !writer && !journal && !gls_maps_need_points(&job->maps);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* shards of a selection do not know which of theirs will count */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tractogram/tractogram.h"
+#include "tracts/bundles.h"
+#include "util/output.h"
 #include "util/parse.h"
 #include "util/status.h"
 #include "workflow/job_outputs.h"
@@ -148,6 +150,21 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
     const char *others[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
     return check_place(job, path, others, 4 + gls_maps_outputs(&job->maps, others + 4));
+}
+
+gls_status gls_job_check_rules(const gls_job *job)
+{
+    const char *path[4 + GLS_MAPS_OUTPUTS] = {job->output, job->sidecar, job->options.write_mask, job->maps.weights};
+    const gls_bundles *tables[] = {job->maps.bundles, job->maps.segment.bundles};
+    const size_t n = 4 + gls_maps_outputs(&job->maps, path + 4);
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < 2; k++) {
+        size_t n_files = 0;
+        const char *const *file = tables[k] ? gls_bundles_files(tables[k], &n_files) : NULL;
+        for (size_t i = 0; i < n && n_files > 0 && !status; i++)
+            if (path[i]) status = gls_output_check(path[i], true, file, n_files, NULL, 0);
+    }
+    return status;
 }
 
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)

@@ -10,6 +10,8 @@ gls_status gls_job_name_outputs(gls_job *job);
 gls_status gls_job_check_outputs(const gls_job *job);
 /* The same for a file that is made from the output, beside all of them. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
+/* Once the rules of --profile are read: none is a file that they name. */
+gls_status gls_job_check_rules(const gls_job *job);
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 #endif

@@ -75,6 +75,12 @@ find out -type f ! -name units.tsv -newer data/dataset_description.json -exec st
 sleep 1.1
 "$program" bids data out participant --no-report -- $options 2> again.err
 check "a second run finds all done" grep -q '0 tracked, 2 up to date' again.err
+# options that the getter does not use are what the run makes of them; files of other programs among the logs stay
+mkdir -p csd/logs
+echo theirs > csd/logs/CITATION.md
+for time in first second; do "$program" bids data csd participant --participant-label 01 --no-report -- $options --model csd --dg prob 2> csd.err; done
+check "a second run by --dg prob finds all done" grep -q '0 tracked, 1 up to date' csd.err
+check "another program's logs stay" grep -qx theirs csd/logs/CITATION.md
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30

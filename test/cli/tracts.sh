@@ -561,4 +561,41 @@ says "is an input"
 expect 4 track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz -o kept.trx --include own.nii.gz:1 --density own.nii.gz --force -q
 says "is an input"
 
+# files that a table names are inputs, too
+for name in a b c d; do cp data/mask.nii.gz named_$name.nii.gz; done
+cp t.trx named.trx
+printf 'bundle\tinclude\nA\tnamed_a.nii.gz:1\nB\tnamed.trx\n' > named.tsv
+printf '{"A": {"head": "named_b.nii.gz", "tail": "named_c.nii.gz", "gt_mask": "named_d.nii.gz"}}' > named.json
+expect 4 segment t.trx named.tsv --table named_a.nii.gz --force
+says "named_a.nii.gz: is an input"
+expect 4 segment t.trx named.tsv --counts named_a.nii.gz --force
+says "is an input"
+expect 4 segment t.trx named.tsv -o named.trx --force
+says "is an input"
+cp t.trx named_B.trx
+printf 'bundle\tinclude\nA\tnamed_a.nii.gz\nB\tnamed_B.trx\n' > named_each.tsv
+expect 4 segment t.trx named_each.tsv --each named_{}.trx --force
+says "is an input"
+expect 4 profile t.trx data/mask.nii.gz --bundles named.tsv -o named_a.nii.gz --force
+says "is an input"
+for name in b c d; do
+    expect 4 score t.trx --truth named.json --json named_$name.nii.gz --force
+    says "named_$name.nii.gz: is an input"
+done
+expect 4 track "$@" -o kept.trx --profile named.tsv:named_a.nii.gz --force
+says "is an input"
+printf 'bundle\tends\nA\tmissing.nii.gz\n' > missing_ends.tsv
+expect 3 segment t.trx missing_ends.tsv -o kept.trx
+says "No such file"
+
+# a file of columns that is there already stops the TCK file that it would stand beside
+echo mine > beside_dps.tsv
+expect 4 convert t.trx beside.tck
+says "beside_dps.tsv: exists already"
+expect 4 edit t.trx beside.tck --number 5
+rm beside_dps.tsv
+mkdir beside_dps.tsv
+expect 4 convert t.trx beside.tck --force
+rmdir beside_dps.tsv
+
 finish "commands on tractograms"

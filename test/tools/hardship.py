@@ -93,7 +93,7 @@ def main():
         for blocks in (0, 1, 4, 16):
             make_folder(needed, place)
             shell(f"ulimit -f {blocks}", f"ulimit -f {blocks}; exec {quoted}")
-        for kb in (100000, 150000, 300000): # below 80000 the libraries end the process before main
+        for kb in (120000, 150000, 300000): # below 110000 the libraries (of a desktop, too) end the process before main
             make_folder(needed, place)
             shell(f"ulimit -v {kb}", f"ulimit -v {kb}; exec timeout 60 {quoted}")
         make_folder(needed, place)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Kills runs with --resume at random moments, up to three times each, and compares what the last one writes with an undisturbed run.
 
-Takes turns with formats, one, two and three devices, maps and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED]]
+Takes turns with formats, one, two and three devices, maps, connectomes, weights and --select. By hand. Usage: kill_resume.py GLSLINES WORK_FOLDER [ROUNDS [SEED [SEEDS]]]
 GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
 """
+import gzip
 import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -16,14 +18,18 @@ program, work = (os.path.abspath(name) for name in sys.argv[1:3])
 device = os.environ.get("GLS_PROOF_DEVICE", "llvmpipe")
 rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 scale = 1 if device == "llvmpipe" else 40
+seeds = int(sys.argv[5]) if len(sys.argv) > 5 else 6000 * scale
 r = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
 inputs = [f"{work}/in/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
-cases = [(suffix, devices, more) for suffix in ("trx", "trk", "tck") for devices, more in
-         ((1, ()), (2, ()), (3, ("--density", "d.nii.gz")), (1, ("--density", "d.nii.gz", "--dg", "prob", "--model", "csa")), (2, ("--select", str(1500 * scale))))]
+MAP, MATRIX = ("--density", "d.nii.gz"), ("--connectome", f"{work}/in/labels.nii:c.csv")
+SINKS = ((1, ()), (2, ()), (3, MAP), (1, (*MAP, "--dg", "prob", "--model", "csa")), (2, ("--select", str(seeds // 4))),
+         (1, (*MATRIX, "--dg", "prob", "--model", "csd")), (2, ("--weights", *MAP, *MATRIX, "--dg", "prob", "--model", "csd")),
+         (1, ("--weights", "--dg", "prob", "--model", "csd")), (3, (*MAP, *MATRIX, "--dg", "ptt", "--model", "csd", "--max-angle", "30")))
+cases = [(suffix, devices, more) for suffix in ("trx", "trk", "tck") for devices, more in SINKS]
 
 
 def command(suffix, more):
-    return [program, "track", *inputs, "--sphere", "small", "-q", "--nseeds", str(6000 * scale), *more, "-o", f"a.{suffix}", "--sidecar", "none"]
+    return [program, "track", *inputs, "--sphere", "small", "-q", "--nseeds", str(seeds), *more, "-o", f"a.{suffix}", "--sidecar", "none"]
 
 
 def contents(folder):
@@ -33,6 +39,17 @@ def contents(folder):
 shutil.rmtree(work, ignore_errors=True)
 os.makedirs(f"{work}/whole")
 subprocess.run([program, "phantom", f"{work}/in", "--shape", "24", "26", "22", "--directions", "30", "-q"], check=True)
+# the mask, numbered by slices, as labels
+with gzip.open(f"{work}/in/mask.nii.gz") as file:
+    mask = bytearray(file.read())
+start = int(struct.unpack("<f", mask[108:112])[0])
+shape = struct.unpack("<3h", mask[42:48])
+bytes_each = struct.unpack("<h", mask[72:74])[0] // 8
+for z in range(shape[2]):
+    for at in range(start + z * shape[0] * shape[1] * bytes_each, start + (z + 1) * shape[0] * shape[1] * bytes_each, bytes_each):
+        mask[at] *= 1 + z // 4
+with open(f"{work}/in/labels.nii", "wb") as file:
+    file.write(mask)
 whole, seconds = {}, {}
 for suffix, devices, more in cases:
     if (suffix, more) in whole:
@@ -49,10 +66,11 @@ for number in range(rounds):
     folder = f"{work}/out"
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    run = [*command(suffix, more), "--resume", "--chunk-size", str(scale * r.choice((50, 100, 200, 400))), "--device", ",".join([device] * devices)]
+    environment = {**os.environ, "GLSLINES_MAP": r.choice(("device", "host"))}
+    run = [*command(suffix, more), "--resume", "--chunk-size", str(max(1, seeds // r.choice((120, 60, 30, 15)))), "--device", ",".join([device] * devices)]
     problem, ended = "", False
     for _ in range(r.randint(1, 3)):
-        process = subprocess.Popen(run, cwd=folder, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(run, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
         try:
             error = process.communicate(timeout=(0.2 + 0.8 * r.random()) * seconds[more])[1]
             ended = process.returncode == 0
@@ -77,10 +95,10 @@ for number in range(rounds):
         went_on = os.path.exists(journal) and os.path.getsize(journal) > 1000
         behind += went_on
         seconds[more] *= 1 if went_on else 1.1
-        last = subprocess.run(run, cwd=folder, stderr=subprocess.PIPE, text=True)
+        last = subprocess.run(run, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
         problem = "" if last.returncode == 0 else f"exit code {last.returncode}: {last.stderr}"
     if not problem and contents(folder) != whole[suffix, more]:
-        problem = f"other files: {sorted(os.listdir(folder))}"
+        problem = f"other files: {sorted(name for name, what in contents(folder).items() if whole[suffix, more].get(name) != what)} of {sorted(os.listdir(folder))}"
     if problem:
         failures += 1
         print(f"FAIL {number}: {suffix}, {devices} devices, {' '.join(more)}: {problem}", flush=True)

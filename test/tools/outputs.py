@@ -22,7 +22,7 @@ only = sys.argv[3] if len(sys.argv) > 3 else None
 inputs_made = f"{work}/in"
 
 # A command: words of its command line. <name> is a file of the folder in/, {name} an output; {} alone stands where the
-# attacked name comes. An output that only an option brings has that option's words, with the inputs that it brings.
+# attacked name comes, and @@ stands for braces of the command line. An output that only an option brings has that option's words, with the inputs that it brings.
 DWI = "<dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> <roi.nii.gz>"
 TRACK = f"track {DWI} --nseeds 30 --sphere small --device llvmpipe"
 COMMANDS = {
@@ -37,12 +37,13 @@ COMMANDS = {
     "score": ("score <t.trx> --against <t2.tck> --reference <mask.nii.gz>", "--json {o.json}", []),
     "info": ("info <t.trx> <t.tck>", "--json {o.json}", []),
     "convert": ("convert <t.tck> --reference <mask.nii.gz> --weights <w.txt> --tsf <v.tsf>=v", "{o.trx}", []),
+    "convert_tck": ("convert <t.trx> --reference <mask.nii.gz>", "{o.tck}", []),
     "edit": ("edit <t.trx> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
     "edit_crop": ("edit <t.trx> --crop <roi.nii.gz> --ids <ids.txt>", "{o.trx}", []),
     "sample": ("sample <t.trx> <image.nii.gz>", "-o {o.tsv}", ["--trx {x.trx}"]),
     "sample_tsf": ("sample <t.tck> <image.nii.gz>", "--tsf {x.tsf}", []),
     "stats": ("stats <t.tck> --weights <w.txt>", "-o {o.tsv}", ["--histogram {h.tsv}", "--dump {l.txt}"]),
-    "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv}"]),
+    "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv} --weights <w.txt>", "--counts {c.csv}"]),
     "profile": ("profile <t.trx> <image.nii.gz> --bundles <bundles.tsv>", "-o {o.csv}", []),
     "density": ("density <t.tck> --template <mask.nii.gz> --weights <w.txt>", "{o.nii.gz}", ["--mask-out {m.nii.gz}"]),
     "connectome": ("connectome <t.tck> <labels.nii.gz> --weights <w.txt> --lut <lut.txt>", "{o.csv}", ["--nodes {n.tsv}", "--edges {e.tsv}", "--trx {x.trx}"]),
@@ -55,20 +56,22 @@ COMMANDS = {
     "fit": (f"fit {DWI.rsplit(' ', 1)[0]} p --model csd", "", []),
     "fit_msmt": ("fit <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --model msmt --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt>", "", []),
     "response": (f"response {DWI.rsplit(' ', 1)[0]} p", "", []),
+    "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz>", "", []),
     "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
 }
 # Outputs whose names follow from others.
-FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge": [], "convert": ["o.json"], "edit": ["o.json"], "sample": ["o.json"], "stats": ["o.json"],
-             "profile": ["o.json"], "density": ["o.json"], "connectome": ["o.json", "o_nodes.tsv"], "weights": ["o.json"], "weights_in_place": ["t_weights.json"],
+FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge": [], "convert": ["o.json"], "convert_tck": ["o_dps.tsv"], "edit": ["o.json"], "segment": ["e-A.trx"], "sample": ["o.json"], "stats": ["o.json"],
+             "profile": ["o.json"], "density": ["o.nii.json"], "connectome": ["o.json", "o_nodes.tsv"], "weights": ["o.json"], "weights_in_place": ["t_weights.json"],
              "weights_sift": ["fix/index.nii", "fix/fd.nii"], "fit": ["p_fa.nii.gz", "p_tensor.nii.gz", "p_sh.nii.gz", "p_response.txt", "p.json"],
              "fit_msmt": ["p_wm.nii.gz", "p_gm.nii.gz", "p_csf.nii.gz", "p_vf.nii.gz", "p_mask.nii.gz", "p.json"],
+             "response_5tt": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"],
              "response": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"], "report": ["mq/t_glslines_general_mqc.json", "mq/t_glslines_tractogram_mqc.png"], "fixels": ["dir/index.nii", "dir/directions.nii", "dir/fd.nii", "dir/fixels.json"]}
 # Options of the help that name no output here, or one that the attacks above or others contain.
 KNOWN = set("""output output-prefix sidecar write-mask density connectome report picture profile output-seeds progress-file json trx tsf histogram dump table mask-out
 nodes edges assignments mu csv versions
 fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at include-end
 include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps include-ends exclude-ends both-ends all
-ids directory minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc""".split())
+ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts""".split())
 
 
 def run(words, where, timeout=120):
@@ -163,7 +166,7 @@ def attack(number, told, words, needed, target, kind, following=False):
         name = fixed or f"node{suffix}"
         os.mkdir(f"{folder}/{name}")
     before = print_of(folder)
-    line = [word.replace("{}", name) for word in words[0]]
+    line = [word.replace("{}", name).replace("@@", "{}") for word in words[0]]
     try:
         done = run([*line, "--force", "-q"], folder, 60)
     except subprocess.TimeoutExpired:
@@ -212,7 +215,7 @@ def following():
             continue
         base, outputs, options = COMMANDS[command]
         for name in names:
-            extra = "--resume" if name.endswith(".resume") else "--weights" if name.endswith("_weights.txt") else "--fixels fix" if name.startswith("fix/") else "--mqc mq" if name.startswith("mq/") else ""
+            extra = "--resume" if name.endswith(".resume") else "--weights" if name.endswith("_weights.txt") else "--fixels fix" if name.startswith("fix/") else "--mqc mq" if name.startswith("mq/") else "--each e-@@.trx" if name == "e-A.trx" else ""
             words = f"{base} {outputs} {extra}".split()
             needed = sorted(set(re.findall(r"<([^>]+)>", " ".join(words))))
             line = [re.sub(r"[<>{}]", "", word) for word in words]

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tracts/bundles.h"
 #include "util/clock.h"
 #include "util/format.h"
 #include "util/log.h"
@@ -40,6 +41,22 @@ gls_status gls_tract_job_reads(gls_tract_job *job, const char *path)
     return GLS_OK;
 }
 
+gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n)
+{
+    gls_status status = GLS_OK;
+    if (n == 0) return GLS_OK;
+    char **named = realloc(job->named, (job->n_named + n) * sizeof *named);
+    if (!named) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->named = named;
+    for (size_t i = 0; i < n; i++) {
+        if (!(named[job->n_named] = strdup(file[i]))) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+        job->n_named++;
+    }
+    for (size_t i = 0; i < job->n_outputs && !status; i++)
+        status = gls_output_check(job->output[i], true, file, n, NULL, 0);
+    return status;
+}
+
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
 {
     if (!path) return GLS_OK;
@@ -47,6 +64,7 @@ gls_status gls_tract_job_writes(gls_tract_job *job, const char *path)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: more than %d files", path, GLS_TRACT_MAX_FILES);
     const bool force = job->options.force;
     gls_status status = gls_place_check(path, force, job->input, job->n_inputs, job->output, job->n_outputs);
+    if (!status) status = gls_output_check(path, force, (const char *const *)job->named, job->n_named, NULL, 0);
     if (status) return status;
     job->output[job->n_outputs++] = path;
     cJSON *list = cJSON_GetObjectItemCaseSensitive(job->root, "outputs");
@@ -93,7 +111,18 @@ void gls_tract_job_finish(gls_tract_job *job)
     free(job->sidecar);
     free(job->said);
     free(job->printed);
+    for (size_t i = 0; i < job->n_named; i++) free(job->named[i]);
+    free(job->named);
     *job = (gls_tract_job){.n_inputs = 0};
+}
+
+gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gls_bundles_options *options,
+                                  gls_bundles **bundles)
+{
+    size_t n = 0;
+    gls_status status = gls_bundles_read(path, options, bundles);
+    const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
+    return status ? status : gls_tract_job_names(job, file, n);
 }
 
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid)

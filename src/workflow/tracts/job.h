@@ -3,6 +3,7 @@
 #ifndef GLS_WORKFLOW_TRACTS_JOB_H
 #define GLS_WORKFLOW_TRACTS_JOB_H
 
+#include <glslines/bundles.h>
 #include <glslines/tractogram.h>
 
 #include "util/output.h"
@@ -16,7 +17,7 @@ typedef struct gls_tract_common {
 } gls_tract_common;
 #undef ROW
 
-#define GLS_TRACT_MAX_FILES 512
+#define GLS_TRACT_MAX_FILES 4096
 
 typedef struct gls_tract_job {
     gls_tract_common options;
@@ -25,6 +26,8 @@ typedef struct gls_tract_job {
     const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
     size_t n_inputs, n_outputs;
     double begun;  /* by gls_clock_seconds() */
+    char **named; /* files that inputs name */
+    size_t n_named;
     char *sidecar; /* NULL: there is no output */
     gls_output_group group;
     struct cJSON *root, *counts; /* the sidecar in the making */
@@ -37,6 +40,8 @@ typedef struct gls_tract_job {
 void gls_tract_job_init(gls_tract_job *job, const gls_tract_common *options, struct cJSON *root);
 /* Notes an input (NULL: none), which no output may overwrite. */
 gls_status gls_tract_job_reads(gls_tract_job *job, const char *path);
+/* The same of n files that an input names, once that is read: outputs that are checked already are checked again. */
+gls_status gls_tract_job_names(gls_tract_job *job, const char *const *file, size_t n);
 /* Checks where an output goes (NULL: there is none), after all inputs are noted; the first one gets the sidecar. */
 gls_status gls_tract_job_writes(gls_tract_job *job, const char *path);
 void gls_tract_job_count(gls_tract_job *job, const char *key, uint64_t n);
@@ -44,6 +49,10 @@ void gls_tract_job_say(gls_tract_job *job, const char *format, ...) __attribute_
 /* Gives all files in the group their names, the sidecar among them. */
 gls_status gls_tract_job_commit(gls_tract_job *job);
 void gls_tract_job_finish(gls_tract_job *job);
+
+/* gls_bundles_read(), and notes what the table names. */
+gls_status gls_tract_bundles_read(gls_tract_job *job, const char *path, const gls_bundles_options *options,
+                                  gls_bundles **bundles);
 
 /* The grid of an image. */
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid);

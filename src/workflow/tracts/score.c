@@ -13,6 +13,7 @@
 #include "tracts/lines.h"
 #include "tracts/shape.h"
 #include "util/affine.h"
+#include "util/output.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "workflow/json.h"
@@ -118,9 +119,11 @@ static gls_status score_truth(scoring *s)
     gls_score *score = NULL;
     gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
     if (status) return status;
+    if (s->o->json)
+        status = gls_output_check(s->o->json, true, (const char *const *)rules.file, rules.n_files, NULL, 0);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
-    if (!bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
+    if (!status && !bundle) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};

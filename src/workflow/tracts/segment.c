@@ -47,7 +47,7 @@ static gls_status collect(segmentation *s, const char *rules)
     options.clean = o->clean;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
                                            o->clean_min,      o->clean_core,     o->clean_length};
-    if (!status) status = gls_bundles_read(rules, &options, &s->bundles);
+    if (!status) status = gls_tract_bundles_read(s->job, rules, &options, &s->bundles);
     if (!status) status = gls_tract_open(s->job, s->tracks, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_bundles_sink(s->bundles);

@@ -85,7 +85,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
         for (uint32_t j = 0; j < c->components && !is_weights(c); j++, n++)
             gls_tract_text_printf(&s->dps, c->components > 1 ? "%s%s_%u" : "%s%s", n > 0 ? "\t" : "", c->name, j);
     }
-    if (s->has_dps) gls_tract_text_end_row(&s->dps);
+    if (s->has_dps && !status) gls_tract_text_end_row(&s->dps);
     for (size_t k = 0; k < in->n_dpv && !status; k++)
         for (uint32_t j = 0; j < in->dpv[k].components && !status; j++) status = open_scalars(s, &in->dpv[k], j);
     return status;
