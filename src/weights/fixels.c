@@ -90,6 +90,7 @@ static void segment_block(const segmentation *s, size_t number, block *b)
         for (size_t k = i; k < i + GLS_AMPLITUDE_VOXELS && k < count; k++) {
             for (size_t j = 0; j < n; j++) one[j] = (double)sh[k * n + j];
             gls_lobes_find(s->options, amplitude + (k - i) * GLS_AMPLITUDE_STRIDE, s->order, one, &lobes);
+            b->n_not_finite += lobes.too_large;
             if (lobes.n > 0) add_voxel(s, b, voxel[k], &lobes);
         }
     }
@@ -107,8 +108,8 @@ static gls_status number_fixels(gls_fixels *f, const block *blocks, const char *
         not_finite += blocks[i].n_not_finite;
     }
     if (not_finite > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %zu voxels have coefficients that are not finite, and no fixels", name,
-                not_finite);
+        gls_log(GLS_LOG_WARNING, "%s: %zu voxels have coefficients that are not finite, or too large, and no fixels",
+                name, not_finite);
     if (dropped > 0)
         gls_log(dropped_level, "%s: %zu fixels were dropped where a voxel has more than %d", name, dropped,
                 GLS_MAX_LOBES);

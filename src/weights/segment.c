@@ -1,6 +1,7 @@
 /* Segmentation of an FOD into lobes after Smith et al. 2013 (FMLS): samples join lobes in falling order. */
 #include "weights/segment.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 #include "dwi/peak_climb.h"
 
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
+
+/* Below it no share of an amplitude can be computed. */
+#define LEAST_AMPLITUDE (BUCKETS * FLT_MIN)
 
 /* What a sample has become: the seed of its lobe; on a ridge between lobes, that of the one with the larger seed. */
 #define OPEN 0xffff
@@ -204,11 +208,13 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     uint8_t slot[N], lobe[N + 1], rank[GLS_NO_LOBE + 1], of_rank[GLS_NO_LOBE + 1];
     float most = 0, least = 0;
     out->n = out->dropped = 0;
+    out->too_large = false;
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
     }
-    if (!(most > 0) || most < -least) return;
+    out->too_large = most > FLT_MAX || least < -FLT_MAX;
+    if (out->too_large || most < LEAST_AMPLITUDE || most < -least) return;
     if (!o->refine && (double)most <= 0.8 * o->peak) return;
     sort_samples(&w, most);
     label(&w);

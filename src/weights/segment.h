@@ -21,7 +21,8 @@ typedef struct gls_lobe {
 /* Lobes in the order of falling seeds, and the one of each direction, two in a byte. */
 typedef struct gls_lobes {
     int n;
-    int dropped; /* lobes beyond GLS_MAX_LOBES, the smallest ones */
+    int dropped;    /* lobes beyond GLS_MAX_LOBES, the smallest ones */
+    bool too_large; /* amplitudes are beyond what a float holds: no lobes */
     gls_lobe lobe[GLS_MAX_LOBES];
     uint8_t table[GLS_LOBE_TABLE];
 } gls_lobes;

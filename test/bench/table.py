@@ -45,7 +45,7 @@ def readme(rows, baselines):
     """A row for each getter and order, order 8 first; for each device the record of most seeds, and behind it the nearest of the other programs."""
     print("| tracking | ODFs of order | NVIDIA H100 | llvmpipe, 2 cores | compared on the same machine |")
     print("|---|---|---|---|---|")
-    probe = max((r for r in rows if r[2]["dg"] == "ptt"), key=lambda r: r[0].name, default=None)
+    probe = max((r for r in rows if r[2]["dg"] == "ptt"), key=lambda r: r[1]["started"], default=None)
     for order in sorted({order_of(r[1]) for r in rows}, reverse=True):
         for dg in GETTERS:
             cells, texts = [], []
@@ -53,7 +53,7 @@ def readme(rows, baselines):
                 # records of parallel transport with another probe are of another method
                 mine = [r for r in rows if order_of(r[1]) == order and r[2]["dg"] == dg and r[1]["devices"][r[2]["device"]]["software"] == software
                         and (dg != "ptt" or r[2]["parameters"]["probe_length_mm"] == probe[2]["parameters"]["probe_length_mm"])]
-                best = max(mine, key=lambda r: (r[2]["seeds"], r[0].name, r[2]["points_per_second"]["kernels_and_transfers"]), default=None)
+                best = max(mine, key=lambda r: (r[2]["seeds"], r[1]["started"]), default=None)
                 cells.append(rate(best[2]["points_per_second"]["kernels_and_transfers"]) if best else "")
                 if best:
                     least = min(against(best[1], best[2], best[1]["devices"][best[2]["device"]]["renderer"], baselines), key=lambda text: float(text.split()[0]), default=None)
@@ -63,15 +63,14 @@ def readme(rows, baselines):
 
 
 def newest(paths):
-    """The last record of each device and mapping of it, by the date in its name."""
+    """The last record of each device and mapping of it."""
     found = {}
-    for path in sorted(paths):
-        record = json.loads(path.read_text())
+    for path, record in sorted(((path, json.loads(path.read_text())) for path in paths), key=lambda item: item[1]["started"]):
         others = record["host"]["cpus_busy_with_others"]
         if others is not None and others > 0.1 * record["host"]["cores"]:
             sys.exit(f"{path}: other processes kept {others:.2f} of {record['host']['cores']} CPUs busy: make it on an idle machine")
         for column in record["columns"]:
-            key = record["devices"][column["device"]]["renderer"], column["mapping"], column["lanes"], column["dg"], order_of(record), column["seeds"]
+            key = record["devices"][column["device"]]["renderer"], record["host"]["cpu"], column["mapping"], column["lanes"], column["dg"], order_of(record), column["seeds"]
             found[key] = (path, record, column)
     return found.values()
 

@@ -377,6 +377,9 @@ static void test_bad(void **state)
     o.max_coeff_step = 0;
     assert_int_equal(gls_weights_create(f, &o, &w), GLS_ERR_ARGUMENT);
     gls_fixels_destroy(f);
+    /* amplitudes that no float holds, though the coefficients are numbers */
+    for (size_t i = 0; i < gls_grid_voxels(&sh->grid) * sh->n_volumes; i++) sh->data[i] = 3e38f;
+    assert_int_equal(gls_fixels_create(sh, "fods", NULL, NULL, &f), GLS_ERR_EMPTY);
     gls_image_destroy(sh);
 }
 
