@@ -63,8 +63,8 @@ GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, c
 /* Adds a column per streamline once all have been appended: a row for each, borrowed until the writer is finished; up
  * to 4 columns. TRX keeps it, other formats do not. */
 GLS_API gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *writer, const gls_column *column);
-/* What the format cannot keep of the streamlines so far, e.g. "dpv fa, group AF_L"; NULL: nothing is lost. Valid until
- * the next call for this writer. */
+/* What the format cannot keep of the streamlines so far, e.g. "dpv fa, group AF_L, dpg AF_L/n_flipped"; NULL: nothing
+ * is lost. Valid until the next call for this writer. */
 GLS_API const char *gls_tractogram_writer_lost(const gls_tractogram_writer *writer);
 /* Completes headers, moves the file to its name, frees the writer. On failure nothing is left behind; the writer is
  * freed all the same. */

@@ -58,6 +58,8 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     gls_status status = gls_grid_init(&w->grid, grid->dim, grid->affine);
     if (status == GLS_OK) status = gls_output_create(path, options->overwrite, &w->output);
     if (status == GLS_OK) status = w->driver->create(w, options);
+    for (size_t i = 0; i < options->n_dpg && w->driver != &gls_trx_driver; i++)
+        gls_text_printf(&w->lost, "%sdpg %s/%s", i > 0 ? ", " : "", options->dpg[i].group, options->dpg[i].column.name);
     if (status == GLS_OK)
         *writer = w;
     else
