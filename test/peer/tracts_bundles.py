@@ -18,6 +18,7 @@ from scipy.ndimage import binary_dilation
 
 import tracts
 from tracts import glslines, path, report
+from checks import outcome
 
 
 def widen(mask, voxels):
@@ -53,8 +54,7 @@ def main():
     for name, n in valid.items():
         report(f"segment: {name}", found[name] == n, f"{found[name]} streamlines, {n} valid ones")
     report("segment: all", sum(valid.values()) > 1000 and sorted(valid) == sorted(found), f"{sum(valid.values())} valid streamlines of {len(valid)} bundles")
-    print(f"{tracts.failures} checks failed" if tracts.failures else "all checks passed")
-    return 1 if tracts.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

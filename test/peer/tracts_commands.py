@@ -14,6 +14,7 @@ import numpy as np
 
 import tracts
 from tracts import glslines, path, random_lines, report, run, save_tck
+from checks import outcome
 
 DISTANCE = 2e-5  # mm
 SHARE = 1e-5
@@ -141,8 +142,7 @@ def main():
     check_sample()
     check_maps()
     check_connectome()
-    print(f"{tracts.failures} checks failed" if tracts.failures else "all checks passed")
-    return 1 if tracts.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 import nibabel as nib
 import numpy as np
 import tracts as t
+from checks import outcome
 from dipy.tracking.streamline import Streamlines, orient_by_streamline, set_number_of_points
 from dipy.tracking.streamlinespeed import compress_streamlines
 from tracts import glslines, load, path, report, run, save_tck
@@ -269,8 +270,7 @@ def main():
     check_tckedit()
     check_dipy(lines)
     check_sets(lines)
-    print(f"{t.failures} checks failed" if t.failures else "all checks passed")
-    return 1 if t.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

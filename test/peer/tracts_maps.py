@@ -13,6 +13,7 @@ import numpy as np
 
 import tracts
 from tracts import glslines, grids, path, random_lines, report, run, save_tck, traverse
+from checks import outcome
 
 
 def load(name):
@@ -188,8 +189,7 @@ def main():
     check_vtk(lines)
     check_samples(lines)
     check_fraction(lines)
-    print(f"{tracts.failures} checks failed" if tracts.failures else "all checks passed")
-    return 1 if tracts.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

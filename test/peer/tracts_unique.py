@@ -12,6 +12,7 @@ import sys
 import nibabel as nib
 import numpy as np
 import tracts as t
+from checks import outcome
 from scipy.ndimage import distance_transform_edt
 from tracts import glslines, path, report
 from tracts_edit import Region
@@ -155,8 +156,7 @@ def main():
         results = [compare(number, lines, shape, affine) for number in range(tables)]
         several, later, wrong = (sum(r[k] for r in results) for k in range(3))
         report(f"segment --unique, {name}", wrong == 0 and later > tables, f"{wrong} of {several} streamlines that several bundles want differ; {later} go to another one than the first")
-    print(f"{t.failures} checks failed" if t.failures else "all checks passed")
-    return 1 if t.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

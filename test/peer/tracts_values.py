@@ -12,6 +12,7 @@ import sys
 import nibabel as nib
 import numpy as np
 import tracts as t
+from checks import outcome
 from tracts import glslines, load, path, report, run, save_tck
 
 
@@ -190,8 +191,7 @@ def main():
     check_sample(lines)
     check_stats(lines)
     check_profile()
-    print(f"{t.failures} checks failed" if t.failures else "all checks passed")
-    return 1 if t.failures else 0
+    return outcome()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ typedef struct gls_tract_job {
     const gls_monitor *monitor;    /* of what tracks or fits; NULL: none */
     const char *input[GLS_TRACT_MAX_FILES], *output[GLS_TRACT_MAX_FILES];
     size_t n_inputs, n_outputs;
-    double begun;  /* by gls_clock_seconds() */
+    double begun; /* by gls_clock_seconds() */
     char **named; /* files that inputs name */
     size_t n_named;
     char *sidecar; /* NULL: there is no output */
