@@ -169,10 +169,11 @@ static void test_round_trip(void **state)
     read_all(scratch("a.trx"), 0);
     assert_string_equal(write_all(scratch("h.trx"), GLS_FORMAT_TRX, true), "");
     read_all(scratch("h.trx"), 0.07);
-    assert_string_equal(write_all(scratch("a.trk"), GLS_FORMAT_TRK, false), "");
+    assert_string_equal(write_all(scratch("a.trk"), GLS_FORMAT_TRK, false), "dpg left/mean");
     read_all(scratch("a.trk"), 2e-5);
-    assert_string_equal(write_all(scratch("a.tck"), GLS_FORMAT_TCK, false),
-                        "dps seeds, dps seed_index, dps weight, dpv fa, dpv rgb, group left, group none");
+    assert_string_equal(
+        write_all(scratch("a.tck"), GLS_FORMAT_TCK, false),
+        "dpg left/mean, dps seeds, dps seed_index, dps weight, dpv fa, dpv rgb, group left, group none");
     read_all(scratch("a.tck"), 0);
     assert_string_equal(warning, "");
     /* the content decides, not the name */
