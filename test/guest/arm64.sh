@@ -17,9 +17,9 @@ fail() {
 
 # Packages are unpacked, not installed: nothing of them has to run.
 make_root() {
+    mkdir -p "$work"
     [ ! -e "$arm/complete" ] || return 0
     as_root rm -rf "$arm"
-    mkdir -p "$work"
     mirror=$(debian_mirror)
     # shellcheck disable=SC2086
     as_root debootstrap --arch=arm64 --foreign --variant=minbase --include="$(echo $ARM64_LIBRARIES | tr ' ' ',')" bookworm "$arm" $mirror > "$work/arm64.log" 2>&1 || {
@@ -27,8 +27,10 @@ make_root() {
         fail "no root of Debian arm64"
     }
     for package in "$arm"/var/cache/apt/archives/*.deb; do as_root dpkg -x "$package" "$arm"; done
-    # what the alternatives system would do
     libraries=$arm/usr/lib/aarch64-linux-gnu
+    # links to places of the root, which a linker outside looks for on this machine: libm.a in place of libm.so then asks for what only a static C library has
+    find "$libraries" -maxdepth 1 -lname '/*' | while read -r link; do as_root ln -sfr "$arm$(readlink "$link")" "$link"; done
+    # what the alternatives system would do
     for library in "$libraries"/openblas-pthread/lib*; do as_root ln -sf "openblas-pthread/$(basename "$library")" "$libraries/"; done
     for name in blas lapack; do as_root ln -sf "../openblas-pthread/pkgconfig/$name-openblas.pc" "$libraries/pkgconfig/$name.pc"; done
     as_root ln -sf ../openblas-pthread/pkgconfig/openblas.pc "$libraries/pkgconfig/openblas.pc"
