@@ -79,7 +79,8 @@ gls_status gls_job_hash_others(gls_job *job)
     part[1] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
     for (size_t i = 0; i < n; i++) {
         gls_input_file file = {.path = path[i]};
-        gls_status status = gls_input_file_hash(&file);
+        gls_status status = gls_input_file_check(&file, NULL);
+        if (!status) status = gls_input_file_hash(&file);
         if (status) return status;
         part[2 + i] = file.hash;
     }

@@ -580,6 +580,15 @@ expect 4 segment t.trx named_each.tsv --each named_{}.trx --force
 says "is an input"
 expect 4 profile t.trx data/mask.nii.gz --bundles named.tsv -o named_a.nii.gz --force
 says "is an input"
+for option in "--segment named_each.tsv" "--profile named_each.tsv:named_p.csv"; do
+    expect 4 track "$@" -o named_t.trx $option --density named_a.nii.gz --force
+    says "is an input"
+done
+for option in "--sample no.nii" "--segment no.tsv" "--profile no.tsv:no.csv" "--connectome no.nii:no.csv"; do
+    expect 3 track "$@" -o no.trx $option
+    says "cannot be read: No such file"
+    [ ! -e no.trx ] || note "$option: an output in spite of it"
+done
 for name in b c d; do
     expect 4 score t.trx --truth named.json --json named_$name.nii.gz --force
     says "named_$name.nii.gz: is an input"
