@@ -11,7 +11,9 @@ struct Placed {
 };
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Points { float point[]; };
-// For each voxel how many streamlines visit it, then for each streamline whether it is left to the host.
+// For each voxel how many streamlines visit it; then for each streamline, if it is left to the host, 1 + the place of its
+// first point in the room; points that wanted a place there; then, where there is a room, the first and the last point
+// of each streamline, and the room.
 layout(std430, binding = 2) buffer Words { uint word[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/visit_params.def"
@@ -25,6 +27,7 @@ const double MARGIN = 6e-8lf; // voxels; what is computed here is off by less th
 
 shared uint table[TABLE_SIZE];
 shared uint is_left;
+shared uint place;
 
 // The table has 2 to the power of `bits` slots.
 void visit(ivec3 v, uint bits)
@@ -91,9 +94,26 @@ void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
     }
 }
 
+// The ends of streamline s, whose n points begin with `first`, and all of them where it is left to the host.
+void pack(uint s, uint first, uint n, uint local)
+{
+    uint taken = params.nx * params.ny * params.nz + params.n_lines, ends = taken + 1u;
+    if (is_left != 0u && local == 0u) {
+        place = atomicAdd(word[taken], n);
+        word[taken - params.n_lines + s] = place + 1u;
+    }
+    if (params.room == 0u) return;
+    barrier();
+    if (local < 6u)
+        word[ends + 6u * s + local] = floatBitsToUint(point[3u * (local < 3u ? first : first + n - 1u) + local % 3u]);
+    if (is_left == 0u || place + n > params.room) return;
+    uint at = ends + 6u * params.n_lines + 3u * place;
+    for (uint i = local; i < 3u * n; i += uint(GROUP_SIZE)) word[at + i] = floatBitsToUint(point[3u * first + i]);
+}
+
 void main()
 {
-    uint local = gl_LocalInvocationID.x, n_voxels = params.nx * params.ny * params.nz;
+    uint local = gl_LocalInvocationID.x;
     for (uint s = gl_WorkGroupID.x; s < params.n_lines; s += gl_NumWorkGroups.x) {
         uint first = lines[s].first, n = lines[s].backward + lines[s].forward + 1u;
         if (first == NOT_PLACED) continue;
@@ -112,12 +132,9 @@ void main()
             if (i + 1u < n && find_place(first + i + 1u, b, v)) walk(a, u, b, v, bits);
         }
         barrier();
-        if (is_left == 0u) {
-            for (uint i = local; i < n_slots; i += uint(GROUP_SIZE))
-                if (table[i] != NO_VOXEL) atomicAdd(word[table[i]], 1u);
-        } else if (local == 0u) {
-            word[n_voxels + s] = 1u;
-        }
+        for (uint i = local; i < n_slots && is_left == 0u; i += uint(GROUP_SIZE))
+            if (table[i] != NO_VOXEL) atomicAdd(word[table[i]], 1u);
+        pack(s, first, n, local);
         barrier();
     }
 }

@@ -278,7 +278,6 @@ static void add_some(void *user, int thread, size_t from, size_t until)
         if (a->visited && !a->visited->left[i]) {
             d->used[i] = USED;
             one.total += 2;
-            one.places += s->offset[i + 1] - s->offset[i];
             continue;
         }
         one.total += add_one(d, thread, a->columns, s, i);
@@ -305,20 +304,27 @@ static bool is_same_grid(const gls_grid *a, const gls_grid *b)
     return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && memcmp(a->affine, b->affine, sizeof a->affine) == 0;
 }
 
+bool gls_density_takes_visited(const gls_density *d)
+{
+    const gls_density_options *o = &d->options;
+    return d->kind == NARROW && o->mapping == GLS_DENSITY_SEGMENT && !o->weights && o->n_groups == 0;
+}
+
 /* What a device knows of these streamlines, if it is what the map is made of. */
 static const gls_visited *find_visited(const gls_density *d, const gls_streamlines *s)
 {
-    const gls_density_options *o = &d->options;
     const gls_visited *v = d->visited ? *d->visited : NULL;
-    const bool counts = d->kind == NARROW && o->mapping == GLS_DENSITY_SEGMENT && !o->weights && o->n_groups == 0;
-    return v && counts && v->valid && v->n == s->n && is_same_grid(&v->grid, &d->grid) ? v : NULL;
+    return v && gls_density_takes_visited(d) && v->valid && v->n == s->n && is_same_grid(&v->grid, &d->grid) ? v : NULL;
 }
 
 static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)
 {
     bool failed = false;
     const addition parcel = {d, c, s, find_visited(d, s)};
+    if (!parcel.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the map is not that of which the device counted the voxels");
     gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&parcel);
+    if (parcel.visited) d->counts.places += parcel.visited->n_points;
     if (parcel.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&parcel);
     for (int t = 0; t < d->n_threads; t++) {
         d->counts.partial += d->sums[t].partial;

@@ -167,7 +167,7 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
 
 bool gls_maps_need_points(const gls_maps *m)
 {
-    return m->map || m->dec_map || m->weigh.weights || m->bundles || m->segment.bundles || m->sample.n_images > 0 ||
+    return (m->map && !gls_density_takes_visited(m->map)) || m->dec_map || m->weigh.weights || m->bundles || m->segment.bundles || m->sample.n_images > 0 ||
            m->seeds || (m->connectome && gls_connectome_needs_points(m->connectome));
 }
 

@@ -51,7 +51,7 @@ uint64_t gls_maps_choice(const gls_maps *maps);
  * the maps alone. A file that grows meanwhile is one of the group. shards: this is a part of a run. */
 gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
                         gls_sink *sink);
-/* Whether a map looks at more of a streamline than its ends. */
+/* Whether a map looks at more of a streamline than its ends, and what a device tells of the voxels it visits. */
 bool gls_maps_need_points(const gls_maps *maps);
 /* Once all streamlines have come: their weights and groups, to the tractogram's writer where it holds them (NULL: there
  * is none). */

@@ -2,7 +2,8 @@
 # Tests of maps of density that the device counts: visits.sh TOOL WORK_DIR. A software renderer stands for the GPU; each
 # map must have the bytes of the host's.
 . "$(dirname "$0")/common.sh"
-few="track --phantom --device auto --mapping group --dg det --sphere small --nseeds 80 --force -vv"
+few="track --phantom --device auto --mapping group --dg det --sphere small --force -vv"
+seeds="--nseeds 80"
 
 # run NAME OPTIONS...: under $inject, counted on $map
 run() {
@@ -10,7 +11,7 @@ run() {
     shift
     # shellcheck disable=SC2086
     GLSLINES_FORCE_LIMITS=software=0 GLSLINES_INJECT=${inject:-} GLSLINES_IN_FLIGHT=${flight:-1} \
-        GLSLINES_MAP=${map:-device} "$tool" $few "$@" --density "$name.nii.gz" > stdout 2> stderr
+        GLSLINES_MAP=${map:-device} "$tool" $few $seeds "$@" --density "$name.nii.gz" > stdout 2> stderr
     got=$?
     [ $got -eq "${code:-0}" ] || note "$*: exit code $got, not ${code:-0}"
 }
@@ -24,11 +25,44 @@ counted() {
     fi
 }
 
+# whole N: in so many parcels there was no room for the points of streamlines that are left to the host
+whole() {
+    n=$(grep -c 'all points come' stderr)
+    [ "$n" -eq "$1" ] || note "all points came of $n parcels, not $1"
+}
+
+expect 0 phantom data
+python3 - << 'END'
+import gzip, struct
+image = bytearray(gzip.open("data/mask.nii.gz").read())
+start, nx = int(struct.unpack_from("<f", image, 108)[0]), struct.unpack_from("<h", image, 42)[0]
+assert image[70] == 2, "bytes are expected"
+for i in range(start, len(image)):
+    image[i] = image[i] and 1 + (i - start) % nx // 5
+gzip.open("labels.nii.gz", "wb", 1).write(image)
+END
 map=host run host -o host.trx
 counted 0
 flight=0 run alone -o none --chunk-size 30
 counted 3
 same alone.nii.gz host.nii.gz
+whole 0
+# ends come with the counts
+map=host run hostjoined -o none --connectome labels.nii.gz:hostjoined.csv
+run joined -o none --connectome labels.nii.gz:joined.csv --chunk-size 30
+counted 3
+same joined.nii.gz host.nii.gz
+same joined.csv hostjoined.csv
+# seeds on faces of voxels are left to the host: too many for the room, so that all points come, from then on at once
+awk 'BEGIN { for (x = 4; x < 36; x += 2) for (y = 6; y < 46; y += 2) print x + 0.5, y, 19 }' > faces.txt
+seeds="--seeds faces.txt"
+map=host run hostfaces -o none --connectome labels.nii.gz:hostfaces.csv
+run faces -o none --connectome labels.nii.gz:faces.csv --chunk-size 200
+seeds="--nseeds 80"
+whole 1
+counted 2
+same faces.nii.gz hostfaces.nii.gz
+same faces.csv hostfaces.csv
 # what becomes of the streamlines is known to the host alone
 map=host run hostfew -o none --select 40
 run few -o none --chunk-size 30 --select 40

@@ -106,11 +106,11 @@ static void make_lines(const double affine[3][4], uint64_t seed)
     }
 }
 
-static void run_kernel(uint32_t *word, size_t n_words)
+static void run_kernel(uint32_t *word, size_t n_words, uint32_t room)
 {
     gls_kernel *kernel = NULL;
     gls_buffer *lines = NULL, *points = NULL, *words = NULL, *uniforms = NULL;
-    gls_visit_uniforms u = gls_visitor_uniforms(&s.grid, N_LINES);
+    gls_visit_uniforms u = gls_visitor_uniforms(&s.grid, N_LINES, room);
     assert_ok(gls_visitor_load(device, &kernel));
     assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, sizeof s.line, "lines", &lines));
     assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, s.n_points * 12, "points", &points));
@@ -131,17 +131,29 @@ static void run_kernel(uint32_t *word, size_t n_words)
     gls_kernel_destroy(kernel);
 }
 
-static void compare(const double affine[3][4], uint64_t seed)
+/* The ends of line i, and its points if it is left to the host and found room. word: behind the map. */
+static void compare_points(const uint32_t *word, size_t i, uint32_t room)
+{
+    const gls_placed_record *l = &s.line[i];
+    const size_t n = (size_t)l->backward + l->forward + 1;
+    const uint32_t *ends = word + N_LINES + 1, *at = ends + 6 * N_LINES;
+    assert_memory_equal(ends + 6 * i, s.point[l->first], 12);
+    assert_memory_equal(ends + 6 * i + 3, s.point[l->first + n - 1], 12);
+    if (word[i] && word[i] - 1 + n <= room)
+        assert_memory_equal(at + 3 * (size_t)(word[i] - 1), s.point[l->first], 12 * n);
+}
+
+static void compare(const double affine[3][4], uint64_t seed, uint32_t room)
 {
     make_lines(affine, seed);
-    const size_t n_voxels = gls_grid_voxels(&s.grid), n_words = n_voxels + N_LINES;
+    const size_t n_voxels = gls_grid_voxels(&s.grid), n_words = gls_visitor_words(&s.grid, N_LINES, room);
     uint32_t *word = malloc(4 * n_words), *expected = calloc(n_voxels, 4);
-    size_t left[3] = {0}, n[3] = {0}, n_visits = 0;
+    size_t left[3] = {0}, n[3] = {0}, n_visits = 0, n_left = 0;
     gls_visits v = {0};
     gls_density_options options = gls_density_options_default();
     assert_non_null(word);
     assert_non_null(expected);
-    run_kernel(word, n_words);
+    run_kernel(word, n_words, room);
     for (size_t i = 0; i < N_LINES; i++) {
         const gls_placed_record *l = &s.line[i];
         if (l->first == NOT_PLACED) {
@@ -151,6 +163,8 @@ static void compare(const double affine[3][4], uint64_t seed)
         const int sort = i % 10 < 2 ? 2 : i % 10 == 2;
         n[sort]++;
         left[sort] += word[n_voxels + i] != 0;
+        n_left += word[n_voxels + i] ? (size_t)l->backward + l->forward + 1 : 0;
+        if (room > 0) compare_points(word + n_voxels, i, room);
         if (word[n_voxels + i]) continue;
         gls_visits_find(&v, &s.visit_grid, &options, (const float(*)[3])s.point + l->first,
                         (size_t)l->backward + l->forward + 1);
@@ -167,6 +181,7 @@ static void compare(const double affine[3][4], uint64_t seed)
                   left[0], n[0], left[1], n[1], left[2], n[2]);
     assert_true(n_visits > 20 * (size_t)N_LINES / 2);
     assert_true(left[0] <= n[0] / 100 && left[1] < n[1] && left[2] > n[2] / 2 && left[2] < n[2]);
+    assert_int_equal(word[n_voxels + N_LINES], n_left);
     gls_visits_finish(&v);
     free(word);
     free(expected);
@@ -176,8 +191,9 @@ static void voxels(void **state)
 {
     (void)state;
     if (gls_device_get_info(device)->gles) leave_out("VISITS", "double precision");
-    compare(straight, 1);
-    compare(oblique, 2);
+    compare(straight, 1, 0);
+    compare(oblique, 2, N_LINES * 80);
+    compare(straight, 3, 1000);
 }
 
 static void choice(void **state)

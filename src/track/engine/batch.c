@@ -45,7 +45,7 @@ static gls_status deliver(gls_batch *c)
     if (!k->any) return GLS_OK;
     k->any = false;
     if (k->n_points > 0) status = gls_gather_end(c, k->points);
-    if (status == GLS_OK && k->is_visited) status = gls_visitor_end(c, k->parcel);
+    if (status == GLS_OK && k->is_visited) status = gls_visitor_end(c, k->n_placed, k->parcel);
     if (status == GLS_OK && k->points && gls_refine_is_needed(&c->engine->guide))
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->tally, k->points);
     if (status == GLS_OK) status = c->host.commit(c->host.user, k->end, k->parcel, &c->tally);
@@ -53,6 +53,14 @@ static gls_status deliver(gls_batch *c)
     if (status != GLS_OK) return status;
     c->delivered = k->end;
     return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
+}
+
+/* That a round may bring. */
+static size_t most_points(const gls_batch *c)
+{
+    const gls_track_plan *plan = &c->engine->plan;
+    if (c->points == GLS_POINTS_ALL) return plan->output_points;
+    return 2 * (size_t)plan->batch_lines + (c->points == GLS_POINTS_COUNTED ? gls_visitor_room(plan->batch_lines) : 0);
 }
 
 /* Finds a place for what was tracked of seeds from .. until - 1 and lets the device pack whole seeds; *done is the
@@ -63,8 +71,7 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     gls_track_result *r = &c->stats->result;
     gls_parcel *points = parcel ? parcel : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
     /* for the most that a round may bring: memory that stays is touched for the first time but once */
-    const size_t lines = c->engine->plan.batch_lines, most = c->ends_alone ? 2 * lines : c->engine->plan.output_points;
-    gls_status status = points ? gls_parcel_reserve(points, lines, most) : GLS_OK;
+    gls_status status = points ? gls_parcel_reserve(points, c->engine->plan.batch_lines, most_points(c)) : GLS_OK;
     if (status == GLS_OK)
         status = gls_tally_reserve(&c->tally, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status != GLS_OK) return status;
@@ -75,14 +82,17 @@ static gls_status finish_round(gls_batch *c, uint64_t first, uint32_t from, uint
     r->seconds_scan += gls_clock_seconds() - start;
     if (placed > 0) c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / placed * 1.1);
     if (!points) n_points = 0;
-    if (n_points > 0) status = gls_gather_begin(c, 2 * n_lines, placed, n_points);
-    const bool visits = n_points > 0 && c->counts_visits && c->engine->visitor.words && points == parcel &&
+    const bool is_any = n_points > 0;
+    if (c->points == GLS_POINTS_COUNTED) n_points = 0;
+    if (is_any) status = gls_gather_begin(c, 2 * n_lines, placed, n_points);
+    const bool visits = is_any && c->counts_visits && c->engine->visitor.words && points == parcel &&
                         !gls_refine_is_needed(&c->engine->guide);
     if (status == GLS_OK && visits) status = gls_visitor_begin(c, placed, parcel);
     if (status == GLS_OK && *done > from)
         c->caught = (gls_catch){.any = true,
                                 .end = first + *done,
                                 .n_points = n_points,
+                                .n_placed = placed,
                                 .is_last = *done == c->crop[c->turn].n,
                                 .parcel = parcel,
                                 .points = points,

@@ -37,21 +37,29 @@ typedef struct gls_crop {
 /* Whole seeds that are tracked, while their points come from the device. */
 typedef struct gls_catch {
     bool any;
-    uint64_t end; /* seeds before it are finished */
-    uint64_t n_points;
+    uint64_t end;      /* seeds before it are finished */
+    uint64_t n_points; /* that pass 3 sends */
+    uint32_t n_placed;
     bool is_last;       /* of its batch */
     gls_parcel *parcel; /* NULL: nobody wants them */
     gls_parcel *points; /* the same, or scratch, or NULL */
     bool is_visited;    /* what they visit comes, too */
 } gls_catch;
 
+/* What of the points of streamlines comes from the device. */
+typedef enum gls_batch_points {
+    GLS_POINTS_ALL,
+    GLS_POINTS_ENDS,   /* the first and the last point of each */
+    GLS_POINTS_COUNTED /* these, and all of those whose visits it leaves to the host */
+} gls_batch_points;
+
 typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
-    gls_batch_host host;    /* poll alone may be NULL, and the others where a pass runs by itself */
-    bool counts_visits;     /* that is wanted of parcels */
-    bool ends_alone;        /* parcels have only the first and the last point of each streamline */
+    gls_batch_host host; /* poll alone may be NULL, and the others where a pass runs by itself */
+    bool counts_visits;  /* that is wanted of parcels */
+    gls_batch_points points;
     gls_track_stats *stats; /* of the round, which commit() takes */
     gls_crop crop[2];       /* that of this batch, and in turn that of the next: */
     unsigned turn;

@@ -22,7 +22,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         c->head->pool_head < t->plan.pool_blocks ? c->head->pool_head : t->plan.pool_blocks,
         n_placed,
         n_items,
-        c->ends_alone,
+        c->points == GLS_POINTS_ENDS,
     };
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof u, &u);
     if (status == GLS_OK)
@@ -38,7 +38,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
                             sizeof args / sizeof args[0]);
     /* so that the times of gathering and reading can be told from each other */
     if (status == GLS_OK && !t->plan.in_flight) status = gls_device_synchronize(t->device);
-    if (status == GLS_OK)
+    if (status == GLS_OK && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
     c->stats->result.seconds_gather += gls_clock_seconds() - start;
     return status;

@@ -129,7 +129,7 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
     };
     if (!keep) return;
     if (parcel) gls_place_seed(c, at, seed_index, *points, parcel);
-    *points += c->ends_alone && o->points > 2 ? 2 : o->points;
+    *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
 }
 
 /* Steps of both halves as they were tracked. */

@@ -14,6 +14,9 @@
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
+/* Of some 40,000 lines one is left to the host; the room holds a good many of their points all the same. */
+#define LINES_A_POINT 16
+#define LEAST_ROOM 2048
 /* By how much the voxel coordinates of the kernel may be off, see MARGIN of glsl/kernel/visit.comp. */
 #define MOST_ERROR 6e-10
 
@@ -61,7 +64,7 @@ gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel)
 
 static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
 {
-    const size_t n_words = gls_grid_voxels(grid) + n_lines;
+    const size_t n_words = gls_visitor_words(grid, n_lines, gls_visitor_room(n_lines));
     gls_status status = gls_visitor_load(device, &v->kernel);
     if (status == GLS_OK)
         status =
@@ -92,7 +95,17 @@ void gls_visitor_finish(gls_visitor *v)
     *v = (gls_visitor){0};
 }
 
-gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines)
+size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room)
+{
+    return gls_grid_voxels(grid) + n_lines + 1 + (room > 0 ? 6 * (size_t)n_lines + 3 * (size_t)room : 0);
+}
+
+uint32_t gls_visitor_room(uint32_t n_lines)
+{
+    return n_lines / LINES_A_POINT + LEAST_ROOM;
+}
+
+gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room)
 {
     double m[3][4];
     gls_grid_inverse(grid, m);
@@ -113,5 +126,9 @@ gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines)
         (uint32_t)grid->dim[1],
         (uint32_t)grid->dim[2],
         n_lines,
+        room,
+        0,
+        0,
+        0,
     };
 }

@@ -25,8 +25,13 @@ void gls_visitor_announce(gls_device *device, const gls_grid *grid);
 void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid *grid, uint32_t n_lines,
                         bool in_flight);
 void gls_visitor_finish(gls_visitor *visitor);
-/* The kernel and its parameters: bindings 0 gls_placed_record, 1 points, 2 counts of voxels and a word a line. */
+/* The kernel and its parameters: bindings 0 gls_placed_record, 1 points, 2 words, see visit.comp. room: points, 0:
+ * none. */
 gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel);
-gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines);
+gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room);
+/* Words that the kernel has then. */
+size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room);
+/* A room for n_lines lines that holds those few that are left to the host. */
+uint32_t gls_visitor_room(uint32_t n_lines);
 
 #endif

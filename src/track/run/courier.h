@@ -17,7 +17,7 @@ typedef struct gls_courier_task {
     uint64_t select;             /* so many streamlines at most, 0: all; with the last of them the queue is satisfied */
     gls_journal *journal;        /* keeps what was handed over; NULL: none */
     const gls_visited **visited; /* tells the sink what the streamlines visit, where it is known; NULL: nobody asks */
-    bool ends_alone; /* the sink looks at the ends of streamlines alone: they may come with one or two points */
+    bool ends_alone;             /* the sink looks at the ends of streamlines alone: see gls_track_extras */
     gls_track_stats *stats;
 } gls_courier_task;
 

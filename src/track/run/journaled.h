@@ -11,8 +11,9 @@ typedef struct gls_track_extras {
     gls_journal *journal;        /* the run begins with what it has, and adds to it; NULL: none */
     const gls_visited **visited; /* tells the sink while it is called which voxels the streamlines visit, where a device
                                     has counted that; NULL: nobody asks */
-    bool ends_alone; /* the sink looks at the ends of streamlines alone: it may get them with these two points, or with
-                        the one that is both; not with a journal */
+    bool ends_alone; /* the sink looks at the ends of streamlines alone, and with visited at all points of those that
+                        are left to it: the others may come with these two points, or with the one that is both; not
+                        with a journal */
 } gls_track_extras;
 
 /* gls_tracker_run() with these. */

@@ -37,6 +37,16 @@ static void set_pace(const gls_device_info *device, gls_pace *pace)
     pace->first = FIRST_ON_BOARD;
 }
 
+/* What is cut or thinned on the host needs all points, and so do streamlines that are tracked again. Counts of a device
+ * are of all that it kept, so that they tell nothing where the host selects. */
+static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
+{
+    const gls_courier_task *task = &w->run->task;
+    if (!task->ends_alone || gls_refine_is_needed(&e->guide) || e->params.retries > 0) return GLS_POINTS_ALL;
+    if (!task->visited) return GLS_POINTS_ENDS;
+    return e->visitor.words && e->params.select == 0 ? GLS_POINTS_COUNTED : GLS_POINTS_ALL;
+}
+
 /* Arrays of the host as the engine's plan wants them. */
 static gls_status make_arrays(gls_worker *w)
 {
@@ -46,9 +56,8 @@ static gls_status make_arrays(gls_worker *w)
     set_pace(gls_device_get_info(b->engine->device), &b->track_pace);
     b->counts_visits = w->run->task.visited != NULL;
     gls_engine *e = b->engine;
-    /* what is cut or thinned on the host needs all points, and so do streamlines that are tracked again */
-    b->ends_alone = w->run->task.ends_alone && !gls_refine_is_needed(&e->guide) && e->params.retries == 0;
     if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
+    b->points = choose_points(w, e);
     return gls_batch_make_arrays(b);
 }
 
