@@ -160,6 +160,9 @@ def random_options(rng):
                                ("max-weight", 0.2, lambda: rng.uniform(0.4, 1)), ("distance", 0.1, lambda: rng.uniform(1, 5))):
         if rng.random() < share:
             o[name] = value()
+    for least, most in (("minlength", "maxlength"), ("min-weight", "max-weight")):
+        if least in o and most in o:  # a range that is none is refused
+            o[least], o[most] = sorted((o[least], o[most]))
     if rng.random() < 0.4:
         o["roi-test"] = "vertex"
     if rng.random() < 0.15:
