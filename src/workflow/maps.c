@@ -96,8 +96,8 @@ uint64_t gls_maps_choice(const gls_maps *m)
 {
     const gls_sample_set *set = &m->sample.set;
     if (m->sample.n_images == 0 && !m->segment.rules) return 0;
-    uint64_t word[3 + GLS_TRACK_STATS] = {m->sample.n_images > 0 && !m->sample.table, m->segment.rules != NULL,
-                                          set->n_stats};
+    uint64_t word[3 + GLS_TRACK_STATS] = {m->sample.n_images > 0 && !m->sample.table,
+                                          (m->segment.rules != NULL) + m->segment.unique, set->n_stats};
     for (size_t k = 0; k < set->n_stats; k++) word[3 + k] = set->stat[k];
     return gls_hash(word, sizeof word);
 }
@@ -167,8 +167,9 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
 
 bool gls_maps_need_points(const gls_maps *m)
 {
-    return (m->map && !gls_density_takes_visited(m->map)) || m->dec_map || m->weigh.weights || m->bundles || m->segment.bundles || m->sample.n_images > 0 ||
-           m->seeds || (m->connectome && gls_connectome_needs_points(m->connectome));
+    return (m->map && !gls_density_takes_visited(m->map)) || m->dec_map || m->weigh.weights || m->bundles ||
+           m->segment.bundles || m->sample.n_images > 0 || m->seeds ||
+           (m->connectome && gls_connectome_needs_points(m->connectome));
 }
 
 static gls_status weigh(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer)

@@ -13,7 +13,9 @@
 gls_status gls_track_segment_take(gls_track_segment *s, const gls_job_options *o)
 {
     *s = (gls_track_segment){.rules = NULL};
+    if (!o->segment && o->segment_unique) return gls_fail(GLS_ERR_ARGUMENT, "--segment-unique: needs --segment");
     if (!o->segment) return GLS_OK;
+    s->unique = o->segment_unique;
     const char *colon = strrchr(o->segment, ':');
     if (colon == o->segment || (colon && !colon[1]))
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: \"%s\": must be BUNDLES or BUNDLES:FILE, names with a colon",
@@ -30,6 +32,7 @@ gls_status gls_track_segment_begin(gls_track_segment *s, const gls_grid *grid, b
 {
     gls_bundles_options options = gls_bundles_options_default();
     options.grid = grid;
+    options.unique = s->unique;
     gls_status status = gls_bundles_read(s->rules, &options, &s->bundles);
     if (status) return status;
     const size_t n = gls_bundles_count(s->bundles);

@@ -19,6 +19,7 @@ typedef struct gls_track_waiting {
 typedef struct gls_track_segment {
     char *rules; /* NULL: none */
     char *table; /* file; NULL: groups of the tractogram alone */
+    bool unique; /* a streamline belongs to one bundle at most */
     gls_bundles *bundles;
     struct gls_bundle_stats **volume; /* of each bundle, for the table */
     gls_track_waiting *waiting;       /* of each bundle that is cleaned, for the table */

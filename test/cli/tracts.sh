@@ -489,6 +489,16 @@ rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()
 assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
 assert counts["sampled"]["points"] == 4 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
 END
+# each streamline in one bundle alone
+printf 'bundle\tinclude\nroi\tdata/roi.nii.gz\nmask\tdata/mask.nii.gz\nagain\tdata/roi.nii.gz\n' > several.tsv
+expect 0 segment t.trx several.tsv --keep-all --unique --table nearest.tsv
+expect 0 track "$@" -o nearest.trx --segment several.tsv:nearest_again.tsv --segment-unique
+cmp nearest.tsv nearest_again.tsv || note "--segment-unique"
+expect 4 track "$@" -o nearest.trx --segment several.tsv:nearest_again.tsv --skip-existing
+expect 0 track "$@" -o several.trx --segment several.tsv:several_again.tsv
+cmp -s nearest.tsv several_again.tsv && note "--segment-unique changes nothing"
+expect 2 track "$@" -o v.trx --segment-unique
+says "needs --segment"
 # parts of a run: columns and groups merge, the rest says that it does not
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
 for part in 1 2 3; do expect 0 track "$@" -o parts.trx --sample fa.nii.gz --segment plain.tsv --shard $part/3; done
