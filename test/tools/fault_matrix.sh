@@ -1,7 +1,7 @@
 #!/bin/sh
 # Each kind of fault of the driver at each of the first calls of its kind, one by one, and from there on: the same bytes, or one line of an error with its exit code and nothing
 # left behind. By hand: about half an hour of two cores. Usage: sh test/tools/fault_matrix.sh GLSLINES WORK_FOLDER [CALLS [JOBS]]
-# GLS_PROOF_DEVICE: on which device, else llvmpipe. GLS_PROOF_ONLY: some of boot prob ptt map weighed weights fit.
+# GLS_PROOF_DEVICE: on which device, else llvmpipe. GLS_PROOF_ONLY: some of boot prob ptt map counted weighed weights fit.
 set -u
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 calls=${3:-40} jobs=${4:-2}
@@ -18,18 +18,20 @@ cat > one.sh <<'ONE'
 getter=$1 rule=$2 devices=$3
 kind=${rule%%:*}
 series="$work/in/dwi.nii.gz $work/in/dwi.bval $work/in/dwi.bvec $work/in/mask.nii.gz"
-track="track $series $work/in/roi.nii.gz --sphere small --nseeds 120 --chunk-size 30 -o a.trx"
+few="$series $work/in/roi.nii.gz --sphere small --nseeds 120 --chunk-size 30"
+track="track $few -o a.trx"
 case $getter in
 boot) command="$track --dg boot" ;;
 prob) command="$track --dg prob --model csa" ;;
 ptt) command="$track --dg ptt --model csa --max-angle 30" ;;
 map) command="$track --dg prob --model csa --density d.nii" ;;
+counted) command="track $few --dg prob --model csa -o none --density d.nii --connectome $work/in/mask.nii.gz:c.csv --sidecar a.json" ;;
 weighed) command="$track --dg prob --model csd --weights" ;;
 weights) command="weights $work/in/t.tck $work/in/s_sh.nii.gz -o a.txt --csv a.csv" ;;
 fit) command="fit $work/in2/dwi.nii.gz $work/in2/dwi.bval $work/in2/dwi.bvec $work/in2/few.nii.gz a --model msmt --sh-order 4 --response-wm $work/in2/s_wm.txt --response-gm $work/in2/s_gm.txt --response-csf $work/in2/s_csf.txt" ;;
 esac
 case $getter in fit) at=--fit-device ;; *) at=--device ;; esac
-export GLSLINES_MAP=device # for map
+export GLSLINES_MAP=device # for map and counted
 folder=$work/run-$getter-$rule-$(echo "$devices" | tr -cd ,)
 [ "$rule" != none ] || folder=$work/$getter
 mkdir "$folder" && cd "$folder" || exit 1
@@ -62,7 +64,7 @@ ONE
 "$program" response in2/dwi.nii.gz in2/dwi.bval in2/dwi.bvec in2/mask.nii.gz in2/s -q || exit 1
 "$program" fit in/dwi.nii.gz in/dwi.bval in/dwi.bvec in/mask.nii.gz in/s --sh-order 4 --model csd -q || exit 1
 "$program" track in/dwi.nii.gz in/dwi.bval in/dwi.bvec in/mask.nii.gz in/roi.nii.gz --sphere small --nseeds 300 --device "$device" -o in/t.tck -q || exit 1
-all="boot prob ptt map weighed weights fit"
+all="boot prob ptt map counted weighed weights fit"
 for getter in ${GLS_PROOF_ONLY:-$all}; do sh one.sh "$getter" none "" || exit 1; done
 {
     for getter in ${GLS_PROOF_ONLY:-$all}; do
