@@ -3,11 +3,7 @@ float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
 
-#if ANGULAR_WEIGHT
-#define WEIGH(v) odf[v] *= angular_weight(dot(vertex_direction(uint(v)), odf_axis));
-#else
-#define WEIGH(v)
-#endif
+#include "odf/axes.glsl"
 
 void odf_at(vec3 p)
 {
@@ -25,7 +21,7 @@ void odf_at(vec3 p)
     odf_max = -1e30;
     odf_min = 1e30;
 #define CONE(w)
-#define VERTEX(v, b) WEIGH(v) odf_max = max(odf_max, odf[v]); odf_min = min(odf_min, odf[v]);
+#define VERTEX(v, b) odf[v] = WEIGHTED(v, odf[v]); odf_max = max(odf_max, odf[v]); odf_min = min(odf_min, odf[v]);
 #include <vertex_rows>
 #undef CONE
 #undef VERTEX

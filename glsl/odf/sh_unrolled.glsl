@@ -4,6 +4,7 @@
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // of the soft angular weighting
+#include "odf/axes.glsl"
 
 // The larger and the smaller of two numbers, neither of them NaN. CPU renderers need three instructions for max() and
 // min(), which never answer NaN, and one for these, unless their compiler takes the latter for the former.
@@ -35,11 +36,6 @@ void note(float least, float most)
 #define MP(j, w) mp += w * c[j];
 #define PM(j, w) pm += w * c[j];
 #define ORBIT { float pp = 0.0, mm = 0.0, mp = 0.0, pm = 0.0;
-#if ANGULAR_WEIGHT
-#define WEIGHTED(v, x) ((x) * angular_weight(dot(vertex_direction(uint(v)), odf_axis)))
-#else
-#define WEIGHTED(v, x) (x)
-#endif
 #define PUT(v, x) odf[v] = WEIGHTED(v, x);
 #define OF_TWO(f, v) f(odf[v], odf[v + 1])
 #define ORBIT_END4(v)                                                       \

@@ -84,13 +84,24 @@ static void set_defaults(void *values)
 }
 
 /* Options of track that are chosen here. */
-static int check_track_options(const cmd_arguments *arguments)
+static int check_track_options(const track_options *track, const cmd_arguments *arguments)
 {
     static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar", "mask",  "roi",    "fa",
                                          "sh",     "odf",           "seeds",        "shard",   "force", "dry-run"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(&cmd_track, arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
+    /* each series would overwrite that of the one before */
+    static const char *const files[] = {"density",      "dec",    "connectome", "profile",
+                                        "output-seeds", "report", "picture",    "write-mask"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (cmd_options_given(&cmd_track, arguments, files[i]))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: is one file for all series: make it of each tractogram", files[i]);
+    const char *const tables[] = {track->sample, track->segment};
+    for (size_t i = 0; i < 2; i++)
+        if (tables[i] && strchr(tables[i], ':'))
+            return cmd_error(CMD_EXIT_USAGE, "%s %s: is one table for all series: leave out :FILE",
+                             i == 0 ? "--sample" : "--segment", tables[i]);
     return CMD_EXIT_OK;
 }
 
@@ -108,7 +119,7 @@ static int parse_track(const cmd_arguments *given, track_options *track, cmd_arg
                          "bids: takes BIDS_DIR OUT_DIR participant|group, and options of track behind "
                          "--; '%s' is too many",
                          arguments->positional[0]);
-    int code = check_track_options(arguments);
+    int code = check_track_options(track, arguments);
     if (code) return code;
     /* bids gives the files that these checks ask for */
     const int n_files = arguments->n_positionals;

@@ -68,6 +68,8 @@ typedef struct gls_late_group {
     const uint32_t *member;
     size_t n;
 } gls_late_group;
+/* Whether a TRX file can have a column or group of this name. */
+bool gls_trx_can_name(const char *name);
 /* TRX: adds a group of these streamlines, in ascending order; name and members are borrowed until the writer is
  * finished. Other formats do not keep it. */
 gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);

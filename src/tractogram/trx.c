@@ -69,7 +69,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
 }
 
 /* Names of arrays are names of files: FOLDER/NAME[.COMPONENTS].TYPE */
-static bool is_valid_name(const char *name)
+bool gls_trx_can_name(const char *name)
 {
     return *name && strlen(name) <= MAX_NAME && !strpbrk(name, "./\\") && !strpbrk(name, "\"\n");
 }
@@ -86,13 +86,13 @@ static gls_status define(gls_tractogram_writer *w)
     t->column = calloc(n + 1, sizeof *t->column);
     if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     for (size_t k = 0; k < n; k++) {
-        if (!is_valid_name(w->column[k].name))
+        if (!gls_trx_can_name(w->column[k].name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
         gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
         if (status != GLS_OK) return status;
     }
     for (size_t i = 0; i < t->n_dpg; i++)
-        if (!find_group(w, t->dpg[i].group) || !is_valid_name(t->dpg[i].column.name))
+        if (!find_group(w, t->dpg[i].group) || !gls_trx_can_name(t->dpg[i].column.name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot hold data \"%s\" of a group \"%s\"", w->output.path,
                             t->dpg[i].column.name, t->dpg[i].group);
     return GLS_OK;
@@ -329,7 +329,7 @@ static gls_status add_late(gls_tractogram_writer *w)
     char name[GLS_ZIP_NAME];
     for (size_t i = 0; i < w->n_late && status == GLS_OK; i++) {
         const gls_column *c = &w->late[i];
-        if (!is_valid_name(c->name))
+        if (!gls_trx_can_name(c->name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, c->name);
         print_name(name, "dps", c);
         status = add_array(w, name, c->data, (size_t)w->n_streamlines * gls_column_row_bytes(c));
@@ -345,7 +345,7 @@ static gls_status add_late_groups(gls_tractogram_writer *w)
     for (size_t i = 0; i < w->n_late_groups && status == GLS_OK; i++) {
         const gls_late_group *g = &w->late_group[i];
         const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
-        if (!is_valid_name(c.name))
+        if (!gls_trx_can_name(c.name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a group \"%s\"", w->output.path, c.name);
         print_name(name, "groups", &c);
         status = add_array(w, name, g->member, g->n * sizeof *g->member);

@@ -304,17 +304,18 @@ static bool is_same_grid(const gls_grid *a, const gls_grid *b)
     return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && memcmp(a->affine, b->affine, sizeof a->affine) == 0;
 }
 
-bool gls_density_takes_visited(const gls_density *d)
+bool gls_density_takes_visited(const gls_density *d, const gls_grid *grid)
 {
     const gls_density_options *o = &d->options;
-    return d->kind == NARROW && o->mapping == GLS_DENSITY_SEGMENT && !o->weights && o->n_groups == 0;
+    return d->kind == NARROW && o->mapping == GLS_DENSITY_SEGMENT && !o->weights && o->n_groups == 0 &&
+           is_same_grid(grid, &d->grid);
 }
 
 /* What a device knows of these streamlines, if it is what the map is made of. */
 static const gls_visited *find_visited(const gls_density *d, const gls_streamlines *s)
 {
     const gls_visited *v = d->visited ? *d->visited : NULL;
-    return v && gls_density_takes_visited(d) && v->valid && v->n == s->n && is_same_grid(&v->grid, &d->grid) ? v : NULL;
+    return v && v->valid && v->n == s->n && gls_density_takes_visited(d, &v->grid) ? v : NULL;
 }
 
 static gls_status add_parcel(gls_density *d, const columns *c, const gls_streamlines *s)

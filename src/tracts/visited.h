@@ -6,8 +6,8 @@
 
 #include "track/engine/visited.h"
 
-/* Whether such a map can be made of counts. */
-bool gls_density_takes_visited(const gls_density *density);
+/* Whether such a map can be made of counts in this grid. */
+bool gls_density_takes_visited(const gls_density *density, const gls_grid *grid);
 /* Of streamlines that are appended while *visited is not NULL the counts there are taken, and only those that are left
  * to the host are looked at. The map is the same. */
 void gls_density_use_visited(gls_density *density, const gls_visited **visited);

@@ -396,16 +396,23 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-/* An input as command lines have it: FILE, or FILE:LABELS and FILE=NAME where no file has the whole of that name. */
-static bool is_input(const char *path, const char *input)
+char *gls_output_input_file(const char *input)
 {
     struct stat info;
-    if (same_file(path, input)) return true;
     size_t length = strlen(input);
+    if (stat(input, &info) == 0) return strdup(input);
     while (length > 0 && input[length - 1] != ':' && input[length - 1] != '=') length--;
-    if (length < 2 || stat(input, &info) == 0) return false;
-    char *file = strndup(input, length - 1);
-    const bool same = file && stat(file, &info) == 0 && same_file(path, file);
+    char *file = length < 2 ? NULL : strndup(input, length - 1);
+    if (file && stat(file, &info) == 0) return file;
+    free(file);
+    return NULL;
+}
+
+static bool is_input(const char *path, const char *input)
+{
+    if (same_file(path, input)) return true;
+    char *file = gls_output_input_file(input);
+    const bool same = file && same_file(path, file);
     free(file);
     return same;
 }

@@ -28,6 +28,9 @@ typedef struct gls_output_group {
     gls_output *output;
 } gls_output_group;
 
+/* The file of an input as command lines have it: FILE, or FILE:LABELS and FILE=NAME where no file has the whole of that
+ * name. From malloc; NULL: it names no file that is there, or memory ran out. */
+char *gls_output_input_file(const char *input);
 /* Whether path may be written: GLS_ERR_OUTPUT if it is one of the inputs or of the other outputs (the same file under
  * any name; NULL entries count for nothing), exists and is not to be overwritten, or is no regular file. */
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *inputs, size_t n_inputs,

@@ -56,10 +56,21 @@ static size_t cut_cells(char *line, char *cell[MAX_COLUMNS])
     return n;
 }
 
-/* pandas writes numbers of rows in a column without a name. */
-static bool has_name(const char *column)
+/* pandas writes numbers of rows in a column without a name; who was measured is what the name of the file says. */
+static bool is_copied(const char *column)
 {
-    return *column && strncmp(column, "Unnamed", 7) != 0;
+    return *column && strncmp(column, "Unnamed", 7) != 0 && strcmp(column, "subjectID") != 0 &&
+           strcmp(column, "sessionID") != 0;
+}
+
+static gls_status read_table(const char *path, char **text)
+{
+    size_t bytes;
+    gls_status status = gls_file_read(path, MAX_TABLE, text, &bytes);
+    if (status || !memchr(*text, '\0', bytes)) return status;
+    free(*text);
+    *text = NULL;
+    return gls_fail(GLS_ERR_INPUT, "%s: is no text: it has a NUL byte", path);
 }
 
 static size_t find_column(const study *s, const char *name)
@@ -163,16 +174,18 @@ static gls_status find_tables(study *s)
 static gls_status add_columns(study *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];
-    size_t bytes;
     bool tract = false, node = false;
-    gls_status status = gls_file_read(t->path, MAX_TABLE, &text, &bytes);
+    gls_status status = read_table(t->path, &text);
     if (status) return status;
     char *rest = text, *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
     for (size_t i = 0; i < n && !status; i++) {
         tract |= strcmp(cell[i], "tractID") == 0;
         node |= strcmp(cell[i], "nodeID") == 0;
-        if (!has_name(cell[i]) || find_column(s, cell[i]) != SIZE_MAX) continue;
+        for (size_t k = 0; k < i && is_copied(cell[i]) && !status; k++)
+            if (strcmp(cell[k], cell[i]) == 0)
+                status = gls_fail(GLS_ERR_INPUT, "%s: two columns are called %.100s", t->path, cell[i]);
+        if (status || !is_copied(cell[i]) || find_column(s, cell[i]) != SIZE_MAX) continue;
         if (s->n_columns == MAX_COLUMNS)
             status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
         else if (!(s->column[s->n_columns] = strdup(cell[i])))
@@ -205,14 +218,14 @@ static gls_status copy_row(study *s, const profiles *t, char *line, const size_t
 static gls_status copy_table(study *s, const profiles *t)
 {
     char *text = NULL, *out = NULL, *cell[MAX_COLUMNS];
-    size_t bytes, place[MAX_COLUMNS], written = 0, number = 1;
-    gls_status status = gls_file_read(t->path, MAX_TABLE, &text, &bytes);
+    size_t place[MAX_COLUMNS], written = 0, number = 1;
+    gls_status status = read_table(t->path, &text);
     if (status) return status;
     FILE *rows = open_memstream(&out, &written);
     if (!rows) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     char *rest = text, *line = next_line(&rest);
     const size_t n = line ? cut_cells(line, cell) : 0;
-    for (size_t i = 0; i < n; i++) place[i] = has_name(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
+    for (size_t i = 0; i < n; i++) place[i] = is_copied(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
     while (!status && (line = next_line(&rest))) status = copy_row(s, t, line, place, n, ++number, rows);
     if (rows && fclose(rows) != 0 && !status) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = gls_output_write(&s->output, out, written);

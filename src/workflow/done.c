@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "image/regions.h"
+#include "tracts/bundles.h"
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/log.h"
@@ -68,25 +69,53 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
+static gls_status hash_file(const char *path, uint64_t *hash)
+{
+    gls_input_file file = {.path = path};
+    gls_status status = gls_input_file_check(&file, NULL);
+    if (!status) status = gls_input_file_hash(&file);
+    *hash = file.hash;
+    return status;
+}
+
+/* What the rules of bundles name: files by what is in them, folders of TRX files and spheres by their text. */
+static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
+{
+    size_t n = 0;
+    const char *const *text = bundles ? gls_bundles_files(bundles, &n) : NULL;
+    gls_status status = GLS_OK;
+    *hash = n;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct stat info;
+        char *file = gls_output_input_file(text[i]);
+        const bool is_file = file && stat(file, &info) == 0 && S_ISREG(info.st_mode);
+        const char *rest = is_file ? text[i] + strlen(file) : text[i]; /* labels, or all */
+        uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
+        if (is_file) status = hash_file(file, &part[2]);
+        free(file);
+        *hash = gls_hash(part, sizeof part);
+    }
+    return status;
+}
+
 gls_status gls_job_hash_others(gls_job *job)
 {
     const char *path[GLS_MAPS_INPUTS];
-    uint64_t part[3 + GLS_MAPS_INPUTS];
+    uint64_t part[5 + GLS_MAPS_INPUTS];
     const gls_study *in = &job->study;
     size_t n = gls_maps_inputs(&job->maps, path);
     if (n == 0 && !in->regions && !in->tissue) return GLS_OK;
     part[0] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[1] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
     for (size_t i = 0; i < n; i++) {
-        gls_input_file file = {.path = path[i]};
-        gls_status status = gls_input_file_check(&file, NULL);
-        if (!status) status = gls_input_file_hash(&file);
+        gls_status status = hash_file(path[i], &part[2 + i]);
         if (status) return status;
-        part[2 + i] = file.hash;
     }
-    part[2 + n] = gls_maps_choice(&job->maps);
-    job->other_inputs = gls_hash(part, (2 + n + (part[2 + n] != 0)) * sizeof *part);
-    return GLS_OK;
+    part[2 + n++] = gls_maps_choice(&job->maps);
+    gls_status status = hash_named(job->maps.bundles, &part[2 + n++]);
+    if (!status) status = hash_named(job->maps.segment.bundles, &part[2 + n++]);
+    job->other_inputs = gls_hash(part, (2 + n) * sizeof *part);
+    return status;
 }
 
 static bool is_other_text(const cJSON *root, const char *key, uint64_t hash)

@@ -124,6 +124,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     GLS_REQUIRE(out);
     gls_job *job = calloc(1, sizeof *job);
     if (!job) return gls_fail(GLS_ERR_MEMORY, "out of memory");
+    job->maps.seed_table.output = GLS_OUTPUT_NONE; /* a failure may come before there are maps */
     job->started = time(NULL);
     job->start = gls_clock_seconds();
     job->options = job->options_given = options ? *options : gls_job_options_default();
@@ -186,6 +187,10 @@ gls_status gls_job_open(gls_job *job)
         job->params.mapping = gls_checked_mapping(job->device, job->params.dg, o->model.sh_order);
     if (job->study.seeds) status = settle_seeds(job);
     if (!status) gls_advise_of_masks(job);
+    if (!status)
+        status = gls_maps_read_rules(&job->maps, job->study.grid, job->shard.count > 0,
+                                     !job->maps_alone && job->format == GLS_FORMAT_TRX);
+    if (!status) status = gls_job_check_rules(job);
     if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
@@ -276,9 +281,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_weigh_begin(&job->maps.weigh, &job->study, &job->options, &job->devices, job->params.step_size);
-    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, job->shard.count > 0, &sink);
-    if (!status) status = gls_job_check_rules(job);
-    const bool ends_alone = !writer && !journal && !gls_maps_need_points(&job->maps);
+    if (!status) status = gls_maps_add(&job->maps, job->study.grid, job->overwrite, group, &sink);
+    const bool ends_alone = !writer && !journal && !gls_maps_need_points(&job->maps, &job->study.stop_map->grid);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* shards of a selection do not know which of theirs will count */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;

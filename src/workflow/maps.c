@@ -8,6 +8,7 @@
 #include "util/hash.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "workflow/series.h"
 #include "workflow/shard.h"
 #include "workflow/tracts/profile_table.h"
 
@@ -95,10 +96,17 @@ size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS])
 uint64_t gls_maps_choice(const gls_maps *m)
 {
     const gls_sample_set *set = &m->sample.set;
-    if (m->sample.n_images == 0 && !m->segment.rules) return 0;
-    uint64_t word[3 + GLS_TRACK_STATS] = {m->sample.n_images > 0 && !m->sample.table,
-                                          (m->segment.rules != NULL) + m->segment.unique, set->n_stats};
-    for (size_t k = 0; k < set->n_stats; k++) word[3 + k] = set->stat[k];
+    const uint64_t numbers[] = {m->labels != NULL,
+                                m->rules != NULL,
+                                m->n_images,
+                                m->sample.n_images,
+                                m->sample.n_images > 0 && !m->sample.table,
+                                (m->segment.rules != NULL) + m->segment.unique,
+                                set->n_stats};
+    const size_t n = sizeof numbers / sizeof *numbers;
+    uint64_t word[sizeof numbers / sizeof *numbers + GLS_TRACK_STATS] = {0};
+    memcpy(word, numbers, sizeof numbers);
+    for (size_t k = 0; k < set->n_stats; k++) word[n + k] = set->stat[k];
     return gls_hash(word, sizeof word);
 }
 
@@ -121,8 +129,7 @@ static gls_status create_bundles(gls_maps *maps, const gls_grid *grid)
     return gls_bundles_read(maps->rules, &options, &maps->bundles);
 }
 
-static gls_status create_maps(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group,
-                              bool shards)
+static gls_status create_maps(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group)
 {
     gls_density_options directions = gls_density_options_default();
     directions.directions = true;
@@ -132,19 +139,24 @@ static gls_status create_maps(gls_maps *maps, const gls_grid *grid, bool overwri
     if (maps->map) gls_density_use_visited(maps->map, &maps->visited);
     if (!status && maps->dec) status = gls_density_create(&plain, &directions, &maps->dec_map);
     if (!status && maps->labels) status = create_connectome(maps);
-    if (!status && maps->rules) status = create_bundles(maps, grid);
-    if (!status && maps->segment.rules) status = gls_track_segment_begin(&maps->segment, grid, shards);
     if (!status && maps->seeds) status = gls_seed_table_begin(maps->seeds, overwrite, group, &maps->seed_table);
     return status;
 }
 
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
-                        gls_sink *sink)
+gls_status gls_maps_read_rules(gls_maps *maps, const gls_grid *grid, bool shards, bool trx)
+{
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = maps->rules}, NULL);
+    if (!status) status = gls_input_file_check(&(gls_input_file){.path = maps->segment.rules}, NULL);
+    if (!status && maps->rules) status = create_bundles(maps, grid);
+    return status || !maps->segment.rules ? status : gls_track_segment_begin(&maps->segment, grid, shards, trx);
+}
+
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink)
 {
     gls_sink all[9], sampler = *sink;
     const bool samples = maps->sample.n_images > 0;
     size_t n = 0;
-    gls_status status = create_maps(maps, grid, overwrite, group, shards);
+    gls_status status = create_maps(maps, grid, overwrite, group);
     if (!status && samples) status = gls_track_sample_begin(&maps->sample, overwrite, group, &sampler);
     if (status) return status;
     if (samples && !maps->sample.table) *sink = sampler;
@@ -165,9 +177,9 @@ gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gl
     return status;
 }
 
-bool gls_maps_need_points(const gls_maps *m)
+bool gls_maps_need_points(const gls_maps *m, const gls_grid *tracked)
 {
-    return (m->map && !gls_density_takes_visited(m->map)) || m->dec_map || m->weigh.weights || m->bundles ||
+    return (m->map && !gls_density_takes_visited(m->map, tracked)) || m->dec_map || m->weigh.weights || m->bundles ||
            m->segment.bundles || m->sample.n_images > 0 || m->seeds ||
            (m->connectome && gls_connectome_needs_points(m->connectome));
 }
@@ -232,10 +244,10 @@ gls_status gls_maps_write(gls_maps *maps, const gls_image *stop_map, bool overwr
         const float *value = gls_weigh_get(&maps->weigh, &n);
         status = gls_weights_write_text(maps->weights, overwrite, group, value, n, 1, "weights by glslines");
     }
-    if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);
     if (maps->bundles && !status) status = write_profile(maps, stop_map, overwrite, group);
     if (maps->sample.n_images > 0 && !status) status = gls_track_sample_end(&maps->sample);
     if (!status) status = gls_track_segment_write(&maps->segment, overwrite, group);
+    if (maps->seeds && !status) status = gls_seed_table_end(&maps->seed_table);
     return status;
 }
 

@@ -40,19 +40,22 @@ typedef struct gls_maps {
 
 /* Takes the names from the options, those of outputs as of this part of the run; to be finished whatever comes. */
 gls_status gls_maps_init(gls_maps *maps, const gls_job_options *options, const gls_shard *shard);
-/* The files that are written and the files that are read; returns how many. */
+/* The files that are written, in the order in which they get their names, and the files that are read; returns how
+ * many. */
 #define GLS_MAPS_OUTPUTS 7
 #define GLS_MAPS_INPUTS (3 + GLS_MAPS_MAX_IMAGES + GLS_TRACK_SAMPLE_MAX_IMAGES)
 size_t gls_maps_outputs(const gls_maps *maps, const char *path[GLS_MAPS_OUTPUTS]);
 size_t gls_maps_inputs(const gls_maps *maps, const char *path[GLS_MAPS_INPUTS]);
-/* What of the tractogram's columns and groups, and of tables, the options decide besides these files; 0: nothing. */
+/* How the options use these files: which is for what, statistics, how bundles are told apart. */
 uint64_t gls_maps_choice(const gls_maps *maps);
+/* Reads the rules of bundles. shards: this is a part of a run. trx: bundles become groups of a TRX file. */
+gls_status gls_maps_read_rules(gls_maps *maps, const gls_grid *grid, bool shards, bool trx);
 /* Lets the streamlines that go to *sink also go into the maps: *sink becomes one that feeds all. An empty sink: into
- * the maps alone. A file that grows meanwhile is one of the group. shards: this is a part of a run. */
-gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, bool shards,
-                        gls_sink *sink);
-/* Whether a map looks at more of a streamline than its ends, and what a device tells of the voxels it visits. */
-bool gls_maps_need_points(const gls_maps *maps);
+ * the maps alone. A file that grows meanwhile is one of the group. */
+gls_status gls_maps_add(gls_maps *maps, const gls_grid *grid, bool overwrite, gls_output_group *group, gls_sink *sink);
+/* Whether a map looks at more of a streamline than its ends, and what a device tells of the voxels that it visits of
+ * the grid of tracking. */
+bool gls_maps_need_points(const gls_maps *maps, const gls_grid *tracked);
 /* Once all streamlines have come: their weights and groups, to the tractogram's writer where it holds them (NULL: there
  * is none). */
 gls_status gls_maps_complete(gls_maps *maps, const gls_device_set *devices, gls_tractogram_writer *writer);

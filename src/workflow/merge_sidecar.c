@@ -147,6 +147,11 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!in_a || !in_b || !cJSON_Compare(in_a, in_b, true))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
+    in_a = item(a->root, "other_inputs_xxh3_64");
+    in_b = item(b->root, "other_inputs_xxh3_64");
+    if (in_a && in_b && !cJSON_Compare(in_a, in_b, true))
+        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: a region, tissue image or input of a map differs",
+                        b->path, a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};
     for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
         in_a = item_at(a->root, "device", device[i]);

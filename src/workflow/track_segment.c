@@ -28,7 +28,7 @@ gls_status gls_track_segment_take(gls_track_segment *s, const gls_job_options *o
     return s->rules && (!colon || s->table) ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
-gls_status gls_track_segment_begin(gls_track_segment *s, const gls_grid *grid, bool shards)
+gls_status gls_track_segment_begin(gls_track_segment *s, const gls_grid *grid, bool shards, bool trx)
 {
     gls_bundles_options options = gls_bundles_options_default();
     options.grid = grid;
@@ -42,6 +42,10 @@ gls_status gls_track_segment_begin(gls_track_segment *s, const gls_grid *grid, b
                             "%s: bundle %s: clean: not with --shard, since outliers show among all streamlines alone: "
                             "merge the shards, then 'glslines segment'",
                             s->rules, gls_bundles_get(s->bundles, k).name);
+    for (size_t k = 0; k < n && trx; k++)
+        if (!gls_trx_can_name(gls_bundles_get(s->bundles, k).name))
+            return gls_fail(GLS_ERR_INPUT, "%s: bundle \"%.120s\": TRX files cannot name such a group", s->rules,
+                            gls_bundles_get(s->bundles, k).name);
     if (!s->table) return GLS_OK;
     s->volume = calloc(n, sizeof *s->volume);
     s->waiting = calloc(n, sizeof *s->waiting);

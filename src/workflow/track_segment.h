@@ -28,8 +28,9 @@ typedef struct gls_track_segment {
 
 /* Takes the names from --segment, BUNDLES or BUNDLES:TABLE. To be finished whatever comes. */
 gls_status gls_track_segment_take(gls_track_segment *segment, const gls_job_options *options);
-/* Reads the rules. shards: parts of the run are merged later, which outliers do not allow. */
-gls_status gls_track_segment_begin(gls_track_segment *segment, const gls_grid *grid, bool shards);
+/* Reads the rules. shards: parts of the run are merged later, which outliers do not allow. trx: bundles become groups
+ * of a TRX file. */
+gls_status gls_track_segment_begin(gls_track_segment *segment, const gls_grid *grid, bool shards, bool trx);
 /* Collects streamlines; it stays with the caller. */
 gls_sink gls_track_segment_sink(gls_track_segment *segment);
 /* Once all streamlines have come: the groups, to the writer of the tractogram (NULL: there is none). */

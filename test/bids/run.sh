@@ -84,6 +84,8 @@ check "another program's logs stay" grep -qx theirs csd/logs/CITATION.md
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30
+exits 2 "is one file for all series" bids out participant -- $options --density d.nii.gz
+exits 2 "leave out :FILE" bids out participant -- $options --sample phantom/mask.nii.gz:t.tsv
 check "--force" bids out participant --force --participant-label 02 -- $options --max-angle 30
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options
 check "--force back" bids out participant --force --participant-label sub-02 -- $options
@@ -113,6 +115,10 @@ profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0\n'
 exits 3 "line 2 has 2 cells, the first line 3" bids afq group --filter track=prob
 profile afq/sub-03 sub-03_track-prob 'tract,node\nCST,0\n'
 exits 3 "has no columns tractID and nodeID" bids afq group --filter track=prob
+profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa,fa\nCST,0,1,2\n'
+exits 3 "two columns are called fa" bids afq group --filter track=prob
+profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0,1\n\000\nCST,1,1\n'
+exits 3 "NUL byte" bids afq group --filter track=prob
 check "the table of before stays" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
 mkdir nothing
 exits 3 "no tractogram and no table of profiles" bids nothing group

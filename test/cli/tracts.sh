@@ -311,6 +311,31 @@ says "0 streamlines of 1"
 printf '0\n100000\n' > far.txt
 expect 3 edit t.trx y.trx --ids far.txt
 says "far.txt: names streamline 100000 of "
+# places are those in the file, whatever is dropped before
+python3 - << 'END'
+import struct
+with open("five.tck", "wb") as f:
+    f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 5\nfile: . 64\nEND\n".ljust(64, b"\0"))
+    for x in range(5):
+        y = 9000 if x == 1 else 0
+        f.write(struct.pack("<6f", x, y, 0, x, y, 2) + struct.pack("<3f", *[float("nan")] * 3))
+    f.write(struct.pack("<3f", *[float("inf")] * 3))
+END
+printf '1 2\n1 2\n3 4\n3 4\n5 6\n' > five.txt
+printf '2\n3\n' > places.txt
+expect 0 edit five.tck plain.tck --connect 3,4 --assignments five.txt
+for how in drop cut keep; do
+    expect 0 edit five.tck joined.tck --connect 3,4 --assignments five.txt --invalid $how --reference data/mask.nii.gz --force
+    cmp plain.tck joined.tck || note "edit --connect --invalid $how"
+    expect 0 edit five.tck placed.tck --ids places.txt --invalid $how --reference data/mask.nii.gz --force
+    cmp plain.tck placed.tck || note "edit --ids --invalid $how"
+done
+expect 3 edit five.tck y.tck --ids far.txt --invalid drop --reference data/mask.nii.gz
+expect 2 edit five.tck y.tck --ids places.txt --inverse --invalid drop --reference data/mask.nii.gz
+# what a streamline is turned by is an input
+cp five.tck turned.tck
+expect 4 edit five.tck turned.tck --orient turned.tck --force
+cmp five.tck turned.tck || note "--orient was overwritten"
 expect 6 edit t.trx y.trx --minlength 100000 --fail-if-empty
 printf '1 0 0 5\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > shift.txt
 expect 0 edit t.trx moved.trx --transform shift.txt
@@ -518,6 +543,28 @@ expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --skip-e
 expect 4 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --stat-tck max --skip-existing
 expect 4 track "$@" -o whole.trx --sample fa.nii.gz --skip-existing
 expect 4 track "$@" -o whole.trx --skip-existing
+# which image is for what counts, and so does what rules name
+expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
+expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
+says "nothing to do"
+expect 4 track "$@" -o none --profile plain.tsv:fa.nii.gz,fa.nii.gz:of_fa.csv --sample data/roi.nii.gz:of_two.tsv --skip-existing
+cp data/roi.nii.gz named.nii.gz
+printf 'bundle\tinclude\nroi\tnamed.nii.gz\n' > named.tsv
+expect 0 track "$@" -o none --segment named.tsv:named_table.tsv
+cp data/mask.nii.gz named.nii.gz
+expect 4 track "$@" -o none --segment named.tsv:named_table.tsv --skip-existing
+# the first output is the one that the sidecar tells of
+expect 0 track "$@" -o none --sample fa.nii.gz:first.tsv --output-seeds second.txt
+expect 0 track "$@" -o none --sample fa.nii.gz:first.tsv --output-seeds second.txt --skip-existing
+# shards of other rules are no shards of one run
+printf 'bundle\tinclude\nall\t\nlong\tdata/mask.nii.gz\nnone\tdata/roi.nii.gz\n' > others.tsv
+expect 0 track "$@" -o mixed.trx --segment plain.tsv --shard 1/2
+expect 0 track "$@" -o mixed.trx --segment others.tsv --shard 2/2
+expect 3 merge -o mixed_all.trx mixed_shard-1of2.trx mixed_shard-2of2.trx
+says "input of a map differs"
+# a name that no group can have is told before the work
+printf 'bundle\tinclude\na.b\tdata/roi.nii.gz\n' > dotted.tsv
+expect 3 track "$@" -o v.trx --segment dotted.tsv
 # what cannot be
 expect 2 track "$@" -o v.tck --sample fa.nii.gz
 expect 2 track "$@" -o v.tck --segment plain.tsv

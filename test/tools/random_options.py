@@ -2,7 +2,7 @@
 """Random combinations of options that give a result, each run in two ways that may not change it, compared by bytes.
 
 A pair differs by the size of batches, the number of devices, the number of shards, a kept fit, a journal, a run that is killed, the pace of
-the writer, other outputs, where a map is counted; a third way writes another format, whose points are compared. By hand: about 6 s of one core a combination.
+the writer, other outputs, where a map is counted; maps without a tractogram are compared with those of it; a third way writes another format, whose points are compared. By hand: about 6 s of one core a combination.
 
 Usage: random_options.py GLSLINES WORK_FOLDER [COMBINATIONS [SEED [JOBS]]]
 GLS_PROOF_DEVICE: on which device, else llvmpipe.      Standard library only
@@ -130,6 +130,23 @@ def points(path):
     return b"".join(data[at:at + 12] for at in range(start, len(data) - 12, 12) if data[at:at + 12] != nan)
 
 
+def maps_alone(options, r, tractogram, where):
+    """Maps of a run that writes no tractogram against those of the tractogram. What differs, or nothing."""
+    os.makedirs(where)
+    o, _, environment = way(r, options)
+    o = [word for word in o if word not in ("--density", "d.nii.gz")]
+    outputs = ["--density", "d.nii.gz", "--connectome", f"{files[3]}:c.csv"]
+    kept = outputs if r.random() < 0.5 else outputs[:2]
+    run(["track", *files, "-q", "-o", "none", *kept, *options, *o], where, {"GLSLINES_MAP": r.choice(("device", "device", "host")), **environment})
+    run(["density", "-q", tractogram, "file.nii.gz"], where)
+    run(["connectome", "-q", tractogram, files[3], "file.csv"], where)
+    if gzip.open(f"{where}/d.nii.gz").read() != gzip.open(f"{where}/file.nii.gz").read():
+        return "FAIL: another map without a tractogram"
+    if len(kept) == 4 and open(f"{where}/c.csv").read() != open(f"{where}/file.csv").read():
+        return "FAIL: another connectome without a tractogram"
+    return None
+
+
 def combination(seed):
     r = random.Random(seed)
     options = result_options(r)
@@ -149,6 +166,10 @@ def combination(seed):
             make(options, way(r, options)[0], "plain", None, r, other, f"{place}/other")
             if points(f"{place}/0/a.{suffix}") != points(f"{place}/other/a.{other}"):
                 return told, f"FAIL: other points in {other}"
+        if suffix == "trx" and "--weights" not in options:
+            outcome = maps_alone(options, random.Random(-seed), f"{place}/0/a.trx", f"{place}/alone")
+            if outcome:
+                return told, outcome
         texts = [f"{place}/{k}/a_weights.txt" for k in range(2) if os.path.exists(f"{place}/{k}/a_weights.txt")]
         if len(texts) == 2 and open(texts[0]).read() != open(texts[1]).read():
             return told, "FAIL: other weights"

@@ -61,6 +61,8 @@ static gls_status add_rows(gls_define_list *d, const gls_track_params *params, c
     define_rows(d, "peak_rows", &text);
     gls_rows_vertices(&text, input->sphere);
     define_rows(d, "vertex_rows", &text);
+    if (params->angular_weight > 0) gls_rows_axes(&text, input->sphere);
+    define_rows(d, "axis_rows", &text);
     gls_status status = gls_rows_odf(&text, input->sphere, input->qball->options.sh_order);
     define_rows(d, "odf_rows", &text);
     return status;

@@ -65,6 +65,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_text text = {0};
     gls_rows_vertices(&text, sphere);
     gls_define_slot(d, "vertex_rows", gls_text_take(&text), "a call for each vertex");
+    if (params->angular_weight > 0) gls_rows_axes(&text, sphere);
+    gls_define_slot(d, "axis_rows", gls_text_take(&text), "directions of vertices");
     return status;
 }
 

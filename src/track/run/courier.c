@@ -59,7 +59,8 @@ static gls_status pass_on(const gls_courier *c, const gls_parcel *parcel)
     gls_streamlines streamlines = {
         .n = parcel->n, .offset = parcel->offset, .point = (const float(*)[3])parcel->point, .n_dps = 2, .dps = column};
     const gls_sink *sink = c->task.sink;
-    if (c->task.visited) *c->task.visited = parcel->visited.valid ? &parcel->visited : NULL;
+    if (c->task.visited)
+        *c->task.visited = parcel->visited.valid || parcel->visited.ends_alone ? &parcel->visited : NULL;
     gls_status status = parcel->n > 0 && sink ? gls_sink_append(sink, &streamlines) : GLS_OK;
     if (status == GLS_OK && c->task.journal && !parcel->journaled) status = gls_journal_append(c->task.journal, parcel);
     return status;
@@ -155,7 +156,7 @@ gls_status gls_courier_take(gls_courier *c, size_t worker, uint64_t first, gls_p
         parcel->first = first;
         parcel->n = 0;
         parcel->journaled = false;
-        parcel->visited.valid = false;
+        parcel->visited.valid = parcel->visited.ends_alone = false;
     }
     pthread_mutex_unlock(&c->queue->lock);
     if (stopped) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");

@@ -97,3 +97,12 @@ void gls_rows_vertices(gls_text *out, const gls_sphere *sphere)
         gls_text_printf(out, "VERTEX(%zu, 0x%xu)\n", v, 1u << (v % 32));
     }
 }
+
+void gls_rows_axes(gls_text *out, const gls_sphere *sphere)
+{
+    char text[3][40];
+    for (size_t v = 0; v < sphere->n; v++) {
+        for (int a = 0; a < 3; a++) gls_glsl_float((float)sphere->vertex[v][a], text[a]);
+        gls_text_printf(out, "%s(%s, %s, %s)\n", v + 1 < sphere->n ? "AXIS" : "LAST_AXIS", text[0], text[1], text[2]);
+    }
+}

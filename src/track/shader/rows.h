@@ -16,5 +16,7 @@ gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
 void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);
 /* CONE(word) and VERTEX(v, bit) for all vertices in order. */
 void gls_rows_vertices(gls_text *out, const gls_sphere *sphere);
+/* AXIS(x, y, z) for each vertex, the last as LAST_AXIS. */
+void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
 
 #endif

@@ -30,6 +30,7 @@ typedef struct edit {
     gls_tract_sources sources;
     gls_tract_weights weights;
     gls_selection *selection;
+    gls_selection *listed; /* by place, where streamlines are dropped before the selection; NULL: that does it */
     gls_select_region *region;
     uint64_t *id;
     uint64_t last_id; /* the largest one of --ids */
@@ -164,6 +165,13 @@ static gls_status create_selection(edit *e)
     options.inverse = o->inverse;
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
+    if (!status && options.id && o->invalid != INVALID_ERROR) {
+        gls_select_options places = gls_select_options_default();
+        places.id = options.id;
+        places.n_ids = options.n_ids;
+        options.id = NULL;
+        status = gls_selection_create(&places, &e->listed);
+    }
     return status ? status : gls_selection_create(&options, &e->selection);
 }
 
@@ -231,6 +239,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
+    IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
     if (!status && o->edges) status = gls_tract_edges_sink(&e->edges, o->assignments, sink);
@@ -276,7 +285,12 @@ static gls_status report(edit *e, const char *out)
                                                           "length", "shape", "region"};
     gls_tract_job *job = e->job;
     gls_select_counts c = gls_selection_get_counts(e->selection);
-    const uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
+    uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
+    if (e->listed) {
+        const gls_select_counts listed = gls_selection_get_counts(e->listed);
+        c.failed[GLS_SELECT_BY_ID] = listed.taken - listed.kept;
+        read = listed.taken;
+    }
     gls_tract_job_count(job, "read", read);
     if (e->o->invalid != INVALID_ERROR) gls_tract_job_count(job, "invalid", e->valid.taken - e->valid.kept);
     cJSON *failed = cJSON_AddObjectToObject(job->counts, "failed_by");
@@ -319,6 +333,8 @@ static gls_status check(const gls_edit_cli *o)
     if ((o->connect.n > 0 || o->edges) != (o->assignments != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments and --connect or --edges-to-groups need each other");
     if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step");
+    if (o->inverse && (o->ids || o->connect.n > 0) && o->invalid != INVALID_ERROR)
+        return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect and --invalid: select, then drop");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");
     return GLS_OK;
 }
@@ -329,15 +345,9 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
     gls_tract_job *job = e->job;
     const gls_strings *const regions[] = {&o->include,      &o->exclude,   &o->ordered, &o->include_ends,
                                           &o->exclude_ends, &o->both_ends, &o->all};
-    const char *const more[] = {job->options.reference,
-                                gls_tract_weights_file(o->weights),
-                                o->ids,
-                                o->minus,
-                                o->both,
-                                o->transform,
-                                o->warp,
-                                o->assignments,
-                                o->crop};
+    const char *const more[] = {
+        job->options.reference, gls_tract_weights_file(o->weights), o->ids, o->minus, o->both, o->transform, o->warp,
+        o->assignments,         gls_tract_orient_file(o->orient),   o->crop};
     gls_status status = GLS_OK;
     for (size_t i = 0; i + 1 < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     for (size_t i = 0; i < sizeof more / sizeof *more && !status; i++) status = gls_tract_job_reads(job, more[i]);
@@ -393,6 +403,7 @@ gls_status gls_tract_edit(gls_tract_job *job, const void *options, const char *c
     if (!status) status = write(&e, chosen, file[n - 1]);
     if (!status) status = report(&e, file[n - 1]);
     gls_selection_destroy(e.selection);
+    gls_selection_destroy(e.listed);
     gls_tract_sources_close(&e.sources);
     gls_tract_weights_close(&e.weights);
     gls_line_set_destroy(e.seen);

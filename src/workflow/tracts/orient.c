@@ -6,11 +6,22 @@
 #include "image/regions.h"
 #include "util/status.h"
 
+/* x, y or z */
+static bool is_axis(const char *text)
+{
+    return strlen(text) == 1 && strchr("xyz", *text);
+}
+
+const char *gls_tract_orient_file(const char *text)
+{
+    return text && !is_axis(text) ? text : NULL;
+}
+
 gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_job *job, const char *text)
 {
     *o = (gls_tract_orient){.line = NULL};
     if (!text) return GLS_OK;
-    if (strlen(text) == 1 && strchr("xyz", *text)) {
+    if (is_axis(text)) {
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }

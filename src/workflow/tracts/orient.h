@@ -13,6 +13,8 @@ typedef struct gls_tract_orient {
 } gls_tract_orient;
 
 /* x, y, z, a region whose centre counts, or a tractogram whose first streamline counts; NULL: all zero. */
+/* What of it may name a file, which is an input; NULL: nothing. Borrowed. */
+const char *gls_tract_orient_file(const char *text);
 gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_job *job, const char *text);
 void gls_tract_orient_finish(gls_tract_orient *orient);
 

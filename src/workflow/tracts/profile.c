@@ -223,6 +223,8 @@ gls_status gls_tract_profile(gls_tract_job *job, const void *options, const char
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_job_reads(job, file[i]);
     if (!status) status = gls_tract_job_reads(job, job->options.reference);
     if (!status) status = gls_tract_job_reads(job, o->bundles);
+    const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
+    if (!status && !is_word) status = gls_tract_job_reads(job, gls_tract_orient_file(o->orient));
     if (!status) status = gls_tract_job_writes(job, o->output);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
