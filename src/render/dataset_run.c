@@ -15,6 +15,8 @@
 #include <glslines/report.h>
 
 #include "render/cite.h"
+#include "util/file.h"
+#include "util/input.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -72,11 +74,14 @@ static bool is_ours(const char *path, const char *beginning)
 {
     const size_t n = strlen(beginning);
     char first[64] = "";
-    FILE *file = fopen(path, "r");
-    if (!file) return true;
-    const size_t found = fread(first, 1, n, file);
-    fclose(file);
-    if (found == n && memcmp(first, beginning, n) == 0) return true;
+    uint64_t bytes = 0;
+    int fd;
+    if (access(path, F_OK) != 0) return true;
+    if (!gls_regular_open(path, &fd, &bytes)) {
+        const bool ours = gls_fd_read(fd, first, n) == (int64_t)n && memcmp(first, beginning, n) == 0;
+        close(fd);
+        if (ours) return true;
+    }
     gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
     return false;
 }
