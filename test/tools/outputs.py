@@ -56,7 +56,7 @@ COMMANDS = {
     "fit": (f"fit {DWI.rsplit(' ', 1)[0]} p --model csd", "", []),
     "fit_msmt": ("fit <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --model msmt --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt>", "", []),
     "response": (f"response {DWI.rsplit(' ', 1)[0]} p", "", []),
-    "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz>", "", []),
+    "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz> --pvf 0.6", "", []),
     "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
 }
 # Outputs whose names follow from others.
