@@ -15,8 +15,6 @@
 #include <glslines/report.h>
 
 #include "render/cite.h"
-#include "util/file.h"
-#include "util/input.h"
 #include "util/log.h"
 #include "util/output.h"
 #include "util/status.h"
@@ -68,22 +66,12 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(false);
 }
 
-/* Whether a file of logs may be written: it is not there, or begins as those of glslines do. A data set of another
- * program that is given as OUT_DIR keeps its own. */
-static bool is_ours(const char *path, const char *beginning)
+/* Of a file of logs, which the run does without where it may not be written. */
+static bool is_ours(const char *path, const char *mark)
 {
-    const size_t n = strlen(beginning);
-    char first[64] = "";
-    uint64_t bytes = 0;
-    int fd;
-    if (access(path, F_OK) != 0) return true;
-    if (!gls_regular_open(path, &fd, &bytes)) {
-        const bool ours = gls_fd_read(fd, first, n) == (int64_t)n && memcmp(first, beginning, n) == 0;
-        close(fd);
-        if (ours) return true;
-    }
-    gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
-    return false;
+    const bool ours = gls_dataset_owns(path, mark);
+    if (!ours) gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
+    return ours;
 }
 
 /* What to cite for this run: that of the last unit, as all have the same options. */
